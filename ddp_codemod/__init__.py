@@ -1,0 +1,3 @@
+"""ddp-codemod: port PyTorch distributed code between platforms."""
+
+__version__ = "0.1.0"

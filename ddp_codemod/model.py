@@ -1,0 +1,219 @@
+"""The frozen types that cross the stages of the pipeline.
+
+Offsets are characters of ``Source.text``; lines count from 1, columns from 0 in code points.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+
+class Action(str, Enum):
+    """What happens to a site."""
+
+    EDIT = "edit"
+    KEEP = "keep"
+    REVIEW = "review"
+
+
+class Applicability(str, Enum):
+    """How sure an edit is (design.md, "Applicability")."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sentence for the reader: a key of ``messages/*.toml`` and what fills its braces."""
+
+    key: str
+    args: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, key: str, **args: object) -> Reason:
+        """Build a reason, turning every argument into text."""
+        return cls(key, tuple((name, str(value)) for name, value in args.items()))
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file as it was read: its bytes, its text without a byte order mark, and how to go back."""
+
+    path: Path
+    name: str  # relative to the root, "/" as separator
+    data: bytes
+    text: str
+    encoding: str  # a codec that turns text back into data, byte for byte ("utf-8-sig" where there is a BOM)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first character of each line; lines end at \\n, \\r\\n and \\r, as in Python's grammar."""
+        starts, at, text = [0], 0, self.text
+        while True:
+            newline, cr = text.find("\n", at), text.find("\r", at)
+            if newline < 0 and cr < 0:
+                return starts
+            if cr >= 0 and (newline < 0 or cr < newline):
+                at = cr + 2 if newline == cr + 1 else cr + 1
+            else:
+                at = newline + 1
+            starts.append(at)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """(line, column) of a character offset."""
+        row = bisect_right(self.line_starts, offset) - 1
+        return row + 1, offset - self.line_starts[row]
+
+    def offset(self, line: int, utf8_column: int) -> int:
+        """Character offset of an ``ast`` position, whose columns are UTF-8 bytes."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.text)
+        head = self.text[start:end]
+        if head.isascii():
+            return start + utf8_column
+        return start + len(head.encode("utf-8")[:utf8_column].decode("utf-8", "ignore"))
+
+    def line_span(self, offset: int) -> tuple[int, int]:
+        """Start and end (with its line ending) of the line that holds the offset."""
+        row = bisect_right(self.line_starts, offset) - 1
+        end = self.line_starts[row + 1] if row + 1 < len(self.line_starts) else len(self.text)
+        return self.line_starts[row], end
+
+    @cached_property
+    def newline(self) -> str:
+        """The line ending that the file uses first, "\\n" where it has none."""
+        for index, character in enumerate(self.text):
+            if character == "\n":
+                return "\n"
+            if character == "\r":
+                return "\r\n" if self.text[index + 1 : index + 2] == "\n" else "\r"
+        return "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of one file: ``name`` is relative to the root."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step on the way from a call to an origin, for ``explain``."""
+
+    place: Place
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """An expression that a value starts from.
+
+    ``kind`` says what it is (literal, enum, parameter-default, argument, option-default, key, omitted, unknown ...);
+    ``known`` tells whether ``value`` is what it gives; an unknown origin carries ``why``.
+    """
+
+    place: Place
+    kind: str
+    known: bool
+    value: Any = None
+    why: Reason | None = None
+    hops: tuple[Hop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided for one site: a call (or other use of a surface) and one of its parameters."""
+
+    place: Place  # the value, or the call where the parameter is left out
+    call: Place
+    surface: str
+    parameter: str
+    value: str | None  # source text; None where left out
+    resolves_to: tuple[str, ...]
+    origins: tuple[Origin, ...]
+    action: Action
+    applicability: Applicability
+    rule: str | None
+    reason: Reason
+    hops: tuple[Hop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A structural rewrite of the text between ``Edit.start`` and ``Edit.end``: its name and what rule data gives it."""
+
+    name: str
+    args: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of one stretch of text. ``after`` is the new text, or None where ``recipe`` has still to make it.
+
+    Edits of one ``group`` belong together: they are applied all or none.
+    """
+
+    name: str
+    start: int
+    end: int
+    after: str | None
+    rule: str
+    applicability: Applicability
+    reason: Reason
+    group: int = 0
+    recipe: Recipe | None = None
+    anchor: int | None = None  # where the reader should look, if that is not ``start``
+
+
+@dataclass(frozen=True, slots=True)
+class Advisory:
+    """A note about a line (line 0: about the project) that no edit cures."""
+
+    name: str
+    line: int
+    rule: str
+    message: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that could not be handled, and why. ``candidate`` files count for the exit code."""
+
+    name: str
+    reason: Reason
+    candidate: bool = True
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All that one run found, before anything is written."""
+
+    root: Path
+    platform: str
+    decisions: tuple[Decision, ...]
+    edits: tuple[Edit, ...]
+    advisories: tuple[Advisory, ...]
+    skipped: tuple[Skipped, ...]
+    sources: dict[str, Source] = field(default_factory=dict)  # those that decisions and edits speak of
+    files_seen: int = 0
+    ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file's bytes before and after, ready for a patch."""
+
+    name: str
+    before: bytes
+    after: bytes
+    edits: tuple[Edit, ...] = ()

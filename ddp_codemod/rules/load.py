@@ -1,0 +1,124 @@
+"""Reads the rule data: TOML files under ``rules/``, and those that a user adds in the same layout."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+T = TypeVar("T")
+
+
+class RuleError(Exception):
+    """A rule file that cannot be used: names the file, the line, what was expected and what to do."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rule data, by id."""
+
+    platforms: dict[str, Platform] = field(default_factory=dict)
+    surfaces: dict[str, Surface] = field(default_factory=dict)
+    fixes: dict[str, Fix] = field(default_factory=dict)
+    backends: dict[str, Backend] = field(default_factory=dict)
+
+
+def data_folder() -> Path:
+    """The folder of the rule data: inside the installed package, or at the top of a checkout."""
+    installed = Path(__file__).parent / "data"
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "rules"
+
+
+@lru_cache(maxsize=4)
+def load(extra: tuple[Path, ...] = ()) -> Rules:
+    """Read the shipped rules and the folders in ``extra``.
+
+    Raises RuleError for a file that is no TOML, breaks the schema or repeats an id.
+    """
+    rules = Rules()
+    seen: dict[tuple[str, str], Path] = {}
+    for folder in (data_folder(), *extra):
+        if not folder.is_dir():
+            raise RuleError(f"{folder}: no such folder of rules; expected one with platforms/, surfaces/ or fixes/ in it")
+        for path in sorted(folder.glob("surfaces/*.toml")):
+            _add(rules.surfaces, _decode(path, SurfaceFile).surface, path, "surface", seen)
+        for path in sorted(folder.glob("platforms/*.toml")):
+            _add(rules.platforms, [_decode(path, Platform)], path, "platform", seen)
+        for path in sorted(folder.glob("fixes/*.toml")):
+            _add(rules.fixes, [_decode(path, Fix)], path, "rule", seen)
+        if (path := folder / "backends.toml").is_file():
+            known = {backend.name: backend for backend in _decode(path, BackendFile).backend}
+            rules.backends.update(known)
+    _check_references(rules, seen)
+    return rules
+
+
+def _add(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: dict[tuple[str, str], Path]) -> None:
+    for entry in entries:
+        ident: str = entry.id  # type: ignore[attr-defined]
+        if ident in table:
+            raise RuleError(f"{path}: {kind} {ident!r} is already defined in {seen[kind, ident]}; give it another id")
+        table[ident] = entry
+        seen[kind, ident] = path
+
+
+def _check_references(rules: Rules, seen: dict[tuple[str, str], Path]) -> None:
+    for platform in rules.platforms.values():
+        for ident in platform.rules:
+            if ident not in rules.fixes:
+                path = seen["platform", platform.id]
+                line = _line_of(path.read_text("utf-8"), ident)
+                raise RuleError(f"{path}:{line}: platform {platform.id!r} asks for the rule {ident!r}, which no file defines{nearest(ident, rules.fixes)}")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint that names the closest known word, or "" when none is near."""
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _line_of(text: str, word: str) -> int:
+    found = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def _decode(path: Path, kind: type[T]) -> T:
+    try:
+        text = path.read_text("utf-8")
+        table = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as why:
+        raise RuleError(f"{path}: cannot be read: {why}") from None
+    except tomllib.TOMLDecodeError as why:
+        line = re.search(r"line (\d+)", str(why))
+        raise RuleError(f"{path}:{line.group(1) if line else 1}: not valid TOML: {why}") from None
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as why:
+        said = str(why)
+        word = re.search(r"`([^`]+)`", said)
+        # "Object contains unknown field `x` - at `$.y`"; a missing field is not in the text, so point at its parent
+        line_number = _line_of(text, word.group(1)) if word else 1
+        hint = nearest(word.group(1), _fields(kind)) if word and "unknown field" in said else ""
+        raise RuleError(f"{path}:{line_number}: {said}{hint}; the schema is rules/schema.json") from None
+
+
+def _fields(kind: type) -> set[str]:
+    """Every field name of a schema type and those inside it."""
+    names: set[str] = set()
+    for definition in msgspec.json.schema(kind).get("$defs", {}).values():
+        names.update(definition.get("properties", {}))
+    return names

@@ -1,0 +1,183 @@
+"""The schema of the rule data: what a TOML file under ``rules/`` may say. An unknown key is an error."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Union
+
+import msgspec
+
+Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Fact(_Entry, kw_only=True):
+    """A fact that is no single constant."""
+
+    truthy: Literal[True]  # true in a condition and not None; otherwise unknown (torch.version.hip, a device count)
+
+
+FactValue = Union[bool, int, str, Fact]
+
+
+class Example(_Entry, kw_only=True):
+    """A small program before and after; without ``after`` it stays as it is. It is run as a test and shown as documentation."""
+
+    title: str
+    before: str
+    after: str | None = None
+    platform: str | None = None  # a surface's or fix's example names the platform, a platform's own does not
+    rules: tuple[str, ...] = ()  # fixes asked for beside the platform's own
+    unsafe: bool = False  # apply unsafe edits too
+
+
+class Handler(_Entry, kw_only=True):
+    """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
+
+    names: tuple[Name, ...]  # the first is the one to import
+    keyword: Name
+
+
+class Parameter(_Entry, kw_only=True):
+    """A parameter of a surface that the tool follows."""
+
+    name: Name
+    role: Literal["backend", "init_method", "store"]
+    position: int | None = None  # counted from 0, after self; None: keyword only
+    # What leaving it out gives: torch's choice for the device; the default group's; nothing of interest; or this text.
+    omitted: Literal["platform-default", "inherits", "nothing"] = "nothing"
+    omitted_value: str | None = None
+    add: Literal["keyword", "handler", "never"] = "keyword"  # how a value is given where it was left out
+    handler: Handler | None = None  # with add = "handler": the list parameter carries this object
+    add_applicability: Literal["safe", "unsafe"] = "safe"
+    ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
+
+
+class Surface(_Entry, kw_only=True):
+    """An API through which a backend, init_method or store is chosen."""
+
+    id: Name
+    names: tuple[Name, ...]  # qualified names; "pkg.*.Class" matches any depth of submodules
+    default_group: bool = False  # it creates the default process group: environment has to be set before it
+    parameters: tuple[Parameter, ...] = ()
+    edit_applicability: Literal["safe", "unsafe"] = "safe"
+    note: str = ""
+    note_zh: str = ""
+    source: tuple[Name, ...]
+    examples: tuple[Example, ...] = ()
+
+
+class SurfaceFile(_Entry, kw_only=True):
+    """rules/surfaces/FRAMEWORK.toml"""
+
+    framework: Name
+    surface: tuple[Surface, ...]
+
+
+class BackendChoice(_Entry, kw_only=True):
+    """Which c10d backends work on a platform."""
+
+    wanted: Name  # written where a backend does not work
+    works: tuple[Name, ...]  # kept where found
+    default: str  # what torch picks when the backend is left out
+    devices: dict[str, str] = {}  # device types to rename in a composite "cpu:gloo,cuda:nccl"
+    wanted_for: dict[str, str] = {}  # wanted per device type in a composite, where it is not ``wanted``
+
+
+class Warning_(_Entry, kw_only=True):
+    """Said once per project when the condition holds."""
+
+    id: Name
+    when_backend: Name  # a site comes out, or is edited to, this backend
+    message: str
+    message_zh: str
+    source: tuple[Name, ...]
+
+
+class Detection(_Entry, kw_only=True):
+    """What shows that a machine is this platform; the names are checks in machine/detect.py."""
+
+    checks: tuple[Name, ...]
+    order: int = 100
+    reason: str = ""
+    reason_zh: str = ""
+
+
+class Platform(_Entry, kw_only=True):
+    """rules/platforms/ID.toml: facts plus wanted values."""
+
+    id: Name
+    title: str
+    title_zh: str
+    why: str  # a clause used in reasons: why the wanted backend
+    why_zh: str
+    source: tuple[Name, ...]
+    rules: tuple[Name, ...]
+    facts: dict[str, FactValue]
+    backend: BackendChoice
+    required_import: str | None = None  # module without which the wanted backend is unknown to torch
+    detection: tuple[Detection, ...] = ()
+    warnings: tuple[Warning_, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+
+class Environment(_Entry, kw_only=True):
+    """A variable that a fix sets in os.environ."""
+
+    name: Name
+    value: str
+    override: bool = False  # False: os.environ.setdefault, which leaves what the user exported
+
+
+class Query(_Entry, kw_only=True):
+    """A query parameter of an init_method URL."""
+
+    key: Name
+    value: str
+    on: tuple[str, ...]  # values that have to be replaced
+    schemes: tuple[Name, ...]  # only these URLs take the query
+    default_url: Name  # what a left-out init_method means
+
+
+class Store(_Entry, kw_only=True):
+    """A store class that the query does not reach."""
+
+    names: tuple[Name, ...]
+    keyword: Name
+    value: str
+
+
+class Fix(_Entry, kw_only=True):
+    """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
+
+    id: Name
+    recipe: Literal["replace-backend", "init-method-query", "set-environment"]
+    title: str
+    title_zh: str
+    text: str  # what it does, when it helps, where a write-up is wrong
+    text_zh: str
+    source: tuple[Name, ...]
+    applicability: Literal["safe", "unsafe"] = "safe"
+    platform: str | None = None  # assumed when the rule is asked for and no platform is known
+    environment: Environment | None = None
+    when_backend: tuple[Name, ...] = ()  # set-environment: only where the group comes out as one of these; empty: every group
+    query: Query | None = None
+    store: Store | None = None
+    examples: tuple[Example, ...] = ()
+
+
+class Backend(_Entry, kw_only=True):
+    """A c10d backend name that torch or a plugin knows."""
+
+    name: Name
+    devices: tuple[str, ...]
+    enum: bool  # torch.distributed.Backend has the upper-case attribute without any plugin
+    source: tuple[Name, ...]
+
+
+class BackendFile(_Entry, kw_only=True):
+    """rules/backends.toml"""
+
+    backend: tuple[Backend, ...]
