@@ -1,0 +1,134 @@
+"""A patch as ``git diff`` prints it, made in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ddp_codemod.model import FileChange
+from ddp_codemod.patch.blob import Blob, blob_id
+from ddp_codemod.patch.myers import changed_lines
+from ddp_codemod.patch.quote import quoted, raw_name
+from ddp_codemod.patch.slide import settle
+
+CONTEXT = 3
+_HEADING = 80  # bytes of a section heading
+_NO_BLOB = Blob(b"", "0" * 40, "100644")
+
+
+def git_diff(changes: Sequence[FileChange], blobs: Mapping[str, Blob] | None = None) -> bytes:
+    """The changes in git's own format, by name; ``git apply`` takes it.
+
+    ``blobs`` (by ``FileChange.name``) says how the repository names and holds the files; without an entry the change is shown as it is.
+    Names that lead to one file give one patch.
+    """
+    known = blobs or {}
+    digits = min((blob.abbreviation for blob in known.values()), default=7)
+    parts: dict[bytes, bytes] = {}
+    for change in changes:
+        blob = known.get(change.name, _NO_BLOB)
+        name = raw_name(blob.name or change.name)
+        if name not in parts:
+            parts[name] = _file_diff(name, change, blob, digits)
+    return b"".join(parts[name] for name in sorted(parts))
+
+
+def _file_diff(name: bytes, change: FileChange, blob: Blob, digits: int) -> bytes:
+    before, after = blob.stored(change.before), blob.stored(change.after)
+    if before == after:
+        return b""
+    old, new = quoted(b"a/" + name), quoted(b"b/" + name)
+    tab = b"\t" if b" " in name else b""  # tells patch programs where a name with spaces ends
+    ids = (blob_id(before, len(blob.oid))[: blob.abbreviation], blob_id(after, len(blob.oid))[:digits])
+    head = [
+        b"diff --git " + old + b" " + new,
+        f"index {ids[0]}..{ids[1]} {blob.mode}".encode("ascii"),
+        b"--- " + old + tab,
+        b"+++ " + new + tab,
+    ]
+    return b"".join([*(line + b"\n" for line in head), *hunks(before, after)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Lines ``start`` to ``end`` of the old text give way to those of the new."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def hunks(before: bytes, after: bytes) -> Iterator[bytes]:
+    """The lines of all hunks of a unified diff, from their ``@@`` on."""
+    old, new = _lines(before), _lines(after)
+    gone, put = changed_lines(old, new)
+    settle(old, gone, new, put)
+    settle(new, put, old, gone)
+    group: list[_Change] = []
+    for change in _changes(gone, put):
+        if group and change.start - group[-1].end > 2 * CONTEXT:
+            yield from _hunk(old, new, group)
+            group = []
+        group.append(change)
+    if group:
+        yield from _hunk(old, new, group)
+
+
+def _lines(text: bytes) -> list[bytes]:
+    # git's lines end at \n only: splitlines() would cut at \r and \f too
+    return [line + b"\n" for line in text.split(b"\n")[:-1]] + (
+        [text[text.rfind(b"\n") + 1 :]] if not text.endswith(b"\n") and text else []
+    )
+
+
+def _changes(gone: list[bool], put: list[bool]) -> Iterator[_Change]:
+    at = new_at = 0
+    while at < len(gone) or new_at < len(put):
+        start, new_start = at, new_at
+        while at < len(gone) and gone[at]:
+            at += 1
+        while new_at < len(put) and put[new_at]:
+            new_at += 1
+        if at > start or new_at > new_start:
+            yield _Change(start, at, new_start, new_at)
+        else:
+            at, new_at = at + 1, new_at + 1
+
+
+def _hunk(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[_Change]) -> Iterator[bytes]:
+    first, last = group[0], group[-1]
+    start, new_start = max(first.start - CONTEXT, 0), max(first.new_start - CONTEXT, 0)
+    end, new_end = min(last.end + CONTEXT, len(old)), min(last.new_end + CONTEXT, len(new))
+    yield b"@@ -%b +%b @@%b\n" % (_range(start, end), _range(new_start, new_end), _heading(old, start))
+    at = start
+    for change in group:
+        yield from (_line(b" ", line) for line in old[at : change.start])
+        yield from (_line(b"-", line) for line in old[change.start : change.end])
+        yield from (_line(b"+", line) for line in new[change.new_start : change.new_end])
+        at = change.end
+    yield from (_line(b" ", line) for line in old[at:end])
+
+
+def _range(start: int, end: int) -> bytes:
+    count = end - start
+    first = start + 1 if count else start
+    return b"%d" % first if count == 1 else b"%d,%d" % (first, count)
+
+
+def _line(sign: bytes, line: bytes) -> bytes:
+    return sign + line if line.endswith(b"\n") else sign + line + b"\n\\ No newline at end of file\n"
+
+
+def _heading(old: Sequence[bytes], start: int) -> bytes:
+    """The nearest line above the hunk that begins with a letter, "_" or "$": what git shows for a file without a diff driver."""
+    for row in range(start - 1, -1, -1):
+        line = old[row]
+        if line[:1].isalpha() or line[:1] in (b"_", b"$"):
+            text = line[:_HEADING].rstrip(b" \t\n\v\f\r")
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError as why:
+                text = text[: why.start]
+            return b" " + text
+    return b""
