@@ -14,9 +14,15 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Fact(_Entry, kw_only=True):
-    """A fact that is no single constant."""
+    """A fact that is no single constant of TOML: one of the two keys is given."""
 
-    truthy: Literal[True]  # true in a condition and not None; otherwise unknown (torch.version.hip, a device count)
+    truthy: Literal[True] | None = None  # true in a condition and not None; otherwise unknown (torch.version.hip, a device count)
+    none: bool = False  # the value is None, for which TOML has no word
+
+    def __post_init__(self) -> None:
+        """Refuse a fact that says nothing or two things (ValueError)."""
+        if (self.truthy is None) == (not self.none):
+            raise ValueError("a fact is either { truthy = true } or { none = true }")
 
 
 FactValue = Union[bool, int, str, Fact]
@@ -53,6 +59,11 @@ class Parameter(_Entry, kw_only=True):
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
+    ignored_zh: str | None = None
+    ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them
+    # set where the values are not torch.distributed's own: one that does not work is listed for review with this sentence
+    foreign: str | None = None
+    foreign_zh: str | None = None
 
 
 class Surface(_Entry, kw_only=True):
@@ -181,3 +192,49 @@ class BackendFile(_Entry, kw_only=True):
     """rules/backends.toml"""
 
     backend: tuple[Backend, ...]
+
+
+class Forwarder(_Entry, kw_only=True):
+    """A call that calls one of its arguments later, with others of its arguments."""
+
+    names: tuple[Name, ...]
+    function: Name
+    function_position: int
+    args: str | None = None  # the parameter that holds the arguments as a tuple; None: they follow the function
+    args_position: int = 0
+    kwargs: str | None = None
+    skip: int = 0  # arguments that the call itself puts in front (the rank)
+    source: tuple[Name, ...]
+
+
+class DefaultCall(_Entry, kw_only=True):
+    """A call that stands for a default: ``field(default="x")``."""
+
+    names: tuple[Name, ...]
+    keyword: Name
+    position: int | None = None
+    source: tuple[Name, ...]
+
+
+class Flag(_Entry, kw_only=True):
+    """A method that declares a command-line option."""
+
+    method: Name
+    default: Name
+    choices: Name
+    dest: str | None = None
+    defaults_method: str | None = None
+    source: tuple[Name, ...]
+
+
+class Idioms(_Entry, kw_only=True):
+    """rules/idioms.toml: how code hands a value on."""
+
+    backend_enums: tuple[Name, ...]
+    default_functions: tuple[Name, ...]
+    default_tables: tuple[Name, ...]
+    current_functions: tuple[Name, ...]
+    source: tuple[Name, ...]
+    forwarder: tuple[Forwarder, ...]
+    default: tuple[DefaultCall, ...]
+    flag: tuple[Flag, ...]
