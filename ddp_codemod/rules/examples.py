@@ -1,0 +1,129 @@
+"""Runs the examples of the rule data: each is a small program that has to come out as its ``after``, or stay as it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Example, Fix, Platform, Surface
+
+FILE = "example.py"
+Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; changed nothing; changed it to something else
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One example and where it stands: ``id`` is ``KIND:ENTRY:NUMBER``, counted from 1 in the file's order."""
+
+    id: str
+    platform: str
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one example came to; ``diff`` shows expected against got, "" where it is as it should be."""
+
+    id: str
+    title: str
+    fault: Fault | None = None
+    diff: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the example came out as it says."""
+        return self.fault is None
+
+
+def cases(rules: Rules, without: Rules | None = None) -> Iterator[Case]:
+    """Every example of the rules, in a stable order, leaving out the entries that are also in ``without``.
+
+    Raises ValueError where a surface's or rule's example names no platform and the rule assumes none.
+    """
+    tables: tuple[tuple[str, dict[str, Platform] | dict[str, Surface] | dict[str, Fix]], ...] = (
+        ("platform", rules.platforms),
+        ("surface", rules.surfaces),
+        ("rule", rules.fixes),
+    )
+    known = {id(entry) for entry in _entries(without)} if without else set()
+    for kind, table in tables:
+        for name, entry in table.items():
+            if id(entry) in known:
+                continue
+            for number, example in enumerate(entry.examples, 1):
+                yield Case(f"{kind}:{name}:{number}", _platform(entry, example), example)
+
+
+def run(rules: Rules, without: Rules | None = None) -> list[Result]:
+    """Run every case; see ``cases`` for ``without``."""
+    return [run_case(case, rules) for case in cases(rules, without)]
+
+
+def run_case(case: Case, rules: Rules) -> Result:
+    """Port the example twice in a folder of its own: the second time nothing may change, and the result has to parse."""
+    example = case.example
+    before = example.before.removeprefix("\n")
+    wanted = before if example.after is None else example.after.removeprefix("\n")
+    with TemporaryDirectory(prefix="ddp-codemod-") as folder:
+        got, unread = _port(before, Path(folder), case, rules)
+        again = got if unread else _port(got, Path(folder), case, rules)[0]
+    if unread:
+        return Result(case.id, example.title, "wrong", unread)
+    if got != wanted:
+        fault: Fault = "noisy" if wanted == before else "missing" if got == before else "wrong"
+        return Result(case.id, example.title, fault, _diff(wanted, got, "expected", "got"))
+    if again != got:
+        return Result(case.id, example.title, "noisy", _diff(got, again, "first run", "second run"))
+    try:
+        ast.parse(got)
+    except SyntaxError as why:
+        return Result(case.id, example.title, "wrong", f"line {why.lineno}: {why.msg}\n")
+    return Result(case.id, example.title)
+
+
+def _entries(rules: Rules) -> Iterator[Platform | Surface | Fix]:
+    yield from rules.platforms.values()
+    yield from rules.surfaces.values()
+    yield from rules.fixes.values()
+
+
+def _platform(entry: Platform | Surface | Fix, example: Example) -> str:
+    assumed = entry.id if isinstance(entry, Platform) else entry.platform if isinstance(entry, Fix) else None
+    platform = example.platform or assumed
+    if platform is None:
+        raise ValueError(f'the example {example.title!r} of {entry.id!r} has no platform; add platform = "ID" to it')
+    return platform
+
+
+def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
+    """The text as the pipeline leaves it, and the reasons why it could not read it, one a line."""
+    # the pipeline stands after this stage: only running the examples needs it
+    from ddp_codemod.edits.render import render
+    from ddp_codemod.pipeline import Options, survey
+
+    if case.platform not in rules.platforms:
+        raise ValueError(f"the example {case.id} asks for the platform {case.platform!r}, which no file defines")
+    path = folder / FILE
+    path.write_bytes(text.encode("utf-8"))
+    found = survey(Options((folder,), rules.platforms[case.platform], rules, fixes=case.example.rules, root=folder))
+    rendered = render(found, case.example.unsafe)
+    unread = _lines(f"{one.name}: {one.reason.key} {dict(one.reason.args)}" for one in (*found.skipped, *rendered.failed))
+    for change in rendered.changes:
+        if change.name == FILE:
+            text = change.after.decode("utf-8")
+    return text, unread
+
+
+def _lines(parts: Iterable[str]) -> str:
+    return "".join(f"{part}\n" for part in parts)
+
+
+def _diff(old: str, new: str, old_name: str, new_name: str) -> str:
+    lines = unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)

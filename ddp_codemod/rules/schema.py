@@ -1,0 +1,50 @@
+"""The JSON schema of the rule data, for editors: generated from ``model`` and stored as rules/schema.json.
+
+``python -m ddp_codemod.rules.schema`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ddp_codemod.rules.load import data_folder
+from ddp_codemod.rules.model import BackendFile, Fix, Idioms, Platform, SurfaceFile
+
+# which file says what, below rules/
+FILES: dict[str, type[msgspec.Struct]] = {
+    "platforms/*.toml": Platform,
+    "surfaces/*.toml": SurfaceFile,
+    "fixes/*.toml": Fix,
+    "backends.toml": BackendFile,
+    "idioms.toml": Idioms,
+}
+
+
+def schema() -> dict[str, Any]:
+    """A JSON schema that accepts any rule file, with one definition a kind of file."""
+    references, definitions = msgspec.json.schema_components(FILES.values(), ref_template="#/$defs/{name}")
+    kinds = zip(FILES, references, strict=True)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rule data of ddp-codemod (TOML)",
+        "anyOf": [{"title": f"rules/{pattern}", **reference} for pattern, reference in kinds],
+        "$defs": definitions,
+    }
+
+
+def text() -> str:
+    """The schema as it is stored."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def path() -> Path:
+    """Where the schema is stored, beside the rule data."""
+    return data_folder() / "schema.json"
+
+
+if __name__ == "__main__":
+    path().write_text(text(), encoding="utf-8", newline="\n")
