@@ -1,0 +1,27 @@
+"""The group of all commands."""
+
+from __future__ import annotations
+
+import click
+
+from ddp_codemod import __version__
+from ddp_codemod.cli import apply, check, diff, explain, platforms, rules, scan, undo
+from ddp_codemod.cli.translate import Group, option
+from ddp_codemod.messages import LANGUAGES
+
+
+def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        click.echo(f"ddp-codemod {__version__}")
+        context.exit()
+
+
+@click.group(cls=Group, help="help-app")
+@option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
+@option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="help-version")
+def app(lang: str | None) -> None:
+    """Port PyTorch distributed code between platforms."""
+
+
+for module in (apply, diff, check, scan, explain, rules, platforms, undo):
+    app.add_command(module.command)

@@ -1,0 +1,35 @@
+"""``check``: list what would change, for continuous integration and pre-commit."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.run import again, applicable, exit_code, prepare
+from ddp_codemod.cli.translate import Command
+
+
+@click.command("check", cls=Command, help="help-check")
+@paths_argument
+@survey_options
+def command(settings: Settings) -> int:
+    """List the edits that ``apply`` would make."""
+    from ddp_codemod.pipeline import survey
+    from ddp_codemod.report import json, text
+    from ddp_codemod.report.summary import Outcome, summary
+
+    job = prepare(settings)
+    found = survey(job.options)
+    if settings.format == "json":
+        job.console.raw(json.dumps(found, settings.json_lang))
+        return exit_code(found, settings, edits_count=True)
+    made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))
+    left = tuple(edit for edit in found.edits if not applicable(edit, settings.unsafe))
+    view = job.view(found)
+    for edit in made:
+        job.console.out(text.edit(view, edit))
+    for line in summary(job.view(found, sys.stderr), Outcome("found", made, left, again=again(job))):
+        job.console.say(line)
+    return exit_code(found, settings, edits_count=True)

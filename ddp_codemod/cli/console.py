@@ -1,0 +1,90 @@
+"""Standard output and error: what a command gives goes to the first, what it says about its work to the second."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from ddp_codemod.messages import text
+from ddp_codemod.report.ink import Ink
+
+
+def tame(stream: TextIO) -> None:
+    """Let a character that the console's code page lacks come out as an escape instead of an error."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+
+
+@dataclass
+class Console:
+    """The two streams of one run."""
+
+    lang: str
+    color: str = "auto"
+    quiet: bool = False
+    _progress: bool = field(default=False, init=False)
+
+    def ink(self, stream: TextIO) -> Ink:
+        """Colour for a stream: as asked, else only on a terminal (https://no-color.org)."""
+        if self.color != "auto":
+            return Ink(self.color == "always")
+        return Ink(stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and _ansi())
+
+    def out(self, line: str = "") -> None:
+        """Write a line of the result."""
+        self._clear()
+        sys.stdout.write(line + "\n")
+
+    def raw(self, data: bytes) -> None:
+        """Write bytes of the result as they are."""
+        self._clear()
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    def say(self, line: str) -> None:
+        """Talk, unless told to be quiet."""
+        if not self.quiet:
+            self.error(line)
+
+    def error(self, line: str) -> None:
+        """Say what the reader has to know, quiet or not."""
+        self._clear()
+        sys.stdout.flush()  # so that the two streams come in order on a terminal
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+    def text(self, key: str, /, **args: object) -> str:
+        """A sentence in the reader's language."""
+        return text(key, self.lang, **args)
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """Show how far long work has come: one line on a terminal, nothing elsewhere."""
+        if self.quiet or not sys.stderr.isatty() or not _ansi():
+            return
+        sys.stderr.write("\r\x1b[K" + self.text("progress", stage=self.text(f"progress-{stage}"), done=done, total=total))
+        sys.stderr.flush()
+        self._progress = True
+
+    def _clear(self) -> None:
+        if self._progress:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._progress = False
+
+
+def _ansi() -> bool:
+    """Whether the terminal takes escape sequences; a Windows console has to be asked for it."""
+    if sys.platform != "win32":
+        return True
+    import ctypes
+
+    kernel = ctypes.windll.kernel32
+    for handle in (kernel.GetStdHandle(-11), kernel.GetStdHandle(-12)):  # standard output and error
+        mode = ctypes.c_ulong()
+        if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+            return bool(kernel.SetConsoleMode(handle, mode.value | 0x0004))  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
+    return False

@@ -1,0 +1,38 @@
+"""``diff``: the patch on standard output, which ``git apply`` takes; nothing is written."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.patching import patching
+from ddp_codemod.cli.run import prepare
+from ddp_codemod.cli.translate import Command
+
+
+@click.command("diff", cls=Command, help="help-diff")
+@paths_argument
+@survey_options
+def command(settings: Settings) -> int:
+    """Print the patch."""
+    from ddp_codemod.report import json
+    from ddp_codemod.report.summary import summary
+
+    job = prepare(settings)
+    patch = patching(job)
+    console, edits = job.console, (*patch.rendered.applied, *patch.rendered.left)
+    if settings.format == "json":
+        console.raw(json.dumps(patch.survey, settings.json_lang, edits, (), patch.rendered.failed))
+        return patch.code
+    data = patch.whole
+    ink = console.ink(sys.stdout)
+    if ink.on:
+        # bytes that are not UTF-8 pass through as they are
+        console.raw(ink.diff(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
+    else:
+        console.raw(data)
+    for line in summary(job.view(patch.survey, sys.stderr), patch.outcome("shown")):
+        console.say(line)
+    return patch.code

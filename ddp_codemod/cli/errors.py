@@ -1,0 +1,41 @@
+"""What stops a command: a sentence, an exit code, and what to type next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from ddp_codemod.messages import text
+from ddp_codemod.model import Reason
+
+DONE = 0
+FOUND = 1  # something is left to do, or a candidate file could not be read
+FAILED = 2  # the job could not be done
+INTERRUPTED = 130
+BROKEN_PIPE = 141  # as a program ends whose reader went away
+
+
+class Failure(Exception):
+    """The job could not be done. ``lines`` follow the message as they are: commands to choose from, the text of a cause."""
+
+    def __init__(self, reason: Reason, lines: tuple[str, ...] = (), code: int = FAILED) -> None:
+        super().__init__(reason.key)
+        self.reason, self.lines, self.code = reason, lines, code
+
+
+def unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> Failure:
+    """A failure about a word that nothing is called; its message ends in a hint at the nearest known one."""
+    near = get_close_matches(word, list(known), n=1)
+    hint, hint_zh = (text("hint-near", lang, near=near[0]) if near else "" for lang in ("en", "zh"))
+    return Failure(Reason.of(key, word=word, hint=hint, hint_zh=hint_zh, **args))
+
+
+def refused(why: Any) -> Failure:
+    """A failure from what ``write`` raises: an error that carries a reason and the names of files."""
+    return Failure(why.reason, tuple(why.names))
+
+
+def fail(key: str, /, *lines: str, **args: object) -> Failure:
+    """A failure from a message key and its arguments."""
+    return Failure(Reason.of(key, **args), lines)

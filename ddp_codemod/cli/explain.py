@@ -1,0 +1,41 @@
+"""``explain FILE:LINE``: why a line is edited, kept or needs review."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from ddp_codemod.cli.errors import fail
+from ddp_codemod.cli.options import Settings, survey_options
+from ddp_codemod.cli.run import existing, exit_code, prepare
+from ddp_codemod.cli.translate import Command
+
+
+@click.command("explain", cls=Command, help="help-explain")
+@click.argument("place", metavar="FILE:LINE")
+@survey_options
+def command(settings: Settings, place: str) -> int:
+    """Print each decision that touches the line, step by step."""
+    from ddp_codemod.pipeline import explain as survey
+    from ddp_codemod.report import json
+    from ddp_codemod.report.explain import explain
+
+    name, _, number = place.rpartition(":")
+    if not name or not number.isascii() or not number.isdigit():
+        raise fail("explain-usage", place=place)
+    path, line = existing(name), int(number)
+    job = prepare(replace(settings, paths=(name,)))
+    found = survey(job.options, path, line)
+    if settings.format == "json":
+        job.console.raw(json.dumps(found, settings.json_lang))
+        return exit_code(found, settings)
+    view = job.view(found)
+    for decision in found.decisions:
+        for text in explain(view, decision):
+            job.console.out(text)
+        job.console.out()
+    if not found.decisions:
+        scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
+        job.console.out(view.say("explain-nothing", place=place, command=scan))
+    return exit_code(found, settings)

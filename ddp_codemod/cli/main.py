@@ -1,0 +1,96 @@
+"""The entry point: runs a command and turns whatever stops it into a sentence and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ddp_codemod.cli.app import app
+from ddp_codemod.cli.console import tame
+from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
+from ddp_codemod.messages import language, render, text
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    words = list(sys.argv[1:] if args is None else args)
+    lang = language(_lang_option(words), os.environ)
+    for stream in (sys.stdout, sys.stderr):
+        tame(stream)
+    try:
+        code = _run(words, lang)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        _say(text("interrupted", lang))
+        return INTERRUPTED
+    except OSError as why:
+        if isinstance(why, BrokenPipeError) or (sys.platform == "win32" and why.errno == errno.EINVAL and why.filename is None):
+            _close(sys.stdout)
+            return BROKEN_PIPE
+        _say(text("error", lang, message=text("error-system", lang, why=why)))
+        return FAILED
+
+
+def _run(words: list[str], lang: str) -> int:
+    try:
+        with app.make_context("ddp-codemod", words, obj=lang) as context:
+            code = app.invoke(context)
+            return code if isinstance(code, int) else DONE
+    except click.exceptions.NoArgsIsHelpError as why:
+        _say(why.ctx.get_help() if why.ctx else "")
+        return FAILED
+    except click.exceptions.Exit as why:
+        return why.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.UsageError as why:
+        _say(text("error", lang, message=_usage(why, lang)))
+        _say(text("error-usage-next", lang, command=f"{why.ctx.command_path if why.ctx else 'ddp-codemod'} --help"))
+    except Failure as why:
+        _say(text("error", lang, message=render(why.reason, lang)))
+        for line in why.lines:
+            _say("  " + line.replace("\n", "\n  "))
+        return why.code
+    return FAILED
+
+
+def _usage(why: click.UsageError, lang: str) -> str:
+    if isinstance(why, click.NoSuchOption):
+        near = text("usage-near", lang, near=why.possibilities[0]) if why.possibilities else ""
+        return text("usage-option", lang, option=why.option_name, near=near)
+    if isinstance(why, click.exceptions.NoSuchCommand):
+        near = text("usage-near", lang, near=why.possibilities[0]) if why.possibilities else ""
+        return text("usage-command", lang, command=why.command_name, near=near)
+    if isinstance(why, click.MissingParameter) and why.param is not None:
+        return text("usage-missing", lang, parameter=why.param.make_metavar(why.ctx) if why.ctx else why.param.name)
+    if isinstance(why, click.BadParameter) and isinstance(why.param, click.Option) and isinstance(why.param.type, click.Choice):
+        return text("usage-choice", lang, option=why.param.opts[-1], choices=", ".join(why.param.type.choices))
+    return why.format_message()
+
+
+def _lang_option(words: list[str]) -> str | None:
+    for index, word in enumerate(words):
+        if word == "--lang":
+            return words[index + 1] if index + 1 < len(words) else None
+        if word.startswith("--lang="):
+            return word.removeprefix("--lang=")
+    return None
+
+
+def _say(line: str) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(line + "\n")
+
+
+def _close(stream: TextIO) -> None:
+    # the interpreter flushes standard output once more at its end, into the pipe that is gone
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,109 @@
+"""The options that commands share, and the settings they give."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ddp_codemod.cli.translate import lang_of, option
+from ddp_codemod.messages import LANGUAGES
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the options of one run say."""
+
+    command: str
+    paths: tuple[str, ...] = ()
+    platform: str | None = None
+    rules: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    unsafe: bool = False
+    strict: bool = False
+    format: str = "text"
+    lang: str = "en"  # the reader's
+    json_lang: str = "en"  # what other programs read does not hang on the locale, unless asked for
+    quiet: bool = False
+    verbose: bool = False
+    color: str = "auto"
+
+    def again(self, command: str, *more: str, platform: str | None = None, paths: tuple[str, ...] | None = None) -> str:
+        """A command line that does something else with the same project and choices, ready to be typed."""
+        words = ["ddp-codemod", command, *(self.paths if paths is None else paths)]
+        if chosen := platform or self.platform:
+            words += ["--platform", chosen]
+        for rule in self.rules:
+            words += ["--rule", rule]
+        for folder in self.folders:
+            words += ["--rules", str(folder)]
+        if self.unsafe and "--unsafe" not in more:
+            words.append("--unsafe")
+        return command_line([*words, *more])
+
+
+def command_line(words: list[str]) -> str:
+    """Words as the shell of this system takes them."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+_LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
+_COLOR = option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="help-color")
+_QUIET = option("-q", "--quiet", is_flag=True, help="help-quiet")
+_VERBOSE = option("-v", "--verbose", is_flag=True, help="help-verbose")
+_FOLDERS = option("--rules", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="help-rules")
+_SURVEY = (
+    option("--platform", metavar="ID", help="help-platform"),
+    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule"),
+    _FOLDERS,
+    option("--unsafe", is_flag=True, help="help-unsafe"),
+    option("--strict", is_flag=True, help="help-strict"),
+    option("--format", type=click.Choice(["text", "json"]), default="text", help="help-format"),
+    _QUIET,
+    _VERBOSE,
+    _COLOR,
+    _LANG,
+)
+_TALK = (_FOLDERS, _COLOR, _LANG)
+
+
+def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
+    names = set(Settings.__dataclass_fields__) - {"command", "paths"}
+
+    @functools.wraps(function)
+    def call(*args: Any, **values: Any) -> Any:
+        known = {name: values.pop(name) for name in names & values.keys()}
+        context = click.get_current_context()
+        known |= {"lang": lang_of(context), "json_lang": known.get("lang") or "en"}
+        settings = Settings(command=context.info_name or "", paths=values.pop("paths", ()), **known)
+        return function(*args, settings=settings, **values)
+
+    wrapped: Any = call
+    for decorate in reversed(options):
+        wrapped = decorate(wrapped)
+    result: F = wrapped
+    return result
+
+
+def survey_options(function: F) -> F:
+    """Give a command the options of everything that reads a project."""
+    return _settings(function, _SURVEY)
+
+
+def talk_options(function: F) -> F:
+    """Give a command the options of everything that only prints rule data."""
+    return _settings(function, _TALK)
+
+
+def paths_argument(function: F) -> F:
+    """PATH...: the files and folders to work on."""
+    return click.argument("paths", nargs=-1, required=True, metavar="PATH...")(function)

@@ -1,0 +1,52 @@
+"""What ``apply`` and ``diff`` share: from a survey to a patch, and how its outcome is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ddp_codemod.cli.run import Job, again, exit_code
+
+if TYPE_CHECKING:
+    from ddp_codemod.edits.render import Rendered
+    from ddp_codemod.model import Survey
+    from ddp_codemod.report.summary import Outcome
+
+
+@dataclass(frozen=True)
+class Patching:
+    """A survey and what it becomes: the rendered changes and each file's part of the patch."""
+
+    job: Job
+    survey: Survey
+    rendered: Rendered
+    parts: dict[str, bytes]  # by name
+    whole: bytes
+
+    @property
+    def code(self) -> int:
+        """The exit code of a command that is done with this patch."""
+        return exit_code(self.survey, self.job.settings, self.rendered.failed)
+
+    def outcome(self, done: str) -> Outcome:
+        """What to tell about it."""
+        from ddp_codemod.report.summary import Outcome
+
+        return Outcome(done, self.rendered.applied, self.rendered.left, self.rendered.failed, again(self.job))
+
+
+def patching(job: Job) -> Patching:
+    """Survey the project and render its edits; without an edit neither LibCST nor git is loaded."""
+    from ddp_codemod.edits.render import Rendered, render
+    from ddp_codemod.pipeline import survey
+
+    found = survey(job.options)
+    if not found.edits:
+        return Patching(job, found, Rendered((), (), (), ()), {}, b"")
+    from ddp_codemod.patch.gitdiff import git_diff
+    from ddp_codemod.write.repository import blobs
+
+    rendered = render(found, job.settings.unsafe)
+    held = blobs(job.root, [change.name for change in rendered.changes])
+    parts = {change.name: git_diff([change], held) for change in rendered.changes}
+    return Patching(job, found, rendered, parts, git_diff(rendered.changes, held))

@@ -1,0 +1,79 @@
+"""Chooses the target platform when no option names one (design.md, "Platform without the option")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ddp_codemod.cli.config import Config
+from ddp_codemod.cli.errors import Failure, unknown
+from ddp_codemod.cli.options import Settings
+from ddp_codemod.machine.detect import Machine, holds, unattended
+from ddp_codemod.messages import in_language
+from ddp_codemod.model import Reason
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Platform
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The platform, why it was chosen, and others that the same machine could be."""
+
+    platform: Platform
+    reason: Reason
+    others: tuple[Platform, ...] = ()
+
+
+def choose(settings: Settings, config: Config, rules: Rules, machine: Machine) -> Choice:
+    """The option; else the project's own word; else what the rules asked for assume; else this machine where it is surely known.
+
+    Raises Failure for an unknown name, and with the commands to choose from where nothing says which platform it is.
+    """
+    if settings.platform is not None:
+        return Choice(known_platform(settings.platform, rules), Reason.of("platform-option"))
+    if config.platform is not None:
+        return Choice(known_platform(config.platform, rules, str(config.path)), Reason.of("platform-config", path=config.path))
+    assumed = {ident: rules.fixes[ident].platform for ident in settings.rules}
+    wanted = sorted({platform for platform in assumed.values() if platform is not None})
+    if len(wanted) > 1:
+        candidates = [rules.platforms[ident] for ident in wanted if ident in rules.platforms]
+        raise Failure(Reason.of("platform-rules-differ", rules=", ".join(assumed)), _commands(settings, candidates))
+    if wanted:
+        rule = next(ident for ident, platform in assumed.items() if platform == wanted[0])
+        return Choice(known_platform(wanted[0], rules), Reason.of("platform-rule", rule=rule))
+    return _this_machine(settings, rules, machine)
+
+
+def known_platform(ident: str, rules: Rules, where: str = "--platform") -> Platform:
+    """The platform with this id. Raises Failure that names the nearest one."""
+    if ident not in rules.platforms:
+        raise unknown("platform-unknown", ident, rules.platforms, where=where)
+    return rules.platforms[ident]
+
+
+def _this_machine(settings: Settings, rules: Rules, machine: Machine) -> Choice:
+    if variable := unattended(machine.environ):
+        raise Failure(Reason.of("platform-unattended", variable=variable), _commands(settings, rules.platforms.values()))
+    holding = (
+        (one, detection) for one in rules.platforms.values() for detection in one.detection if holds(detection.checks, machine)
+    )
+    found = sorted(holding, key=lambda pair: (pair[1].order, pair[0].id))
+    if not found:
+        raise Failure(Reason.of("platform-unsure"), _commands(settings, rules.platforms.values()))
+    chosen, detection = found[0]
+    rivals = {one.id: one for one, _ in found if not _same_machine(chosen, one)}
+    if rivals:
+        raise Failure(Reason.of("platform-several"), _commands(settings, [chosen, *rivals.values()]))
+    others = tuple(other for other in rules.platforms.values() if other is not chosen and _same_machine(chosen, other))
+    return Choice(chosen, Reason.of("platform-machine", why=detection.reason, why_zh=detection.reason_zh), others)
+
+
+def _same_machine(one: Platform, other: Platform) -> bool:
+    """Whether no fact tells the two apart: then one machine can be either, and a person may prefer the other."""
+    return all(one.facts[name] == other.facts[name] for name in one.facts.keys() & other.facts.keys())
+
+
+def _commands(settings: Settings, platforms: Iterable[Platform]) -> tuple[str, ...]:
+    lines = [(settings.again(settings.command, platform=platform.id), platform) for platform in platforms]
+    width = max(len(command) for command, _ in lines)
+    return tuple(f"{command:<{width}}  {in_language(platform, 'title', settings.lang)}" for command, platform in lines)

@@ -1,0 +1,26 @@
+"""``platforms``: what can be chosen with --platform."""
+
+from __future__ import annotations
+
+import click
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.run import load_rules
+from ddp_codemod.cli.translate import Command
+from ddp_codemod.messages import in_language
+
+
+@click.command("platforms", cls=Command, help="help-platforms")
+@talk_options
+def command(settings: Settings) -> None:
+    """Print the platforms and the backend that each wants."""
+    from ddp_codemod.report.table import table
+
+    console = Console(settings.lang, settings.color)
+    rules = load_rules(settings.folders)
+    rows = [(one.id, one.backend.wanted, in_language(one, "title", settings.lang)) for _, one in sorted(rules.platforms.items())]
+        (ident, one.backend.wanted, in_language(one, "title", settings.lang)) for ident, one in sorted(rules.platforms.items())
+    ]
+    for line in table(rows):
+        console.out(line)

@@ -1,0 +1,70 @@
+"""``rules list``, ``rules show ID`` and ``rules test [DIR]``: read and test the rule data."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, FOUND, unknown
+from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.run import existing, load_rules
+from ddp_codemod.cli.translate import Group
+from ddp_codemod.messages import in_language
+
+
+@click.group("rules", cls=Group, help="help-rules-group")
+def command() -> None:
+    """Read and test the rule data."""
+
+
+@command.command("list", help="help-rules-list")
+@talk_options
+def list_(settings: Settings) -> None:
+    """Print a line for each rule and surface."""
+    from ddp_codemod.report.table import table
+
+    console = Console(settings.lang, settings.color)
+    rules = load_rules(settings.folders)
+    rows = []
+    for ident, fix in sorted(rules.fixes.items()):
+        bringing = ", ".join(platform.id for platform in rules.platforms.values() if ident in platform.rules)
+        rows.append((ident, in_language(fix, "title", settings.lang), bringing or console.text("rules-asked")))
+    surfaces = [(ident, ", ".join(one.name for one in surface.parameters)) for ident, surface in sorted(rules.surfaces.items())]
+    head, next_ = console.text("rules-head"), console.text("rules-next")
+    for line in (head, *table(rows), "", console.text("surfaces-head"), *table(surfaces), "", next_):
+        console.out(line)
+
+
+@command.command("show", help="help-rules-show")
+@click.argument("ident", metavar="ID")
+@talk_options
+def show(settings: Settings, ident: str) -> None:
+    """Print what a rule, platform or surface says, with its examples as diffs."""
+    from ddp_codemod.report.rule import describe
+
+    console = Console(settings.lang, settings.color)
+    rules = load_rules(settings.folders)
+    lines = describe(ident, rules, settings.lang, console.ink(sys.stdout))
+    if not lines:
+        raise unknown("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces])
+    for line in lines:
+        console.out(line)
+
+
+@command.command("test", help="help-rules-test")
+@click.argument("folder", metavar="[DIR]", required=False)
+@talk_options
+def test(settings: Settings, folder: str | None) -> int:
+    """Run the examples of the rule data."""
+    from ddp_codemod.rules.examples import run
+
+    console = Console(settings.lang, settings.color)
+    rules = load_rules((*settings.folders, existing(folder)) if folder else settings.folders)
+    results = run(rules)
+    failures = [result for result in results if result.failure]
+    for result in failures:
+        console.out(f"{result.ident}: {result.title}: {result.failure}")
+    console.out(console.text("rules-tested", passed=len(results) - len(failures), failed=len(failures)))
+    return FOUND if failures else DONE

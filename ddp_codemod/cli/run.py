@@ -1,0 +1,157 @@
+"""What every command does that reads a project: check its options, load rules, choose a platform, tell the exit code."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
+from ddp_codemod.cli.options import Settings, command_line
+from ddp_codemod.messages import in_language, render
+from ddp_codemod.model import Action, Applicability, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ddp_codemod.cli.platform import Choice
+    from ddp_codemod.model import Edit, Skipped, Survey
+    from ddp_codemod.pipeline import Options
+    from ddp_codemod.report.view import View
+    from ddp_codemod.rules.load import Rules
+
+
+@dataclass(frozen=True)
+class Job:
+    """A checked request: ready for the pipeline and for the reports."""
+
+    settings: Settings
+    console: Console
+    options: Options
+    root: Path
+
+    def view(self, survey: Survey, stream: TextIO | None = None) -> View:
+        """How to show a survey to this reader, on standard output if no other stream is named."""
+        from ddp_codemod.report.view import View
+
+        ink = self.console.ink(stream or sys.stdout)
+        return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose)
+
+
+def prepare(settings: Settings) -> Job:
+    """Check what the options say, before a file of the project is read.
+
+    Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
+    """
+    from ddp_codemod.cli.config import read
+    from ddp_codemod.cli.platform import choose
+    from ddp_codemod.machine.detect import Machine
+    from ddp_codemod.pipeline import Options
+
+    console = Console(settings.lang, settings.color, settings.quiet)
+    paths = tuple(existing(path) for path in settings.paths)
+    root = root_of(paths)
+    config = read(root)
+    rules = load_rules((*config.folders, *settings.folders))
+    known_rules(settings.rules, rules)
+    choice = choose(settings, config, rules, Machine())
+    _announce(settings, console, choice)
+    options = Options(
+        paths=paths, platform=choice.platform, rules=rules, fixes=settings.rules, root=root, progress=console.progress
+    )
+    return Job(settings, console, options, root)
+
+
+def existing(name: str) -> Path:
+    """The path of an argument. Raises Failure where nothing is there."""
+    path = Path(name)
+    try:
+        if path.exists():
+            return path
+        siblings = [entry.name for entry in path.absolute().parent.iterdir()]
+    except (OSError, ValueError):
+        siblings = []
+    near = get_close_matches(path.name, siblings, n=1)
+    raise fail("path-near", path=name, near=path.parent / near[0]) if near else fail("path-missing", path=name)
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    """The project's root. Raises Failure for paths of several projects."""
+    from ddp_codemod.discover.root import find_root
+
+    try:
+        return find_root(paths)
+    except ValueError as why:
+        raise fail("path-roots", why=why) from None
+
+
+def load_rules(folders: Iterable[Path]) -> Rules:
+    """The shipped rules and those of the folders. Raises Failure for a file that cannot be used."""
+    from ddp_codemod.rules.load import RuleError, load
+
+    try:
+        return load(tuple(folders))
+    except RuleError as why:
+        raise fail("rules-bad", str(why)) from None
+
+
+def known_rules(idents: Iterable[str], rules: Rules) -> None:
+    """Check the ids of rules. Raises Failure that names the nearest one."""
+    for ident in idents:
+        if ident not in rules.fixes:
+            if ident in rules.platforms:
+                raise fail("rule-is-platform", rule=ident)
+            raise unknown("rule-unknown", ident, rules.fixes)
+
+
+def _announce(settings: Settings, console: Console, choice: Choice) -> None:
+    if settings.format != "text":
+        return
+    ink = console.ink(sys.stderr)
+    title = in_language(choice.platform, "title", settings.lang)
+    console.say(console.text("platform-chosen", platform=ink(choice.platform.id, "bold"), title=title))
+    if choice.reason != Reason.of("platform-option"):
+        console.say("  " + render(choice.reason, settings.lang))
+    for other in choice.others:
+        command = settings.again(settings.command, platform=other.id)
+        console.say("  " + console.text("platform-other", command=command, title=in_language(other, "title", settings.lang)))
+
+
+def applicable(edit: Edit, unsafe: bool) -> bool:
+    """Whether ``apply`` with these options would take the edit."""
+    return edit.applicability is Applicability.SAFE or (unsafe and edit.applicability is Applicability.UNSAFE)
+
+
+def exit_code(survey: Survey, settings: Settings, failed: Iterable[Skipped] = (), *, edits_count: bool = False) -> int:
+    """The exit code of a survey (design.md, "Exit"): ``edits_count`` where an edit to be made is a finding, as for ``check``."""
+    if any(skipped.candidate for skipped in (*survey.skipped, *failed)):
+        return FOUND
+    if edits_count and any(applicable(edit, settings.unsafe) for edit in survey.edits):
+        return FOUND
+    if settings.strict and (
+        survey.advisories
+        or any(decision.action is Action.REVIEW for decision in survey.decisions)
+        or any(not applicable(edit, settings.unsafe) for edit in survey.edits)
+    ):
+        return FOUND
+    return DONE
+
+
+def again(job: Job) -> Callable[..., str]:
+    """Makes the command lines that reports offer next."""
+
+    def command(name: str, *words: str) -> str:
+        settings = job.settings
+        if name == "rules":
+            return command_line(["ddp-codemod", "rules", "list"])
+        if name == "undo":
+            return command_line(["ddp-codemod", "undo", *settings.paths[:1]])
+        platform = job.options.platform.id
+        if name == "explain":
+            return settings.again(name, platform=platform, paths=words)
+        return settings.again(name, *words, platform=platform)
+
+    return command

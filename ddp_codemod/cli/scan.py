@@ -1,0 +1,36 @@
+"""``scan``: every site, where its value starts and what it resolves to."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.run import again, applicable, exit_code, prepare
+from ddp_codemod.cli.translate import Command
+
+
+@click.command("scan", cls=Command, help="help-scan")
+@paths_argument
+@survey_options
+def command(settings: Settings) -> int:
+    """Print the sites."""
+    from ddp_codemod.pipeline import survey
+    from ddp_codemod.report import json, text
+    from ddp_codemod.report.summary import Outcome, summary
+
+    job = prepare(settings)
+    found = survey(job.options)
+    if settings.format == "json":
+        job.console.raw(json.dumps(found, settings.json_lang))
+        return exit_code(found, settings)
+    view = job.view(found)
+    for decision in found.decisions:
+        for line in text.site(view, decision):
+            job.console.out(line)
+    made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))
+    left = tuple(edit for edit in found.edits if not applicable(edit, settings.unsafe))
+    for line in summary(job.view(found, sys.stderr), Outcome("scanned", made, left, again=again(job))):
+        job.console.say(line)
+    return exit_code(found, settings)

@@ -1,0 +1,32 @@
+"""``undo``: take the last ``apply`` back."""
+
+from __future__ import annotations
+
+import click
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, refused
+from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.run import existing, root_of
+from ddp_codemod.cli.translate import Command
+
+
+@click.command("undo", cls=Command, help="help-undo")
+@click.argument("paths", nargs=1, default=".", metavar="[PATH]")
+@talk_options
+def command(settings: Settings) -> int:
+    """Put back the bytes that the last apply replaced."""
+    from ddp_codemod.write.errors import WriteError
+    from ddp_codemod.write.undo import undo
+
+    console = Console(settings.lang, settings.color)
+    root = root_of([existing(str(settings.paths))])
+    try:
+        undone = undo(root)
+    except WriteError as why:
+        raise refused(why) from None
+    for name in undone.names:
+        console.out(console.text("undo-file", path=root / name))
+    if undone.left:
+        console.out(console.text("undo-more", n=undone.left))
+    return DONE

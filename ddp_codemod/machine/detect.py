@@ -1,0 +1,107 @@
+"""What shows, without running anything, of what kind a machine is: the checks that rule data names in ``detection.checks``."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+AMD = "0x1002"  # PCI vendor identifier
+# Variables that continuous integration services, pre-commit and git's own hooks set: there a person chooses, not the machine.
+UNATTENDED = (
+    *("CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"),
+    *("TF_BUILD", "BUILDKITE", "TEAMCITY_VERSION", "CIRCLECI", "PRE_COMMIT", "GIT_INDEX_FILE"),
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine to look at; tests give a folder as ``root`` of its file system."""
+
+    root: Path = Path("/")
+    sys_platform: str = sys.platform
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    @property
+    def linux(self) -> bool:
+        """Whether the system is Linux."""
+        return self.sys_platform.startswith("linux")
+
+    def has(self, path: str) -> bool:
+        """Whether a path, relative to the root, is there."""
+        try:
+            return (self.root / path).exists()
+        except OSError:
+            return False
+
+    def matches(self, folder: str, pattern: str) -> list[Path]:
+        """Entries of a folder whose name matches a regular expression, sorted; none where the folder cannot be read."""
+        try:
+            return sorted(entry for entry in (self.root / folder).iterdir() if re.fullmatch(pattern, entry.name))
+        except OSError:
+            return []
+
+
+def _wsl(machine: Machine) -> bool:
+    # WSL2 shows the graphics card as /dev/dxg, also inside containers; without it there is no accelerator to speak of
+    return machine.linux and machine.has("dev/dxg")
+
+
+def _rocm_installed(machine: Machine) -> bool:
+    if not machine.linux:
+        return False
+    named = machine.environ.get("ROCM_PATH", "").strip("/")
+    return bool(machine.matches("opt", r"rocm(-\d.*)?")) or bool(named and machine.has(named))
+
+
+def _amd_gpu(machine: Machine) -> bool:
+    if not machine.linux or not machine.has("dev/kfd"):
+        return False
+    for node in machine.matches("dev/dri", r"renderD\d+"):
+        vendor = machine.root / "sys/class/drm" / node.name / "device/vendor"
+        try:
+            if vendor.read_text("ascii").strip().lower() == AMD:
+                return True
+        except (OSError, UnicodeDecodeError):
+            continue
+    return False
+
+
+def _nvidia_gpu(machine: Machine) -> bool:
+    if not machine.linux:
+        return False
+    native = bool(machine.matches("dev", r"nvidia\d+"))
+    # under WSL2 the Windows driver of NVIDIA, and only it, puts nvidia-smi there
+    return native or (_wsl(machine) and machine.has("usr/lib/wsl/lib/nvidia-smi"))
+
+
+def _ascend_npu(machine: Machine) -> bool:
+    return machine.linux and bool(machine.matches("dev", r"davinci\d+"))
+
+
+Check: TypeAlias = Callable[[Machine], bool]
+
+CHECKS: dict[str, Check] = {
+    "windows": lambda machine: machine.sys_platform in ("win32", "cygwin"),
+    "macos": lambda machine: machine.sys_platform == "darwin",
+    "linux": lambda machine: machine.linux,
+    "wsl": _wsl,
+    "rocm-installed": _rocm_installed,
+    "amd-gpu": _amd_gpu,
+    "nvidia-gpu": _nvidia_gpu,
+    "ascend-npu": _ascend_npu,
+}
+
+
+def holds(checks: tuple[str, ...], machine: Machine) -> bool:
+    """Whether all named checks hold; a name that no check has, such as one of a newer rule folder, does not."""
+    return bool(checks) and all(name in CHECKS and CHECKS[name](machine) for name in checks)
+
+
+def unattended(environ: Mapping[str, str]) -> str | None:
+    """The variable that shows a run in continuous integration or a hook, if there is one."""
+    return next((name for name in UNATTENDED if environ.get(name, "").lower() not in ("", "0", "false", "no")), None)

@@ -1,0 +1,86 @@
+"""Sentences for the reader, in English and Simplified Chinese.
+
+They are TOML, one flat table a file (``key = "text with {placeholders}"``): ``en.toml`` and ``zh.toml``,
+and everything in ``en.d/`` and ``zh.d/``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from ddp_codemod.model import Reason
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LANGUAGES = ("en", "zh")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def catalogue(lang: str) -> dict[str, str]:
+    """Every sentence of one language, by key."""
+    folder = Path(__file__).parent
+    entries: dict[str, str] = {}
+    for path in (folder / f"{lang}.toml", *sorted((folder / f"{lang}.d").glob("*.toml"))):
+        entries.update(tomllib.loads(path.read_text("utf-8")))
+    return entries
+
+
+def placeholders(template: str) -> set[str]:
+    """The names in braces that a sentence has filled in."""
+    return set(_PLACEHOLDER.findall(template))
+
+
+def render(reason: Reason, lang: str = "en") -> str:
+    """The sentence of a reason; an unknown key gives the key and its arguments.
+
+    In Chinese an argument ``x_zh`` stands in for ``x``, for texts that rule data holds in both languages.
+    """
+    args = dict(reason.args)
+    template = catalogue(lang).get(reason.key) or catalogue("en").get(reason.key)
+    if template is None:
+        return " ".join([reason.key, *(f"{name}={value}" for name, value in reason.args)])
+
+    def fill(found: re.Match[str]) -> str:
+        name = found.group(1)
+        return args.get(f"{name}_{lang}") or args.get(name, found.group(0))
+
+    return _PLACEHOLDER.sub(fill, template)
+
+
+def text(key: str, lang: str = "en", /, **args: object) -> str:
+    """The sentence with this key; ``render`` for a key that is at hand."""
+    return render(Reason.of(key, **args), lang)
+
+
+def in_language(entry: object, attribute: str, lang: str) -> str:
+    """An attribute of rule data, which holds it as ``attribute`` and ``attribute_zh``."""
+    return str(getattr(entry, f"{attribute}_{lang}", "") or getattr(entry, attribute))
+
+
+def language(option: str | None, environ: Mapping[str, str]) -> str:
+    """The reader's language: the option, else the locale of the environment, else the one Windows shows its windows in."""
+    if option in LANGUAGES:
+        return option
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := environ.get(name):
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "zh" if _windows_interface_language() == _CHINESE else "en"
+
+
+_CHINESE = 0x04  # the primary language identifier LANG_CHINESE of Windows
+
+
+def _windows_interface_language() -> int | None:
+    if sys.platform != "win32":
+        return None
+    import ctypes
+
+    return int(ctypes.windll.kernel32.GetUserDefaultUILanguage()) & 0x3FF

@@ -1,0 +1,104 @@
+"""The report for programs: version 1 of the document that schema.json describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from ddp_codemod.edits.lines import lines
+from ddp_codemod.messages import render
+from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey
+from ddp_codemod.report.view import shorten
+
+VERSION = 1
+SCHEMA = Path(__file__).with_name("schema.json")
+
+
+def dumps(
+    survey: Survey,
+    lang: str,
+    edits: Iterable[Edit] | None = None,
+    applied: Collection[Edit] = (),
+    failed: Iterable[Skipped] = (),
+) -> bytes:
+    """The document as bytes, ASCII only: the same on every console.
+
+    ``edits`` stand for the survey's own where recipes were rendered; ``applied`` are those that were written.
+    """
+    shown = survey.edits if edits is None else edits
+    document = {
+        "version": VERSION,
+        "platform": survey.platform,
+        "sites": _sorted(_site(survey, decision, lang) for decision in survey.decisions),
+        "edits": _sorted(_edit(survey, edit, lang, edit in applied) for edit in shown),
+        "advisories": _sorted(_advisory(advisory, lang) for advisory in survey.advisories),
+        "skipped": _sorted(_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
+    }
+    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+
+
+def _sorted(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(entries, key=lambda entry: (entry["path"], entry.get("line", 0), entry.get("column", 0), json.dumps(entry)))
+
+
+def _site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
+    line, column = _position(survey, decision.place, decision.place.start)
+    end_line, end_column = _position(survey, decision.place, decision.place.end)
+    return {
+        "path": decision.place.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "surface": decision.surface,
+        "parameter": decision.parameter,
+        "value": decision.value,
+        "resolves_to": list(decision.resolves_to),
+        "origins": [_origin(survey, origin.place, origin.kind) for origin in decision.origins],
+        "action": decision.action.value,
+        "applicability": decision.applicability.value,
+        "rule": decision.rule,
+        "reason": render(decision.reason, lang),
+    }
+
+
+def _origin(survey: Survey, place: Place, kind: str) -> dict[str, Any]:
+    line, column = _position(survey, place, place.start)
+    source = survey.sources.get(place.name)
+    return {
+        "path": place.name,
+        "line": line,
+        "column": column,
+        "kind": kind,
+        "value": shorten(source.text[place.start : place.end]) if source else "",
+    }
+
+
+def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any]:
+    line, end_line, before, after = lines(edit, survey.sources[edit.name])
+    return {
+        "path": edit.name,
+        "line": line,
+        "end_line": end_line,
+        "rule": edit.rule,
+        "applicability": edit.applicability.value,
+        "applied": applied,
+        "before": before,
+        "after": after,
+        "reason": render(edit.reason, lang),
+    }
+
+
+def _advisory(advisory: Advisory, lang: str) -> dict[str, Any]:
+    return {"path": advisory.name, "line": advisory.line, "rule": advisory.rule, "message": render(advisory.message, lang)}
+
+
+def _skipped(skipped: Skipped, lang: str) -> dict[str, Any]:
+    return {"path": skipped.name, "reason": render(skipped.reason, lang)}
+
+
+def _position(survey: Survey, place: Place, offset: int) -> tuple[int, int]:
+    source = survey.sources.get(place.name)
+    return source.position(offset) if source else (0, 0)

@@ -1,0 +1,93 @@
+"""The report of ``rules show``: what an entry of the rule data says, with its examples as diffs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import unified_diff
+
+from ddp_codemod.messages import in_language, text
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.table import wrapped
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Example, Fix, Platform, Surface
+
+WIDTH = 100
+
+
+def describe(ident: str, rules: Rules, lang: str, ink: Ink) -> list[str]:
+    """Everything that is called ``ident``; nothing for an unknown id."""
+    block: list[str] = []
+    if (fix := rules.fixes.get(ident)) is not None:
+        block += _fix(fix, rules, lang, ink)
+    if (platform := rules.platforms.get(ident)) is not None:
+        block += _platform(platform, lang, ink)
+    if (surface := rules.surfaces.get(ident)) is not None:
+        block += _surface(surface, lang, ink)
+    return block
+
+
+def _fix(fix: Fix, rules: Rules, lang: str, ink: Ink) -> list[str]:
+    bringing = [platform.id for platform in rules.platforms.values() if fix.id in platform.rules]
+    block = [*_title(fix, lang, ink), *_wrapped(in_language(fix, "text", lang).strip()), ""]
+    if bringing:
+        block.append(text("rule-platforms", lang, platforms=", ".join(bringing)))
+    if fix.platform:
+        block.append(text("rule-platform-assumed", lang, platform=fix.platform))
+    block.append(text("rule-applicability", lang, applicability=text(f"applicability-{fix.applicability}", lang)))
+    return block + _sources(fix.source, lang) + _examples(fix.examples, lang, ink)
+
+
+def _platform(platform: Platform, lang: str, ink: Ink) -> list[str]:
+    backend = platform.backend
+    return [
+        *_title(platform, lang, ink),
+        *_wrapped(in_language(platform, "why", lang)),
+        "",
+        text("rule-backend", lang, wanted=backend.wanted, works=", ".join(backend.works)),
+        text("rule-brings", lang, rules=", ".join(platform.rules)),
+        *_sources(platform.source, lang),
+        *_examples(platform.examples, lang, ink),
+    ]
+
+
+def _surface(surface: Surface, lang: str, ink: Ink) -> list[str]:
+    note = in_language(surface, "note", lang)
+    return [
+        ink(surface.id, "bold"),
+        *([*_wrapped(note), ""] if note else []),
+        text("rule-names", lang, names=", ".join(surface.names)),
+        text("rule-parameters", lang, parameters=", ".join(parameter.name for parameter in surface.parameters)),
+        *_sources(surface.source, lang),
+        *_examples(surface.examples, lang, ink),
+    ]
+
+
+def _title(entry: Fix | Platform, lang: str, ink: Ink) -> list[str]:
+    return [f"{ink(entry.id, 'bold')}: {in_language(entry, 'title', lang)}", ""]
+
+
+def _wrapped(paragraphs: str) -> list[str]:
+    return [line for paragraph in paragraphs.splitlines() for line in wrapped(paragraph, WIDTH)]
+
+
+def _sources(sources: Iterable[str], lang: str) -> list[str]:
+    return [text("rule-source", lang, source=source) for source in sources]
+
+
+def _examples(examples: Iterable[Example], lang: str, ink: Ink) -> list[str]:
+    block: list[str] = []
+    for example in examples:
+        key = "rule-example-on" if example.platform else "rule-example"
+        title = text(key, lang, title=example.title, platform=example.platform)
+        stays = "" if example.after else f" ({text('rule-stays', lang)})"
+        block += ["", ink(title + stays, "bold")]
+        block += ["  " + line for line in _diff(example, ink)]
+    return block
+
+
+def _diff(example: Example, ink: Ink) -> list[str]:
+    before = example.before.splitlines()
+    if example.after is None:
+        return [" " + line for line in before]
+    lines = list(unified_diff(before, example.after.splitlines(), lineterm="", n=len(before)))[3:]
+    return [ink.diff(line) for line in lines]

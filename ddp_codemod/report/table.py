@@ -1,0 +1,37 @@
+"""Columns and paragraphs of text, where a Chinese character takes two cells."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+# a word with its closing marks, or one wide character with those that may not begin a line
+_PIECE = re.compile(
+    r"\s+|[\u2e80-\u9fff\uff00-\uffef][，。；：、）！？”]*|[^\s\u2e80-\u9fff\uff00-\uffef]+[，。；：、）！？”]*|."
+)
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with the columns of the rows under each other, two spaces apart."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def wrapped(paragraph: str, width: int) -> list[str]:
+    """Lines of at most ``width`` cells, cut at spaces and between wide characters."""
+    lines = [""]
+    for piece in _PIECE.findall(paragraph):
+        if lines[-1] and cells(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines]
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - cells(cell))

@@ -1,0 +1,90 @@
+"""What every report for people needs: a survey, and the words, colours and paths of its reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ddp_codemod.messages import render, text
+from ddp_codemod.model import Decision, Edit, Origin, Place, Reason, Survey
+from ddp_codemod.report.ink import Ink
+
+
+@dataclass(frozen=True)
+class View:
+    """A survey as one reader sees it; ``here`` is the folder that paths are shown from."""
+
+    survey: Survey
+    lang: str
+    ink: Ink
+    here: Path
+    verbose: bool = False
+
+    def say(self, key: str, /, **args: object) -> str:
+        """A sentence in the reader's language."""
+        return text(key, self.lang, **args)
+
+    def reason(self, reason: Reason) -> str:
+        """A reason in the reader's language."""
+        return render(reason, self.lang)
+
+    def path(self, name: str) -> str:
+        """A file as the reader would type it."""
+        path = self.survey.root.absolute() / name
+        return str(path.relative_to(self.here) if path.is_relative_to(self.here) else path)
+
+    def at(self, name: str, line: int) -> str:
+        """``path:line``, or the path alone where no line is meant."""
+        return f"{self.path(name)}:{line}" if line else self.path(name)
+
+    def where(self, place: Place) -> str:
+        """``path:line`` of a place."""
+        return self.at(place.name, self.position(place)[0])
+
+    def position(self, place: Place) -> tuple[int, int]:
+        """(line, column) of a place's start; line 0 where the file was not kept."""
+        source = self.survey.sources.get(place.name)
+        return source.position(place.start) if source else (0, 0)
+
+    def source_text(self, place: Place) -> str:
+        """The text of a place, on one line and not too long to read."""
+        source = self.survey.sources.get(place.name)
+        return shorten(source.text[place.start : place.end]) if source else ""
+
+    def site(self, decision: Decision) -> str:
+        """The surface and parameter of a site."""
+        return f"{decision.surface}({decision.parameter})"
+
+    def origin(self, origin: Origin) -> str:
+        """Where a value starts: place, kind and text."""
+        kind = self.say(f"origin-{origin.kind}")
+        line = f"{self.where(origin.place)}  {kind}  {self.source_text(origin.place)}".rstrip()
+        return f"{line}  ({self.reason(origin.why)})" if origin.why else line
+
+    def edit_line(self, edit: Edit) -> int:
+        """The line that a reader of this edit should look at."""
+        source = self.survey.sources.get(edit.name)
+        return source.position(edit.start if edit.anchor is None else edit.anchor)[0] if source else 0
+
+
+def shorten(text: str, limit: int = 100) -> str:
+    """Text with its white space collapsed, cut in the middle to ``limit`` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit // 2 - 2] + " … " + flat[-(limit // 2 - 1) :]
+
+
+def touching(edit: Edit, survey: Survey) -> list[Decision]:
+    """The sites that an edit is made for: those whose value, call or origin it overlaps."""
+    return [
+        decision
+        for decision in survey.decisions
+        if decision.rule == edit.rule
+        and any(_overlap(edit, place) for place in (decision.place, *(origin.place for origin in decision.origins)))
+    ]
+
+
+def _overlap(edit: Edit, place: Place) -> bool:
+    if edit.name != place.name:
+        return False
+    at = edit.start if edit.anchor is None else edit.anchor
+    return (edit.start < place.end and place.start < edit.end) or place.start <= at < max(place.end, place.start + 1)
