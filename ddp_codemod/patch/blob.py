@@ -28,6 +28,7 @@ class Blob:
     name: str = ""  # from the top of the repository; empty: as in the change
     line_ends: LineEnds = LineEnds.KEEP
     abbreviation: int = 7  # digits that name the id without doubt
+    converter: str = ""  # an attribute by which git rewrites the file in a way that is not followed here
 
     @property
     def known(self) -> bool:
@@ -36,9 +37,10 @@ class Blob:
 
     def stored(self, content: bytes) -> bytes:
         """The bytes that git stores for a file with this content."""
-        if self.line_ends is LineEnds.KEEP or b"\r\n" not in content or content == self.data:
+        # where the repository holds CRLF already a conversion would change every line
+        if self.line_ends is LineEnds.KEEP or b"\r\n" in self.data:
             return content
-        if self.line_ends is LineEnds.AUTO and (b"\r\n" in self.data or not looks_like_text(content)):
+        if self.line_ends is LineEnds.AUTO and not looks_like_text(content):
             return content
         return content.replace(b"\r\n", b"\n")
 

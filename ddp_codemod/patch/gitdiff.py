@@ -19,7 +19,7 @@ _NO_BLOB = Blob(b"", "0" * 40, "100644")
 def git_diff(changes: Sequence[FileChange], blobs: Mapping[str, Blob] | None = None) -> bytes:
     """The changes in git's own format, by name; ``git apply`` takes it.
 
-    ``blobs`` (by ``FileChange.name``) says how the repository names and holds the files; without an entry the change is shown as it is.
+    ``blobs`` (by ``FileChange.name``) says how the repository names and holds the files; a change without one is shown as it is.
     Names that lead to one file give one patch.
     """
     known = blobs or {}

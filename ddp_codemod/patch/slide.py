@@ -1,7 +1,7 @@
 """Where a run of changed lines is shown when it could as well stand a few lines higher or lower.
 
 Git moves every run as far down as it goes, then up again: to line up with a run of the other side, or else to the place that the
-indentation of the lines around it speaks for (git-diff(1), ``diff.indentHeuristic``). The weights are git's, found by experiment there.
+indentation of the lines around it speaks for (git-config(1), ``diff.indentHeuristic``). The weights are git's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MAX_INDENT = 200
 
 
 class _Runs:
-    """A cursor over the runs of changed lines of one side: before each kept line there is one, perhaps empty, and one at the end."""
+    """A cursor over the runs of changed lines of one side: one before each kept line, perhaps empty, and one at the end."""
 
     def __init__(self, lines: Sequence[bytes], changed: list[bool]) -> None:
         self.lines, self.changed = lines, changed

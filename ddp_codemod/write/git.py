@@ -1,0 +1,173 @@
+"""Starts git, so that nothing which a repository says is run; nothing else in the package starts it.
+
+What a repository can name as a program: hooks, a file system monitor, filters, diff and merge drivers, remotes, pagers. Each is
+switched off. Variables ``GIT_*`` are dropped: inside a hook they point to another repository. System and global configuration
+are off, since they may name programs too; the few values without which git sees other files are read from there and given
+back (``Settings``).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TIMEOUT = 60  # seconds; a repository may include a file that never ends
+
+_SWITCHED_OFF = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "core.gitProxy": "",
+    "core.askPass": "",
+    "core.alternateRefsCommand": "",
+    "credential.helper": "",
+    "diff.external": "",
+    "diff.ignoreSubmodules": "all",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+}
+_PROGRAMS = frozenset(
+    {"clean", "smudge", "process", "command", "textconv", "driver", "uploadpack", "receivepack", "vcs", "proxy"}
+)
+_FROM_USER = frozenset({"core.autocrlf", "core.eol", "core.excludesfile", "core.attributesfile"})
+# where the user's own configuration lies; asked for once, and only to read it
+_CONFIGURATION = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+
+
+class GitMissing(Exception):
+    """Git, or the GitPython that starts it, is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a git command gave."""
+
+    code: int
+    out: bytes
+    error: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The configuration of one repository, read as data."""
+
+    values: Mapping[str, str]  # the last value of each key, whoever says it
+    extra: tuple[tuple[str, str], ...] = ()  # what every command is told on top
+    programs: tuple[str, ...] = ()  # keys that name a program for a driver of the repository
+
+    def flag(self, key: str) -> bool:
+        """A value as git reads booleans."""
+        return self.values.get(key, "false").lower() in ("true", "yes", "on", "1", "")
+
+
+@dataclass(frozen=True)
+class Git:
+    """Git in one work tree, whose top holds ``.git``."""
+
+    top: Path
+    settings: Settings = field(default_factory=lambda: Settings({}))
+
+    @classmethod
+    def at(cls, top: Path) -> Git:
+        """Read the configuration that counts here. Raises GitMissing."""
+        inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
+        answer = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited)
+        if not answer.code:
+            return cls(top, _settings(answer.out))
+        plain = _start(top, ["config", "--list", "-z"], b"", inherited).out  # git before 2.26 tells no scopes
+        return cls(top, _settings(b"".join(b"local\0" + entry + b"\0" for entry in plain.split(b"\0")[:-1])))
+
+    def run(self, *args: str, stdin: bytes = b"") -> Answer:
+        """Run a git command that only reads; paths are to follow a ``--``."""
+        options = [*_SWITCHED_OFF.items(), *self.settings.extra]
+        environment = {
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            # not by -c, which takes a key only up to its first "="
+            "GIT_CONFIG_COUNT": str(len(self.settings.programs)),
+        }
+        for index, key in enumerate(self.settings.programs):
+            environment |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": ""}
+        given = [part for key, value in options for part in ("-c", f"{key}={value}")]
+        return _start(self.top, [*given, "--no-pager", "--literal-pathspecs", *args], stdin, environment)
+
+
+def _settings(listing: bytes) -> Settings:
+    """Parse ``git config --list -z --show-scope``: scope NUL key LF value NUL."""
+    fields = listing.decode("utf-8", "surrogateescape").split("\0")
+    values: dict[str, str] = {}
+    passed: dict[str, str] = {}
+    safe: list[tuple[str, str]] = []
+    programs: dict[str, None] = {}
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        key, has_value, value = entry.partition("\n")
+        values[key] = value if has_value else "true"
+        own = scope in ("system", "global")
+        if own and key == "safe.directory":
+            safe.append((key, value))
+        elif key in _FROM_USER or key.startswith("user."):
+            if own:
+                passed[key] = values[key]
+            else:
+                passed.pop(key, None)  # the repository's own word goes first
+        elif not own and key.count(".") >= 2 and key.rpartition(".")[2] in _PROGRAMS:
+            programs[key] = None
+    return Settings(values, (*safe, *passed.items()), tuple(programs))
+
+
+def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str, str]) -> Answer:
+    """The one place that starts git."""
+    program = executable()
+    if program is None:
+        raise GitMissing
+    try:
+        # GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits
+        from git.cmd import safer_popen
+    except ImportError as why:  # GitPython raises it too where its own search finds no git
+        raise GitMissing from why
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {
+        "LC_ALL": "C",
+        "GIT_WORK_TREE": str(top),  # core.worktree does not move the files
+        "GIT_CEILING_DIRECTORIES": str(top.parent),
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        **variables,
+    }
+    process = safer_popen(
+        [program, *args],
+        cwd=top,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        try:
+            out, error = process.communicate(stdin, timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return Answer(-1, b"", f"git {args[0]}: no answer in {TIMEOUT} s")
+    return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
+
+
+def executable() -> str | None:
+    """The git of the PATH, by its absolute place: git starts inside repositories, where a relative entry would find theirs."""
+    for folder in map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep)):
+        path = folder / ("git.exe" if os.name == "nt" else "git")
+        if folder.is_absolute() and path.is_file() and os.access(path, os.X_OK):
+            return str(path)
+    return None

@@ -1,0 +1,150 @@
+"""Keeps the bytes from before each apply, so that ``undo`` works with or without git and after a crash.
+
+The journal lies in the user's state folder, keyed by the root: a project stays free of files that nobody asked for, and no
+repository is needed. One folder an apply: ``record.json`` and the old bytes, ``0``, ``1`` ... While an apply is under way its
+record is ``pending.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ddp_codemod.write import atomic
+from ddp_codemod.write.errors import JournalUnavailable
+
+KEPT = 20  # applies that can be undone, for each root
+_DONE, _PENDING = "record.json", "pending.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One file of an apply. ``target`` is where its bytes lie once links are followed, from the real root."""
+
+    name: str
+    target: str
+    mode: int
+    before: str  # SHA-256 of the bytes
+    after: str
+    temporary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One apply: where its record is, which files it wrote, and whether it came to its end."""
+
+    folder: Path
+    files: tuple[Kept, ...]
+    pending: bool
+
+    def old(self, index: int) -> bytes:
+        """The bytes of a file from before the apply; OSError when they are lost."""
+        return (self.folder / str(index)).read_bytes()
+
+
+def digest(data: bytes) -> str:
+    """The hash by which the journal knows content."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def state_folder() -> Path:
+    """Where the user's programs keep what they have to remember: XDG_STATE_HOME, or the system's own place."""
+    if chosen := os.environ.get("XDG_STATE_HOME"):
+        return Path(chosen, "ddp-codemod")
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser(), "ddp-codemod")
+    if sys.platform == "darwin":
+        return Path("~/Library/Application Support/ddp-codemod").expanduser()
+    return Path("~/.local/state/ddp-codemod").expanduser()
+
+
+def journal_folder(root: Path) -> Path:
+    """The folder of one root's journal."""
+    key = os.path.normcase(os.path.realpath(root))
+    return state_folder() / hashlib.sha256(os.fsencode(key)).hexdigest()[:32]
+
+
+def entries(root: Path) -> list[Entry]:
+    """The applies on record, oldest first; records that cannot be read are left out."""
+    try:
+        folders = sorted(path for path in journal_folder(root).iterdir() if path.name.isdigit())
+    except OSError:
+        return []
+    found = []
+    for folder in folders:
+        for name in (_DONE, _PENDING):
+            with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+                record = json.loads((folder / name).read_text("ascii"))
+                found.append(Entry(folder, tuple(Kept(**kept) for kept in record["files"]), name == _PENDING))
+                break
+    return found
+
+
+def written_last(root: Path) -> dict[str, str]:
+    """For each file (``Kept.target``) the hash of what the last apply that touched it wrote."""
+    return {kept.target: kept.after for entry in entries(root) for kept in entry.files}
+
+
+def begin(root: Path, files: Sequence[Kept], contents: Sequence[bytes]) -> Entry:
+    """Put an apply on record, with the bytes of every file, before the first of them changes. Raises JournalUnavailable."""
+    journal = journal_folder(root)
+    try:
+        journal.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = _next_folder(journal)
+        try:
+            for index, content in enumerate(contents):
+                _write(folder / str(index), content)
+            record = {"version": 1, "root": os.path.realpath(root), "files": [asdict(kept) for kept in files]}
+            _write(folder / "new", json.dumps(record).encode("ascii"))
+            (folder / "new").replace(folder / _PENDING)
+            atomic.sync_folder(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except OSError as why:
+        raise JournalUnavailable(folder=journal, why=why.strerror or why) from why
+    return Entry(folder, tuple(files), True)
+
+
+def finish(entry: Entry) -> Entry:
+    """Say that the apply came to its end, and forget applies that are long past."""
+    (entry.folder / _PENDING).replace(entry.folder / _DONE)
+    atomic.sync_folder(entry.folder)
+    past = sorted(path for path in entry.folder.parent.iterdir() if path.name.isdigit())
+    for folder in past[:-KEPT]:
+        shutil.rmtree(folder, ignore_errors=True)
+    return Entry(entry.folder, entry.files, False)
+
+
+def forget(entry: Entry) -> None:
+    """Take an apply off the record: the record goes first, so that a crash leaves no half of it."""
+    for name in (_DONE, _PENDING):
+        (entry.folder / name).unlink(missing_ok=True)
+    shutil.rmtree(entry.folder, ignore_errors=True)
+
+
+def _next_folder(journal: Path) -> Path:
+    numbers = [int(path.name) for path in journal.iterdir() if path.name.isdigit()]
+    number = max(numbers, default=0) + 1
+    while True:
+        folder = journal / f"{number:08d}"
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
