@@ -6,8 +6,8 @@ import click
 
 from ddp_codemod import __version__
 from ddp_codemod.cli import apply, check, diff, explain, platforms, rules, scan, undo
+from ddp_codemod.cli.options import LANG
 from ddp_codemod.cli.translate import Group, option
-from ddp_codemod.messages import LANGUAGES
 
 
 def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -17,7 +17,7 @@ def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 @click.group(cls=Group, help="help-app")
-@option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
+@LANG
 @option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="help-version")
 def app(lang: str | None) -> None:
     """Port PyTorch distributed code between platforms."""

@@ -17,7 +17,6 @@ from ddp_codemod.cli.translate import Command
 @survey_options
 def command(settings: Settings, place: str) -> int:
     """Print each decision that touches the line, step by step."""
-    from ddp_codemod.pipeline import explain as survey
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
 
@@ -26,6 +25,8 @@ def command(settings: Settings, place: str) -> int:
         raise fail("explain-usage", place=place)
     path, line = existing(name), int(number)
     job = prepare(replace(settings, paths=(name,)))
+    from ddp_codemod.pipeline import explain as survey
+
     found = survey(job.options, path, line)
     if settings.format == "json":
         job.console.raw(json.dumps(found, settings.json_lang))

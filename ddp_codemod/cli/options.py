@@ -56,7 +56,7 @@ def command_line(words: list[str]) -> str:
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
-_LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
+LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
 _COLOR = option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="help-color")
 _QUIET = option("-q", "--quiet", is_flag=True, help="help-quiet")
 _VERBOSE = option("-v", "--verbose", is_flag=True, help="help-verbose")
@@ -71,9 +71,9 @@ _SURVEY = (
     _QUIET,
     _VERBOSE,
     _COLOR,
-    _LANG,
+    LANG,
 )
-_TALK = (_FOLDERS, _COLOR, _LANG)
+_TALK = (_FOLDERS, _COLOR, LANG)
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:

@@ -74,6 +74,9 @@ def _same_machine(one: Platform, other: Platform) -> bool:
 
 
 def _commands(settings: Settings, platforms: Iterable[Platform]) -> tuple[str, ...]:
-    lines = [(settings.again(settings.command, platform=platform.id), platform) for platform in platforms]
+    lines = [
+        (settings.again(settings.command, platform=platform.id), platform)
+        for platform in sorted(platforms, key=lambda platform: platform.id)
+    ]
     width = max(len(command) for command, _ in lines)
     return tuple(f"{command:<{width}}  {in_language(platform, 'title', settings.lang)}" for command, platform in lines)

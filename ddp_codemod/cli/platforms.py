@@ -20,7 +20,5 @@ def command(settings: Settings) -> None:
     console = Console(settings.lang, settings.color)
     rules = load_rules(settings.folders)
     rows = [(one.id, one.backend.wanted, in_language(one, "title", settings.lang)) for _, one in sorted(rules.platforms.items())]
-        (ident, one.backend.wanted, in_language(one, "title", settings.lang)) for ident, one in sorted(rules.platforms.items())
-    ]
     for line in table(rows):
         console.out(line)

@@ -7,15 +7,16 @@ import sys
 import click
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, unknown
-from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
+from ddp_codemod.cli.options import LANG, Settings, talk_options
 from ddp_codemod.cli.run import existing, load_rules
 from ddp_codemod.cli.translate import Group
 from ddp_codemod.messages import in_language
 
 
 @click.group("rules", cls=Group, help="help-rules-group")
-def command() -> None:
+@LANG
+def command(lang: str | None) -> None:
     """Read and test the rule data."""
 
 
@@ -57,14 +58,20 @@ def show(settings: Settings, ident: str) -> None:
 @click.argument("folder", metavar="[DIR]", required=False)
 @talk_options
 def test(settings: Settings, folder: str | None) -> int:
-    """Run the examples of the rule data."""
+    """Run the examples of the shipped rule data, or those of a folder alone."""
     from ddp_codemod.rules.examples import run
 
     console = Console(settings.lang, settings.color)
-    rules = load_rules((*settings.folders, existing(folder)) if folder else settings.folders)
-    results = run(rules)
-    failures = [result for result in results if result.failure]
-    for result in failures:
-        console.out(f"{result.ident}: {result.title}: {result.failure}")
-    console.out(console.text("rules-tested", passed=len(results) - len(failures), failed=len(failures)))
-    return FOUND if failures else DONE
+    shipped = load_rules(settings.folders)
+    rules = load_rules((*settings.folders, existing(folder))) if folder else shipped
+    try:
+        results = run(rules, shipped if folder else None)
+    except ValueError as why:
+        raise fail("rules-bad", str(why)) from None
+    wrong = [result for result in results if not result.ok]
+    ink = console.ink(sys.stdout)
+    for result in wrong:
+        console.out(f"{ink(f'{result.id}: {result.fault}', 'bold', 'red')}: {result.title}")
+        console.out(ink.diff(result.diff.rstrip("\n")))
+    console.out(console.text("rules-tested", passed=len(results) - len(wrong), failed=len(wrong)))
+    return FOUND if wrong else DONE

@@ -49,7 +49,6 @@ def prepare(settings: Settings) -> Job:
     from ddp_codemod.cli.config import read
     from ddp_codemod.cli.platform import choose
     from ddp_codemod.machine.detect import Machine
-    from ddp_codemod.pipeline import Options
 
     console = Console(settings.lang, settings.color, settings.quiet)
     paths = tuple(existing(path) for path in settings.paths)
@@ -59,6 +58,8 @@ def prepare(settings: Settings) -> Job:
     known_rules(settings.rules, rules)
     choice = choose(settings, config, rules, Machine())
     _announce(settings, console, choice)
+    from ddp_codemod.pipeline import Options  # not before it is clear that there is work
+
     options = Options(
         paths=paths, platform=choice.platform, rules=rules, fixes=settings.rules, root=root, progress=console.progress
     )

@@ -26,83 +26,53 @@ class Option(click.Option):
         return record and (record[0], text(self.help or "", lang_of(ctx)))
 
 
-class Command(click.Command):
-    """A command whose help text is a message key."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, add_help_option=False, **kwargs)
-        _with_help_option(self)
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the usage line."""
-        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), text("help-usage", lang_of(ctx)) + " ")
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does."""
-        _write_help(self, ctx, formatter)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options."""
-        _write_options(self, ctx, formatter)
-
-
-class Group(click.Group):
-    """A group of such commands, listed in the order in which they were added."""
-
-    command_class = Command
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, add_help_option=False, **kwargs)
-        _with_help_option(self)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in order of use, not of the alphabet."""
-        return list(self.commands)
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the usage line."""
-        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), text("help-usage", lang_of(ctx)) + " ")
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the commands are for."""
-        _write_help(self, ctx, formatter)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, and the commands with the first line of their help."""
-        _write_options(self, ctx, formatter)
-        with formatter.section(text("help-commands", lang_of(ctx))):
-            formatter.write_dl([(name, _first_line(self.commands[name], lang_of(ctx))) for name in self.list_commands(ctx)])
-
-
 def option(*names: str, help: str, **attributes: Any) -> Callable[[F], F]:
     """Like click.option, with a message key for its help."""
     return click.option(*names, cls=Option, help=help, **attributes)
 
 
-def _with_help_option(command: click.Command) -> None:
-    def show(context: click.Context, _: click.Parameter, value: bool) -> None:
-        if value and not context.resilient_parsing:
-            click.echo(context.get_help(), color=context.color)
-            context.exit()
+class Command(click.Command):
+    """A command whose help text is a message key."""
 
-    switch: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True, "callback": show}
-    command.params.append(Option(["-h", "--help"], help="help-help", **switch))
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        """-h and --help, in the reader's language."""
+        return Option(["-h", "--help"], is_flag=True, expose_value=False, is_eager=True, callback=_show_help, help="help-help")
 
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the usage line."""
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, pieces, text("help-usage", lang_of(ctx)) + " ")
 
-def _first_line(command: click.Command, lang: str) -> str:
-    return text(command.help or "", lang).split("\n", 1)[0]
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does, in lines as they are."""
+        formatter.write_paragraph()
+        for line in text(self.help or "", lang_of(ctx)).splitlines():
+            formatter.write(f"  {line}".rstrip() + "\n")
 
-
-def _write_help(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    formatter.write_paragraph()
-    with formatter.indentation():
-        for line in text(command.help or "", lang_of(ctx)).splitlines():
-            formatter.write(" " * formatter.current_indent + line + "\n" if line else "\n")
-
-
-def _write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    options = (parameter for parameter in command.get_params(ctx) if isinstance(parameter, Option))
-    records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
-    if records:
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options; arguments stand in the usage line."""
+        options = (parameter for parameter in self.get_params(ctx) if isinstance(parameter, Option))
         with formatter.section(text("help-options", lang_of(ctx))):
-            formatter.write_dl(records)
+            formatter.write_dl([record for option in options if (record := option.get_help_record(ctx)) is not None])
+
+
+class Group(Command, click.Group):
+    """A group of such commands, listed in the order in which they were added."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in order of use, not of the alphabet."""
+        return list(self.commands)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the commands with the first line of their help."""
+        super().format_options(ctx, formatter)
+        with formatter.section(text("help-commands", lang_of(ctx))):
+            formatter.write_dl([(name, text(one.help or "", lang_of(ctx)).split("\n")[0]) for name, one in self.commands.items()])
+
+
+def _show_help(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        click.echo(context.get_help(), color=context.color)
+        context.exit()

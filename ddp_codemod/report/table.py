@@ -6,10 +6,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-# a word with its closing marks, or one wide character with those that may not begin a line
-_PIECE = re.compile(
-    r"\s+|[\u2e80-\u9fff\uff00-\uffef][，。；：、）！？”]*|[^\s\u2e80-\u9fff\uff00-\uffef]+[，。；：、）！？”]*|."
-)
+_CLOSING, _WIDE = "，。；：、）！？”", r"\u2e80-\u9fff\uff00-\uffef"
+# one wide character, or a word, each with the marks behind it that may not begin a line
+_PIECE = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*|.")
 
 
 def cells(text: str) -> int:
