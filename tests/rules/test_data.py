@@ -1,0 +1,212 @@
+"""What holds for every shipped rule file, beyond its schema."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from ddp_codemod.machine.detect import CHECKS
+from ddp_codemod.rules.examples import Case, cases
+from ddp_codemod.rules.load import data_folder, load
+from ddp_codemod.rules.model import Fact, Fix, Platform, Surface
+
+RULES = load()
+PLATFORMS = list(RULES.platforms.values())
+SURFACES = list(RULES.surfaces.values())
+FIXES = list(RULES.fixes.values())
+ENTRIES = [*PLATFORMS, *SURFACES, *FIXES]
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+each_platform = pytest.mark.parametrize("platform", PLATFORMS, ids=lambda entry: entry.id)
+each_surface = pytest.mark.parametrize("surface", SURFACES, ids=lambda entry: entry.id)
+each_fix = pytest.mark.parametrize("fix", FIXES, ids=lambda entry: entry.id)
+each_case = pytest.mark.parametrize("case", list(cases(RULES)), ids=lambda case: case.id)
+
+
+def test_the_platforms_and_rules_that_the_documentation_names() -> None:
+    assert set(RULES.platforms) >= {"rocm", "rocm-rccl", "windows", "cpu", "macos", "cuda", "mixed-gpu", "ascend"}
+    assert set(RULES.fixes) >= {"unsupported-backend", "no-libuv", "nccl-p2p-off", "nccl-ib-off", "nccl-debug", "nccl-shm"}
+
+
+@pytest.mark.parametrize("kind", ["platforms", "fixes"])
+def test_a_file_is_named_as_its_id(kind: str) -> None:
+    table = RULES.platforms if kind == "platforms" else RULES.fixes
+    assert {path.stem for path in (data_folder() / kind).glob("*.toml")} == set(table)
+
+
+def test_a_surface_id_starts_with_a_word_of_its_framework() -> None:
+    assert all(re.fullmatch(r"[a-z]+\.\w+", surface.id) for surface in SURFACES)
+
+
+@pytest.mark.parametrize(
+    "entry", [*ENTRIES, *RULES.backends.values()], ids=lambda entry: getattr(entry, "id", None) or entry.name
+)
+def test_every_entry_has_a_source_that_is_a_link(entry: Platform | Surface | Fix) -> None:
+    assert entry.source
+    assert all(re.fullmatch(r"https?://[^\s/]+/\S*", link) for link in entry.source)
+
+
+@each_platform
+def test_a_platform_wants_what_works(platform: Platform) -> None:
+    choice = platform.backend
+    assert choice.wanted in choice.works
+    assert set(choice.wanted_for.values()) <= set(choice.works)
+    assert {*choice.works, choice.default} <= set(RULES.backends)
+
+
+@each_platform
+def test_the_wanted_backend_serves_a_device_that_the_platform_renames_to(platform: Platform) -> None:
+    serves = RULES.backends[platform.backend.wanted].devices
+    assert set(platform.backend.devices.values()) <= set(serves)
+    for device, backend in platform.backend.wanted_for.items():
+        assert device in RULES.backends[backend].devices
+
+
+@each_platform
+def test_a_platform_that_needs_a_plugin_says_so(platform: Platform) -> None:
+    # npu, mlu, musa and hpu live in packages of their own; cpu, cuda, xpu and mps are torch's
+    own = {"cpu", "cuda", "xpu", "mps"} & set(RULES.backends[platform.backend.wanted].devices)
+    assert (platform.required_import is None) == bool(own)
+
+
+@each_platform
+def test_detection_asks_only_for_checks_that_exist(platform: Platform) -> None:
+    for detection in platform.detection:
+        assert set(detection.checks) <= set(CHECKS)
+        assert detection.reason
+        assert CHINESE.search(detection.reason_zh) or detection.reason_zh == "NVIDIA GPU"
+
+
+def test_what_a_machine_cannot_show_is_never_detected() -> None:
+    # a laptop and a login node look like "cpu", and unlike GPUs that work look like those that do not
+    assert not RULES.platforms["cpu"].detection
+    assert not RULES.platforms["mixed-gpu"].detection
+
+
+@each_platform
+def test_facts_agree_with_what_works(platform: Platform) -> None:
+    facts = platform.facts
+    assert facts.get("torch.distributed.is_gloo_available()", True) is True
+    if platform.backend.wanted == "nccl":
+        assert facts["torch.distributed.is_nccl_available()"] is True
+    if facts.get("torch.distributed.is_nccl_available()") is False:
+        assert "nccl" not in platform.backend.works
+    cuda, hip = facts.get("torch.version.cuda"), facts.get("torch.version.hip")
+    assert not (cuda == Fact(truthy=True) and hip == Fact(truthy=True))
+    if facts.get("torch.cuda.is_available()") is False:
+        assert facts["torch.cuda.device_count()"] == 0
+
+
+@each_platform
+def test_facts_of_the_system_belong_together(platform: Platform) -> None:
+    found = tuple(platform.facts[key] for key in ("os.name", "sys.platform", "platform.system()"))
+    assert found in {("posix", "linux", "Linux"), ("posix", "darwin", "Darwin"), ("nt", "win32", "Windows")}
+
+
+@each_platform
+def test_facts_are_dotted_names_or_calls_without_arguments(platform: Platform) -> None:
+    assert all(re.fullmatch(r"\w+(\.\w+)+(\(\))?", key) for key in platform.facts)
+
+
+@pytest.mark.parametrize("key", ["torch.cuda.is_available()", "torch.version.hip", "torch.distributed.is_xccl_available()"])
+def test_what_is_not_sure_on_windows_is_no_fact_of_it(key: str) -> None:
+    assert key not in RULES.platforms["windows"].facts
+
+
+def test_transfer_to_npu_leaves_cuda_open_on_ascend() -> None:
+    assert "torch.cuda.is_available()" not in RULES.platforms["ascend"].facts
+
+
+@each_platform
+def test_the_reason_of_a_platform_completes_a_sentence(platform: Platform) -> None:
+    assert not platform.why.endswith(".")
+    assert not platform.why_zh.endswith("。")
+    assert "\n" not in platform.why + platform.why_zh
+
+
+@pytest.mark.parametrize("entry", [*PLATFORMS, *FIXES], ids=lambda entry: entry.id)
+def test_what_a_reader_sees_is_there_in_chinese(entry: Platform | Fix) -> None:
+    texts = [entry.title_zh, entry.why_zh if isinstance(entry, Platform) else entry.text_zh]
+    texts += [warning.message_zh for warning in entry.warnings] if isinstance(entry, Platform) else []
+    assert all(CHINESE.search(text) for text in texts)
+
+
+@each_surface
+def test_the_sentences_of_a_surface_come_in_both_languages(surface: Surface) -> None:
+    pairs = [(surface.note, surface.note_zh)]
+    for parameter in surface.parameters:
+        pairs += [(parameter.ignored or "", parameter.ignored_zh or ""), (parameter.foreign or "", parameter.foreign_zh or "")]
+        assert parameter.ignored or not parameter.ignored_on
+    assert all(bool(english) == bool(chinese) for english, chinese in pairs)
+
+
+@each_surface
+def test_a_surface_refers_to_platforms_that_exist(surface: Surface) -> None:
+    assert {ident for parameter in surface.parameters for ident in parameter.ignored_on} <= set(RULES.platforms)
+
+
+@each_surface
+def test_a_handler_is_given_where_one_is_added(surface: Surface) -> None:
+    assert all((parameter.add == "handler") == (parameter.handler is not None) for parameter in surface.parameters)
+
+
+@each_surface
+def test_positions_of_a_surface_are_distinct(surface: Surface) -> None:
+    positions = [parameter.position for parameter in surface.parameters if parameter.position is not None]
+    assert len(positions) == len(set(positions))
+
+
+@each_fix
+def test_a_fix_has_what_its_recipe_needs(fix: Fix) -> None:
+    needs = {"replace-backend": (False, False), "init-method-query": (True, True), "set-environment": (False, True)}
+    assert (fix.query is not None, fix.environment is not None) == needs[fix.recipe]
+    assert set(fix.when_backend) <= set(RULES.backends)
+    assert fix.platform is None or fix.platform in RULES.platforms
+
+
+@each_fix
+def test_a_fix_that_no_platform_brings_assumes_one(fix: Fix) -> None:
+    brought = any(fix.id in platform.rules for platform in PLATFORMS)
+    assert brought or fix.platform is not None
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_every_entry_has_examples_that_change_and_that_stay(entry: Platform | Surface | Fix) -> None:
+    changing = [example for example in entry.examples if example.after is not None]
+    staying = [example for example in entry.examples if example.after is None]
+    never = isinstance(entry, Surface) and all((p.ignored and not p.ignored_on) or p.foreign for p in entry.parameters)
+    assert len(staying) >= 3
+    assert len(changing) == 0 if never else len(changing) >= 3
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_titles_of_examples_are_distinct(entry: Platform | Surface | Fix) -> None:
+    titles = [example.title for example in entry.examples]
+    assert len(titles) == len(set(titles))
+
+
+@each_case
+def test_an_example_is_a_program_before_and_after(case: Case) -> None:
+    ast.parse(case.example.before)
+    assert case.example.before.endswith("\n")
+    assert case.platform in RULES.platforms
+    assert set(case.example.rules) <= set(RULES.fixes)
+    if case.example.after is not None:
+        ast.parse(case.example.after)
+        assert case.example.after != case.example.before
+
+
+@each_surface
+def test_an_example_uses_its_surface(surface: Surface) -> None:
+    name = surface.names[0].rpartition(".")[2]
+    changing = [example for example in surface.examples if example.after is not None] or list(surface.examples)
+    assert all(name in example.before for example in changing)
+
+
+def test_what_the_shared_memory_rule_says_of_its_own_value() -> None:
+    fix = RULES.fixes["nccl-shm"]
+    assert "default" in fix.text
+    assert "--shm-size" in fix.text
+    assert "默认值" in fix.text_zh
