@@ -1,0 +1,226 @@
+"""Where a new import goes, and the name under which a module or object can be written already."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ddp_codemod.edits.spans import Insertion, line_ending
+from ddp_codemod.edits.visible import Bound, bindings, imported, scopes_at
+from ddp_codemod.model import Reason, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A module, or an object of it."""
+
+    module: str
+    name: str | None
+
+    @property
+    def full(self) -> str:
+        """Its qualified name."""
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+    @property
+    def statement(self) -> str:
+        """The import that binds it."""
+        return f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
+
+    @property
+    def target(self) -> str:
+        """What the first name of that import stands for."""
+        return self.full if self.name else self.package
+
+    @property
+    def bound(self) -> str:
+        """The name that the import binds."""
+        return self.name or self.package
+
+    @property
+    def package(self) -> str:
+        """Its top package."""
+        return self.module.partition(".")[0]
+
+
+def bound_import(source: Source, tree: ast.Module, module: str, name: str | None = None, *, before: int) -> str | None:
+    """How a module (or an object ``name`` of it) is written at the offset ``before``, through an import that surely ran before.
+
+    None where no such import is seen from there.
+    """
+    wanted = Wanted(module, name)
+    scopes = scopes_at(source, tree, before)
+    for depth, scope in enumerate(scopes):
+        for statement in scope.earlier:
+            for made in imported(statement):
+                written = _written(made, wanted)
+                if written is None:
+                    continue
+                if any(bindings(inner.node, made.name) for inner in scopes[:depth]):
+                    continue
+                if all(other.target == made.target for other in bindings(scope.node, made.name)):
+                    return written
+    return None
+
+
+def add_import(
+    source: Source, tree: ast.Module, module: str, name: str | None = None, *, before: int
+) -> tuple[Insertion | None, str] | Reason:
+    """The import to add, if any, and how the module (or the object ``name`` of it) is then written at the offset ``before``.
+
+    ``before`` is the place of the use (of the statement that uses it); the import lands at the top level in front of it.
+    Gives a reason where the name means something else there, or no line in front of the use can take an import.
+    """
+    written = bound_import(source, tree, module, name, before=before)
+    if written is not None:
+        return None, written
+    wanted = Wanted(module, name)
+    for scope in scopes_at(source, tree, before):
+        for other in bindings(scope.node, wanted.bound):
+            if other.target != wanted.target or not isinstance(scope.node, ast.Module):
+                return Reason.of("insert-name-taken", name=wanted.bound, line=other.line)
+    if any(isinstance(node, (ast.Global, ast.Nonlocal)) and wanted.bound in node.names for node in ast.walk(tree)):
+        return Reason.of("insert-name-taken", name=wanted.bound, line=1)
+    place = _place(source, tree, wanted, before)
+    return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)
+
+
+def _written(made: Bound, wanted: Wanted) -> str | None:
+    """How ``wanted`` is written through a name that an import made."""
+    if made.whole is not None:  # "import a.b.c" gives a, a.b and a.b.c
+        return wanted.full if f"{made.whole}.".startswith(f"{wanted.module}.") else None
+    if made.target == wanted.full:
+        return made.name
+    return f"{made.name}.{wanted.name}" if wanted.name and made.target == wanted.module else None
+
+
+def _place(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | Reason:
+    body = tree.body
+    imports = [at for at, node in enumerate(body) if isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_future(node)]
+    imports = [at for at in imports if _offset(source, body[at]) <= before]
+    for place in (*_beside_like(source, body, imports, wanted), _at_top(source, body, wanted), _inline(source, body, wanted)):
+        if place is not None and place.offset <= before:
+            return place
+    return Reason.of("insert-import-no-place", statement=wanted.statement)
+
+
+def _beside_like(source: Source, body: Sequence[ast.stmt], imports: Sequence[int], wanted: Wanted) -> Iterator[Insertion | None]:
+    """Places next to the imports that a reader would look among, best first."""
+    like = [at for at in imports if wanted.package in _packages(body[at])]
+    # a plug-in such as "torch_x" stands by its host "torch"
+    like = like or [at for at in imports if any(wanted.package.startswith(f"{top}_") for top in _packages(body[at]))]
+    if like:
+        run = set(_run(body, like[0]))
+        yield _line_after(source, body, [at for at in like if at in run][-1], wanted)
+    standard = [at for at in imports if _packages(body[at]) & sys.stdlib_module_names]
+    if wanted.package in sys.stdlib_module_names:
+        for at in (*standard[:1], *imports[:1]):
+            yield _line_before(source, body[at], wanted)
+        return
+    others = [at for at in imports if at not in standard]
+    if others:
+        yield _line_before(source, body[others[0]], wanted)
+    if imports:
+        yield _line_after(source, body, _run(body, imports[0])[-1], wanted)
+
+
+def _run(body: Sequence[ast.stmt], at: int) -> list[int]:
+    """The statements from this one on that are imports without anything else between."""
+    end = at
+    while end < len(body) and isinstance(body[end], (ast.Import, ast.ImportFrom)):
+        end += 1
+    return list(range(at, end))
+
+
+def _packages(node: ast.stmt) -> set[str]:
+    """The top packages that an import names; none for a relative one."""
+    if isinstance(node, ast.Import):
+        return {alias.name.partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        return {node.module.partition(".")[0]}
+    return set()
+
+
+def _line_before(source: Source, node: ast.stmt, wanted: Wanted) -> Insertion | None:
+    start = _offset(source, node)
+    line = source.line_span(start)[0]
+    if source.text[line:start].strip("\f") or source.text[:line].rstrip("\r\n").endswith("\\"):
+        return None
+    return Insertion(start, wanted.statement + line_ending(source, start))
+
+
+def _line_after(source: Source, body: Sequence[ast.stmt], at: int, wanted: Wanted) -> Insertion | None:
+    end = _end_of_line(source, body, at)
+    if end is None:
+        return None
+    newline = line_ending(source, end - 1)
+    missing = "" if source.text[:end].endswith(("\n", "\r")) else newline
+    return Insertion(end, missing + wanted.statement + newline)
+
+
+def _end_of_line(source: Source, body: Sequence[ast.stmt], at: int) -> int | None:
+    """End of the line on which a statement ends, if no statement goes on behind it."""
+    while at + 1 < len(body) and body[at + 1].lineno == body[at].end_lineno:
+        at += 1
+    last = body[at]
+    assert last.end_lineno is not None
+    assert last.end_col_offset is not None
+    stop = source.offset(last.end_lineno, last.end_col_offset)
+    end = source.line_span(stop)[1]
+    rest = source.text[stop:end].strip().removeprefix(";").strip()
+    return end if not rest or rest.startswith("#") else None
+
+
+def _at_top(source: Source, body: Sequence[ast.stmt], wanted: Wanted) -> Insertion | None:
+    """A paragraph of its own behind the docstring and ``from __future__`` lines, or behind the comments that head the file."""
+    header = [at for at, node in enumerate(body) if _is_future(node) or (at == 0 and _is_docstring(node))]
+    if header:
+        start = _end_of_line(source, body, header[-1])
+        if start is None:
+            return None
+    else:
+        start = _behind_head_comment(source)
+    at = start
+    while at < len(source.text) and not source.text[slice(*source.line_span(at))].strip():
+        at = source.line_span(at)[1]
+    newline = line_ending(source, at)
+    parted = at > start or start == 0 or not header
+    return Insertion(at, ("" if parted else newline) + wanted.statement + newline + newline)
+
+
+def _behind_head_comment(source: Source) -> int:
+    """End of the first block of comment lines (interpreter, encoding, licence), if the file starts with one."""
+    at, seen = 0, False
+    while at < len(source.text):
+        start, end = source.line_span(at)
+        line = source.text[start:end].strip()
+        if line.startswith("#"):
+            seen = True
+        elif line or seen:
+            break
+        at = end
+    return at if seen else 0
+
+
+def _inline(source: Source, body: Sequence[ast.stmt], wanted: Wanted) -> Insertion | None:
+    """In front of the first ordinary statement, on its line."""
+    for at, node in enumerate(body):
+        if not _is_future(node) and not (at == 0 and _is_docstring(node)):
+            start = _offset(source, node)
+            simple = not hasattr(node, "body")
+            return Insertion(start, wanted.statement + "; ") if simple else None
+    return None
+
+
+def _offset(source: Source, node: ast.stmt) -> int:
+    return source.offset(node.lineno, node.col_offset)
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,99 @@
+"""Where a new statement goes: a line of its own where that is possible, else ``statement; `` in front of its neighbour.
+
+Offsets are characters of ``Source.text``. Only the standard ``ast`` is used.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from ddp_codemod.edits.imports import add_import, bound_import
+from ddp_codemod.edits.spans import Insertion, line_ending
+from ddp_codemod.model import Reason, Source
+
+__all__ = ["Insertion", "add_import", "before_statement", "bound_import"]
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def before_statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.AST, statement: str) -> Insertion | Reason:
+    """Where ``statement`` (one line, no indentation) runs once, right before what ``node`` belongs to is evaluated.
+
+    Gives a reason where no such place exists: in a lambda, a comprehension, a ``while`` test, a ``case``.
+    """
+    found = _statement(source, parents, node)
+    if isinstance(found, Reason):
+        return found
+    start = _start(source, found)
+    line = source.line_span(start)[0]
+    head = source.text[line:start]
+    if not head.strip(" \t\f") and not _continues(source, line):
+        # a form feed starts a page and sets the indentation back to none; the new line belongs to the page
+        page = line + head.rfind("\f") + 1
+        return Insertion(page, source.text[page:start] + statement + line_ending(source, start))
+    if not hasattr(found, "body") and not isinstance(found, ast.Match):
+        return Insertion(start, statement + "; ")
+    return Reason.of("insert-continued-line")
+
+
+def _statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.AST) -> ast.stmt | Reason:
+    """The statement to insert before: the first one around ``node`` that a new one may precede."""
+    at, child = node, node
+    while not isinstance(at, ast.stmt):
+        child, at = at, parents[at]
+        if isinstance(at, ast.Lambda) and child is at.body:
+            return Reason.of("insert-lambda")
+        if isinstance(at, ast.match_case):
+            return Reason.of("insert-case")
+        if isinstance(at, _COMPREHENSIONS):
+            first = at.generators[0]
+            if child is not first or not _within(parents, node, first, first.iter):
+                return Reason.of("insert-comprehension")
+    if isinstance(at, ast.While) and child is at.test:
+        return Reason.of("insert-while-test")
+    if isinstance(at, (ast.For, ast.AsyncFor)) and child is at.target:
+        return Reason.of("insert-for-target")
+    while isinstance(at, ast.If) and _is_elif(source, parents, at):
+        at = parents[at]
+        assert isinstance(at, ast.If)
+    return at
+
+
+def _within(parents: Mapping[ast.AST, ast.AST], node: ast.AST, top: ast.AST, branch: ast.AST) -> bool:
+    """Whether ``node``, which is inside ``top``, is in this child of it."""
+    at = node
+    while at is not top:
+        if at is branch:
+            return True
+        at = parents[at]
+    return False
+
+
+def _is_elif(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.If) -> bool:
+    parent = parents.get(node)
+    if not (isinstance(parent, ast.If) and len(parent.orelse) == 1 and parent.orelse[0] is node):
+        return False
+    return source.text.startswith("elif", source.offset(node.lineno, node.col_offset))
+
+
+def _start(source: Source, node: ast.stmt) -> int:
+    """Offset of a statement's first character, its decorators included."""
+    start = source.offset(node.lineno, node.col_offset)
+    if not isinstance(node, _DEFINITIONS) or not node.decorator_list:
+        return start
+    first = node.decorator_list[0]
+    at = source.offset(first.lineno, first.col_offset)
+    while (at := source.text.rfind("@", 0, at)) >= 0:  # parentheses and comments may stand between
+        if not source.text[source.line_span(at)[0] : at].strip(" \t\f"):
+            return at
+    return start
+
+
+def _continues(source: Source, line: int) -> bool:
+    """Whether the line that starts here may belong to the one above, which ends in a backslash."""
+    if line == 0:
+        return False
+    above = source.text[source.line_span(line - 1)[0] : line].strip()
+    return above.endswith("\\") and not above.startswith("#")

@@ -1,0 +1,113 @@
+"""An expression parsed on its own, rewritten by a LibCST transformer and put back as text."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable
+
+import libcst as cst
+
+from ddp_codemod.edits.recipes.errors import RecipeError
+
+# LibCST's parser recurses in native code: about 1,200 nested brackets overflow an 8 MiB stack and end the process,
+# and the main thread of a Windows process has 1 MiB.
+MAX_BRACKETS = 100
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+class OutermostCall(cst.CSTTransformer):
+    """Rewrites the one call of an expression that lies in no other call."""
+
+    def __init__(self, change: Callable[[cst.Call], cst.Call]) -> None:
+        super().__init__()
+        self.change = change
+        self.calls = 0
+
+    def visit_Call(self, node: cst.Call) -> bool:
+        """Calls inside the outermost one are not looked at."""
+        return False
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        """Rewrite it; the caller checks that there was one only."""
+        self.calls += 1
+        return self.change(updated_node)
+
+
+def rewrite_call(text: str, change: Callable[[cst.Call], cst.Call]) -> str:
+    """Rewrite the outermost call of ``text``; everything else in it stays, character for character.
+
+    Raises RecipeError where there is no such call, more than one, or the text cannot be read or rewritten.
+    """
+    tree = _parse(text)
+    transformer = OutermostCall(change)
+    try:
+        changed = tree.visit(transformer)
+        if transformer.calls != 1:
+            raise RecipeError("recipe-no-single-call", count=transformer.calls)
+        assert isinstance(changed, cst.CSTNode)
+        new = _code(changed, text)[1:-1]
+    except (RecursionError, cst.CSTValidationError, LookupError, TypeError) as why:
+        raise RecipeError("recipe-rewriter-failed", why=_said(why)) from None
+    _check(new)
+    return new
+
+
+def parse_argument(text: str) -> cst.BaseExpression:
+    """The expression that rule data gives; it has to be of one line and to stand as an argument without parentheses."""
+    if _NEWLINE.search(text) or "#" in text or not text.strip():
+        raise RecipeError("recipe-bad-value", value=text)
+    try:
+        _check(f"_(_={text})")
+        return cst.parse_expression(text.strip())
+    except (RecipeError, cst.ParserSyntaxError, RecursionError):
+        raise RecipeError("recipe-bad-value", value=text) from None
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """Source text of a node."""
+    return cst.Module([]).code_for_node(node)
+
+
+def guard_depth(text: str) -> None:
+    """Raise RecipeError for a text whose nesting could end the process; brackets in strings are counted too."""
+    depth = 0
+    for character in text:
+        if character in "([{":
+            depth += 1
+            if depth > MAX_BRACKETS:
+                raise RecipeError("recipe-too-deep", limit=MAX_BRACKETS)
+        elif character in ")]}":
+            depth -= 1
+
+
+def _parse(text: str) -> cst.BaseExpression:
+    guard_depth(text)
+    _check(text)  # the standard parser has limits of its own and raises where a native one would crash
+    try:
+        tree = cst.parse_expression(f"({text})")
+        same = _code(tree, text) == f"({text})"
+    except (cst.ParserSyntaxError, RecursionError, LookupError, ValueError, TypeError) as why:
+        raise RecipeError("recipe-rewriter-failed", why=_said(why)) from None
+    if not same or not tree.lpar:
+        raise RecipeError("recipe-rewriter-failed", why="round trip")
+    return tree
+
+
+def _check(text: str) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(f"({text})", mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
+        raise RecipeError("recipe-not-an-expression", why=_said(why)) from None
+
+
+def _code(tree: cst.CSTNode, text: str) -> str:
+    newline = _NEWLINE.search(text)
+    return cst.Module([], default_newline=newline.group() if newline else "\n").code_for_node(tree)
+
+
+def _said(why: BaseException) -> str:
+    return getattr(why, "msg", None) or str(why).partition("\n")[0] or type(why).__name__

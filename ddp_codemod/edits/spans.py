@@ -1,0 +1,25 @@
+"""A place for new text, and the lines around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ddp_codemod.model import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text that goes in front of the character at ``offset``."""
+
+    offset: int
+    text: str
+
+
+def line_ending(source: Source, offset: int) -> str:
+    """The ending of the line that holds the offset; the file's where the line has none."""
+    start, end = source.line_span(offset)
+    line = source.text[start:end]
+    for ending in ("\r\n", "\n", "\r"):
+        if line.endswith(ending):
+            return ending
+    return source.newline

@@ -1,0 +1,134 @@
+"""Which names are bound at a place of a file, by what, and which statements surely ran before it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ddp_codemod.model import Source
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES = (*_FUNCTIONS, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name that a scope binds. ``target`` is the qualified name of what an import gives it, "" for anything else.
+
+    ``whole`` is the dotted module of an ``import a.b.c`` that binds ``a``.
+    """
+
+    name: str
+    target: str
+    line: int
+    whole: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A module, function or class, and the statements in it that surely ran before the place."""
+
+    node: ast.AST
+    earlier: tuple[ast.stmt, ...]
+
+
+def imported(node: ast.AST) -> Iterator[Bound]:
+    """The names that an import statement binds; a relative import's target starts with its dots."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                yield Bound(alias.asname, alias.name, node.lineno)
+            else:
+                package = alias.name.partition(".")[0]
+                yield Bound(package, package, node.lineno, alias.name)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield Bound(alias.asname or alias.name, f"{'.' * node.level}{node.module or ''}.{alias.name}", node.lineno)
+
+
+def scopes_at(source: Source, tree: ast.Module, offset: int) -> list[Scope]:
+    """The scopes whose names code at the offset sees, the innermost first, the module last."""
+    found: list[Scope] = []
+    scope: ast.AST = tree
+    earlier: list[ast.stmt] = []
+    suite: list[ast.stmt] | None = tree.body
+    while suite is not None:
+        at = next((node for node in suite if _end(source, node) > offset), None)
+        earlier.extend(node for node in suite if _end(source, node) <= offset)
+        if at is None or _start(source, at) > offset:
+            break
+        suite = next((inner for inner in _suites(at) if _holds(source, inner, offset)), None)
+        if suite is not None and isinstance(at, _SCOPES):
+            found.append(Scope(scope, tuple(earlier)))
+            scope, earlier = at, []
+    found.append(Scope(scope, tuple(earlier)))
+    found.reverse()
+    return [found[0], *(outer for outer in found[1:] if not isinstance(outer.node, ast.ClassDef))]
+
+
+def bindings(scope: ast.AST, name: str) -> list[Bound]:
+    """All that binds a name in one scope, without the scopes inside it."""
+    return [bound for bound in _bindings(scope) if bound.name == name]
+
+
+def _bindings(scope: ast.AST) -> Iterator[Bound]:
+    if isinstance(scope, _FUNCTIONS):
+        for part in ast.walk(scope.args):
+            if isinstance(part, ast.arg):
+                yield Bound(part.arg, "", part.lineno)
+    todo: list[ast.AST] = list(getattr(scope, "body", []))
+    while todo:
+        node = todo.pop()
+        yield from imported(node)
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield Bound(node.name, "", line)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, _COMPREHENSIONS):  # their targets are their own; a walrus in them is the scope's
+            for part in ast.walk(node):
+                if isinstance(part, ast.NamedExpr):
+                    yield Bound(part.target.id, "", line)
+            continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield Bound(node.id, "", line)
+        for word in (getattr(node, "name", None), getattr(node, "rest", None)):  # except ... as, case patterns
+            if isinstance(word, str) and not isinstance(node, ast.alias):
+                yield Bound(word, "", line)
+        todo.extend(ast.iter_child_nodes(node))
+
+
+def _suites(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for part in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        for name in ("body", "orelse", "finalbody"):
+            suite = getattr(part, name, None)
+            if isinstance(suite, list) and suite:
+                yield suite
+
+
+def _holds(source: Source, suite: list[ast.stmt], offset: int) -> bool:
+    return _line(source, suite[0]) <= offset < _end(source, suite[-1])
+
+
+def _line(source: Source, node: ast.stmt) -> int:
+    """Where a new line before the statement would go."""
+    start = _start(source, node)
+    line = source.line_span(start)[0]
+    return line if not source.text[line:start].strip() else start
+
+
+def _start(source: Source, node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    lines = [node.lineno, *(decorator.lineno for decorator in decorators)]
+    if min(lines) < node.lineno:
+        return source.line_starts[min(lines) - 1]
+    return source.offset(node.lineno, node.col_offset)
+
+
+def _end(source: Source, node: ast.stmt) -> int:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return source.offset(node.end_lineno, node.end_col_offset)
