@@ -1,0 +1,126 @@
+"""Imitates another machine, on a CPU, for the code of one project.
+
+A machine is a dict with ``root`` (the project's folder) and any of
+
+``gpus``: how many devices torch.cuda shows; ``hip``: they are AMD's
+``os.name``, ``sys.platform``, ``platform.system``: what the project's own files are told
+``libuv``: false where torch was built without it
+
+Tensors and modules stay on the CPU wherever they are sent. torch.distributed is left alone: a CPU build has gloo and no NCCL.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import platform
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def install(machine: dict[str, Any]) -> None:
+    """Make this process the machine."""
+    _tell_project(machine)
+    if "gpus" in machine:
+        _show_gpus(machine["gpus"], machine.get("hip", False))
+    if not machine.get("libuv", True):
+        import nolibuv
+
+        nolibuv.install()
+
+
+class _Told(types.ModuleType):
+    """A standard module, but for the attributes that the machine answers differently."""
+
+    def __init__(self, real: types.ModuleType, **told: Any) -> None:
+        super().__init__(real.__name__)
+        self.__dict__.update(told, _real=real)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_real"], name)
+
+
+def _tell_project(machine: dict[str, Any]) -> None:
+    """Only files of the project get the told modules: pathlib and others break when os.name lies to them."""
+    told = {}
+    if "os.name" in machine:
+        told["os"] = _Told(os, name=machine["os.name"])
+    if "sys.platform" in machine:
+        told["sys"] = _Told(sys, platform=machine["sys.platform"])
+    if "platform.system" in machine:
+        told["platform"] = _Told(platform, system=lambda: machine["platform.system"])
+    if not told:
+        return
+    real_import, root = builtins.__import__, Path(machine["root"]).resolve()
+
+    def importing(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        module = real_import(name, globals, locals, fromlist, level)
+        ours = level == 0 and name in told and root in Path((globals or {}).get("__file__") or "/").resolve().parents
+        return told[name] if ours else module
+
+    builtins.__import__ = importing
+
+
+def _show_gpus(count: int, hip: bool) -> None:
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+
+    current = [0]
+
+    def set_device(device: Any) -> None:
+        index = _index(device)
+        if count and index is not None and index >= count:
+            raise RuntimeError("CUDA error: invalid device ordinal")
+        current[0] = index or 0
+
+    answers: dict[str, Callable[..., Any]] = {
+        "is_available": lambda: count > 0,
+        "device_count": lambda: count,
+        "set_device": set_device,
+        "current_device": lambda: current[0],
+        "synchronize": lambda device=None: None,
+        "empty_cache": lambda: None,
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, answer)
+    if hip:
+        torch.version.hip = "6.4.0"
+
+    for owner in (torch.Tensor, torch.nn.Module):
+        _keep_on_cpu(owner)
+    construct = DistributedDataParallel.__init__
+
+    def init(self: Any, module: Any, device_ids: Any = None, output_device: Any = None, *rest: Any, **options: Any) -> None:
+        construct(self, module, None, None, *rest, **options)  # device_ids are refused for a model on the CPU
+
+    DistributedDataParallel.__init__ = init
+
+
+def _keep_on_cpu(owner: Any) -> None:
+    send = owner.to
+
+    def to(self: Any, *places: Any, **options: Any) -> Any:
+        named = {name: "cpu" if name == "device" and _on_gpu(value) else value for name, value in options.items()}
+        return send(self, *("cpu" if _on_gpu(place) else place for place in places), **named)
+
+    owner.to = to
+    owner.cuda = lambda self, device=None, non_blocking=False: self
+
+
+def _index(device: Any) -> int | None:
+    if isinstance(device, str):
+        return int(device.partition(":")[2] or 0)
+    return device if isinstance(device, int) else getattr(device, "index", None)
+
+
+def _on_gpu(place: Any) -> bool:
+    import torch
+
+    if isinstance(place, torch.device):
+        return place.type == "cuda"
+    if isinstance(place, str):
+        return place.partition(":")[0] == "cuda"
+    return isinstance(place, int) and not isinstance(place, bool)

@@ -1,0 +1,189 @@
+"""A recorder in place of init_process_group: which backend, store and environment each program would create its group with.
+
+On each platform, before the patch, after the patch that a person wrote and after the tool's own.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+# What each platform tells a program, written down again here so that it can disagree with the rule data.
+LINUX = {"os.name": "posix", "platform.system": "Linux", "sys.platform": "linux"}
+MACHINES: dict[str, dict[str, Any]] = {
+    "rocm": {**LINUX, "gpus": 1, "hip": True},
+    "rocm-rccl": {**LINUX, "gpus": 1, "hip": True},
+    "windows": {"os.name": "nt", "platform.system": "Windows", "sys.platform": "win32", "gpus": 1},
+    "cpu": {**LINUX, "gpus": 0},
+    "macos": {"os.name": "posix", "platform.system": "Darwin", "sys.platform": "darwin", "gpus": 0},
+    "cuda": {**LINUX, "gpus": 1},
+    "mixed-gpu": {**LINUX, "gpus": 1},
+    "ascend": {**LINUX, "gpus": 1},  # torch_npu.contrib.transfer_to_npu makes torch.cuda answer yes
+}
+GOOD = {"rocm-rccl": "nccl", "cuda": "nccl", "ascend": "hccl"}  # gloo elsewhere
+
+# What a kind of program asks for unpatched, where that is not the same everywhere; None: it makes no group.
+NEVER_PATCHED = "gloo everywhere"
+KINDS: dict[str, dict[str, str | None]] = {
+    "literal": {},
+    "spawn-ternary": {"windows": "gloo", "cpu": "gloo", "macos": "gloo"},
+    "strategy-ternary": {"windows": "gloo", "cpu": None, "macos": None},
+    "accelerator": {"cpu": "gloo", "macos": "gloo"},
+}
+SPEAKER = [f"speakerlab/bin/{name}.py" for name in ("train", "train_asd", "train_para", "train_rdino", "train_sdpn")]
+TOOLS = [f"egs/diarization/local/{n}.py" for n in ("extract_diar_embeddings", "extract_visual_embeddings", "out_transcription")]
+PROGRAMS: dict[str, list[tuple[str, str]]] = {
+    "tts-spawn": [("s1_train.py", "strategy-ternary"), ("s2_train.py", "spawn-ternary")],
+    "tts-spawn-before-libuv": [
+        ("s1_train.py", "strategy-ternary"),
+        ("s2_train.py", "spawn-ternary"),
+        ("prosody_train.py", NEVER_PATCHED),
+    ],
+    "speaker-torchrun": [
+        *((entry, "literal") for entry in SPEAKER),
+        ("speakerlab/bin/pretrain.py --dist_url env://", "literal"),
+        ("speakerlab/bin/train_asd.py --test", NEVER_PATCHED),
+        *((entry, NEVER_PATCHED) for entry in TOOLS),
+    ],
+    "vocoder-accelerate": [("bins/train.py --model vocoder", "accelerator"), ("bins/train.py --model tts", "accelerator")],
+}
+CASES = sorted(PROGRAMS)
+RULE = "nccl-p2p-off"
+
+Results = dict[tuple[str, str, str], dict[str, Any]]  # by case, platform and program
+Record = Callable[[str], Results]
+
+
+def patch_name(case: str, platform: str) -> str:
+    """The patch that a platform's users would apply: accelerate's edits have to be asked for."""
+    return f"{platform}--unsafe" if case == "vocoder-accelerate" and platform in ("rocm", "mixed-gpu") else platform
+
+
+def before(kind: str, platform: str) -> str | None:
+    return "gloo" if kind == NEVER_PATCHED else KINDS[kind].get(platform, "nccl")
+
+
+def after(case: str, kind: str, platform: str) -> str | None:
+    if before(kind, platform) != "nccl":
+        return before(kind, platform)
+    if kind == "accelerator" and not patch_name(case, platform).endswith("--unsafe"):
+        return "nccl"
+    return GOOD.get(platform, "gloo")
+
+
+def libuv(record: dict[str, Any]) -> bool:
+    """Whether torch 2.4 to 2.6 would ask for libuv: the query decides, else the variable, and only 1 means on."""
+    query = parse_qs(urlsplit(record["init_method"] or "env://").query, keep_blank_values=True).get("use_libuv")
+    return (query[0] if query else record["environment"].get("USE_LIBUV", "1")) == "1"
+
+
+class Recorder:
+    """Patches copies of the fixtures and runs the recorder on them, all jobs in one process."""
+
+    def __init__(self, folder: Path, truth: Any) -> None:
+        self.folder, self.truth = folder, truth
+
+    def patched(self, case: str, name: str, by: str) -> Path:
+        root = self.folder / f"{case}-{name}-{by}"
+        shutil.copytree(self.truth.fixtures / case / "project", root)
+        if by == "hand":
+            self.truth.apply_by_hand(root, case, name)
+        elif by == "tool":
+            platform, *words = name.split("--")
+            options = [part for word in words for part in (["--unsafe"] if word == "unsafe" else ["--rule", word])]
+            self.truth.apply(root, platform, *options)
+        return root
+
+    def job(self, root: Path, platform: str, program: str, exported: dict[str, str] | None = None) -> dict[str, Any]:
+        entry, *arguments = program.split()
+        ranks = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
+        machine = {"root": str(root), **MACHINES[platform]}
+        return {"machine": machine, "entry": entry, "arguments": arguments, "environment": {**ranks, **(exported or {})}}
+
+    def run(self, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """One record a job; ``backend`` is None where the program ended well without a group."""
+        asked, answered = self.folder / "jobs.json", self.folder / "results.json"
+        asked.write_text(json.dumps(jobs), encoding="utf-8")
+        script = str(self.truth.machines / "recorder.py")
+        ran = self.truth.run([sys.executable, script, str(asked), str(answered)], self.folder, self.truth.clean_environment())
+        assert ran.status == 0, ran.output
+        records = []
+        for job, result in zip(jobs, json.loads(answered.read_text(encoding="utf-8")), strict=True):
+            assert result["error"] is None, f"{job['machine']['root']}/{job['entry']}: {result['error']}"
+            records.append(result["records"][0] if result["records"] else {"backend": None})
+        return records
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
+    """``record(by)`` runs every program on every platform, once; ``by`` says who patched it: nobody, hand or tool."""
+    done: dict[str, Results] = {}
+
+    def results(by: str) -> Results:
+        if by not in done:
+            recorder = Recorder(tmp_path_factory.mktemp(f"recorded-{by}"), truth)
+            keys, jobs = [], []
+            for case in CASES:
+                for platform in MACHINES:
+                    root = recorder.patched(case, patch_name(case, platform), by)
+                    for program, _kind in PROGRAMS[case]:
+                        keys.append((case, platform, program))
+                        jobs.append(recorder.job(root, platform, program))
+            done[by] = dict(zip(keys, recorder.run(jobs), strict=True))
+        return done[by]
+
+    return results
+
+
+@pytest.mark.parametrize("platform", MACHINES)
+@pytest.mark.parametrize("case", CASES)
+def test_unpatched_programs_ask_for_what_their_lines_say(record: Record, case: str, platform: str) -> None:
+    found = {program: record("nobody")[case, platform, program]["backend"] for program, _kind in PROGRAMS[case]}
+    assert found == {program: before(kind, platform) for program, kind in PROGRAMS[case]}
+
+
+@pytest.mark.parametrize("by", ["hand", "tool"])
+@pytest.mark.parametrize("platform", MACHINES)
+@pytest.mark.parametrize("case", CASES)
+def test_patched_programs_ask_for_what_works(record: Record, case: str, platform: str, by: str) -> None:
+    records = {program: record(by)[case, platform, program] for program, _kind in PROGRAMS[case]}
+    found = {program: seen["backend"] for program, seen in records.items()}
+    assert found == {program: after(case, kind, platform) for program, kind in PROGRAMS[case]}
+    for seen in records.values():
+        assert seen["backend"] != "hccl" or seen["plugins"] == ["torch_npu"]
+
+
+@pytest.mark.parametrize("case", ["tts-spawn", "tts-spawn-before-libuv", "speaker-torchrun"])
+def test_on_windows_only_todays_tts_turns_libuv_off_unpatched(record: Record, case: str) -> None:
+    for program, _kind in PROGRAMS[case]:
+        assert libuv(record("nobody")[case, "windows", program]) == (case != "tts-spawn"), program
+
+
+@pytest.mark.parametrize("by", ["hand", "tool"])
+@pytest.mark.parametrize("case", ["tts-spawn", "tts-spawn-before-libuv", "speaker-torchrun"])
+def test_on_windows_no_patched_program_asks_for_libuv(record: Record, case: str, by: str) -> None:
+    for program, _kind in PROGRAMS[case]:
+        seen = record(by)[case, "windows", program]
+        assert libuv(seen) == ("--dist_url" in program), program  # what a user types is beyond an edit
+
+
+@pytest.mark.parametrize("by", ["hand", "tool"])
+def test_nccl_p2p_off_reaches_the_nccl_groups_only_and_keeps_an_exported_choice(tmp_path: Path, truth: Any, by: str) -> None:
+    recorder = Recorder(tmp_path, truth)
+    root = recorder.patched("speaker-torchrun", f"cuda--{RULE}", by)
+    programs = PROGRAMS["speaker-torchrun"]
+    exported = {"NCCL_P2P_DISABLE": "0"}
+    records = recorder.run(
+        [recorder.job(root, "cuda", program) for program, _kind in programs]
+        + [recorder.job(root, "cuda", program, exported) for program, _kind in programs]
+    )
+    for (program, kind), plain, chosen in zip(programs, records, records[len(programs) :], strict=False):
+        assert plain["environment"].get("NCCL_P2P_DISABLE") == (None if kind == NEVER_PATCHED else "1"), program
+        assert chosen["environment"]["NCCL_P2P_DISABLE"] == "0", program
