@@ -169,6 +169,7 @@ def test_a_fix_has_what_its_recipe_needs(fix: Fix) -> None:
     needs = {"replace-backend": (False, False), "init-method-query": (True, True), "set-environment": (False, True)}
     assert (fix.query is not None, fix.environment is not None) == needs[fix.recipe]
     assert set(fix.when_backend) <= set(RULES.backends)
+    assert set(fix.environment_surfaces) <= set(RULES.surfaces)
     assert fix.platform is None or fix.platform in RULES.platforms
 
 
