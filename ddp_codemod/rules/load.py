@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile
+from ddp_codemod.rules.model import Backend, BackendFile, Fix, Idioms, Platform, Surface, SurfaceFile
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,6 +35,7 @@ class Rules:
     surfaces: dict[str, Surface] = field(default_factory=dict)
     fixes: dict[str, Fix] = field(default_factory=dict)
     backends: dict[str, Backend] = field(default_factory=dict)
+    idioms: list[Idioms] = field(default_factory=list)
 
 
 def data_folder() -> Path:
@@ -63,6 +64,8 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
         if (path := folder / "backends.toml").is_file():
             known = {backend.name: backend for backend in _decode(path, BackendFile).backend}
             rules.backends.update(known)
+        if (path := folder / "idioms.toml").is_file():
+            rules.idioms.append(_decode(path, Idioms))
     _check_references(rules, seen)
     return rules
 

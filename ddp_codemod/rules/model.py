@@ -72,6 +72,8 @@ class Surface(_Entry, kw_only=True):
     id: Name
     names: tuple[Name, ...]  # qualified names; "pkg.*.Class" matches any depth of submodules
     default_group: bool = False  # it creates the default process group: environment has to be set before it
+    # A method that shows that the object made here trains ("backward"): without a call of it in the project the call is kept.
+    trains: str | None = None
     parameters: tuple[Parameter, ...] = ()
     edit_applicability: Literal["safe", "unsafe"] = "safe"
     note: str = ""
@@ -173,6 +175,7 @@ class Fix(_Entry, kw_only=True):
     applicability: Literal["safe", "unsafe"] = "safe"
     platform: str | None = None  # assumed when the rule is asked for and no platform is known
     environment: Environment | None = None
+    environment_surfaces: tuple[Name, ...] = ()  # init-method-query: surfaces that only the variable reaches
     when_backend: tuple[Name, ...] = ()  # set-environment: only where the group comes out as one of these; empty: every group
     query: Query | None = None
     store: Store | None = None

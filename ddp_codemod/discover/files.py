@@ -1,0 +1,67 @@
+"""Which files a run reads, and how a file becomes a Source."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import tokenize
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ddp_codemod.model import Reason, Skipped, Source
+
+# Folders that hold no code of the project: version control, caches, installed packages.
+SKIPPED_FOLDERS = frozenset({
+    ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "__pycache__", "node_modules", "site-packages", ".ddp-codemod",
+    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".eggs", ".ipynb_checkpoints",
+})  # fmt: skip
+MAX_BYTES = 20_000_000
+
+
+def walk(root: Path, paths: Sequence[Path], suffixes: Sequence[str]) -> Iterator[Path]:
+    """Every file with one of the suffixes under the paths, sorted, each once; a file that is named is taken as it is.
+
+    Links are not followed out of the root, virtual environments and caches are left out.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        for found in [path] if path.is_file() else _under(path, tuple(suffixes)):
+            if found not in seen:
+                seen.add(found)
+                yield found
+
+
+def _under(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    for at, folders, names in os.walk(folder):
+        if "pyvenv.cfg" in names:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        for name in sorted(names):
+            if name.endswith(suffixes):
+                path = Path(at, name)
+                if path.is_file():
+                    yield path
+
+
+def read(path: Path, root: Path) -> Source | Skipped:
+    """Read a Python file as its encoding cookie says; a file that would not come back byte for byte is skipped."""
+    name = path.relative_to(root).as_posix()
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return Skipped(name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
+        data = path.read_bytes()
+    except OSError as why:
+        return Skipped(name, Reason.of("skipped-unreadable", why=why.strerror or why))
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        codecs.lookup(encoding)
+        text = data.decode(encoding)
+    except (SyntaxError, LookupError, UnicodeDecodeError) as why:
+        return Skipped(name, Reason.of("skipped-encoding", why=why))
+    if "\0" in text:
+        return Skipped(name, Reason.of("skipped-nul"))
+    if text.encode(encoding) != data:
+        return Skipped(name, Reason.of("skipped-encoding", why=encoding))
+    return Source(path, name, data, text, encoding)

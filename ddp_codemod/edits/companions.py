@@ -1,0 +1,95 @@
+"""Edits that come with another: an import that nothing uses any more, a list of choices that has to admit the new name."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ddp_codemod.model import Edit, Reason
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.origins.options import choices
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.load import Rules
+
+DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec"})  # with these, a name may be used unseen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unused:
+    """A name of an import statement that only ``users`` used."""
+
+    statement: ast.Import | ast.ImportFrom
+    name: str
+    users: tuple[ast.expr, ...]
+
+
+def unused_imports(module: Module, dropped: Sequence[ast.expr], reexported: Callable[[Module, str], bool]) -> Iterator[Unused]:
+    """The standard-library names of plain top-level imports that nothing uses once the dropped expressions are gone.
+
+    A name that is in ``__all__``, taken by another file, or on a ``noqa`` line stays.
+    """
+    inside: dict[str, list[ast.expr]] = {}
+    gone: set[ast.AST] = set()
+    for expression in dropped:
+        for node in ast.walk(expression):
+            gone.add(node)
+            if isinstance(node, ast.Name):
+                inside.setdefault(node.id, []).append(expression)
+    outside = {node.id for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name) and node not in gone}
+    if outside & DYNAMIC or module.name.endswith("__init__.py"):
+        return
+    for statement in module.tree.body:
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            continue
+        for alias in statement.names:
+            name = alias.asname or alias.name.split(".")[0]
+            if name not in inside or name in outside or name == "*" or not _standard(statement, alias):
+                continue
+            if not _exported(module, name) and not _noqa(module, statement) and not reexported(module, name):
+                yield Unused(statement, name, tuple(dict.fromkeys(inside[name])))
+
+
+def _standard(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    source = alias.name if isinstance(statement, ast.Import) else statement.module or ""
+    top = source.split(".")[0]
+    return top in sys.stdlib_module_names and top != "__future__" and not (isinstance(statement, ast.ImportFrom) and statement.level)
+
+
+def _exported(module: Module, name: str) -> bool:
+    for statement in module.tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+            return any(isinstance(part, ast.Constant) and part.value == name for part in ast.walk(statement))
+    return False
+
+
+def _noqa(module: Module, statement: ast.stmt) -> bool:
+    place = module.place(statement)
+    _, end = module.source.line_span(place.end)
+    return "noqa" in module.source.text[place.start : end].lower()
+
+
+def widened_choices(leaf: Leaf, text: str, edit: Edit, rules: Rules) -> list[Edit]:
+    """The edit that lets an option's list of choices admit its new default."""
+    module = leaf.module
+    keyword = module.parents.get(leaf.outer or leaf.node)
+    call = module.parents.get(keyword) if isinstance(keyword, ast.keyword) else None
+    if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword):
+        return []
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    for flag in (flag for idioms in rules.idioms for flag in idioms.flag):
+        if flag.method != method or flag.default != keyword.arg:
+            continue
+        listed = choices(call, flag)
+        if not isinstance(listed, (ast.List, ast.Tuple, ast.Set)) or not listed.elts:
+            return []
+        values = [part.value for part in listed.elts if isinstance(part, ast.Constant)]
+        if len(values) != len(listed.elts) or any(str(value).lower() == text for value in values):
+            return []
+        last = listed.elts[-1]
+        quote = module.text(last)[-1]
+        end = module.place(last).end
+        return [replace(edit, start=end, end=end, after=f", {quote}{text}{quote}", reason=Reason.of("edit-choices", value=text))]
+    return []

@@ -1,0 +1,181 @@
+"""Findings -> edits: which text changes, and which edits belong together."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ddp_codemod.edits import companions
+from ddp_codemod.edits.insert import add_import, before_statement
+from ddp_codemod.edits.values import new_value
+from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewText, NewVariable, Splice
+from ddp_codemod.rules.load import Rules
+
+
+Key = tuple[str, int, int, str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The findings as they stand once edits were made of them (some turn into reviews), and the edits."""
+
+    findings: tuple[Finding, ...]
+    edits: tuple[Edit, ...]
+
+
+@dataclass
+class Planner:
+    """Makes edits; an origin that several sites share is edited once."""
+
+    rules: Rules
+    writable: Callable[[str], bool]  # whether a file lies under the paths that the user gave
+    purely: Callable[[Module, ast.expr], bool]  # whether an expression can be dropped without losing an effect
+    reexported: Callable[[Module, str], bool]  # whether another file takes the name from this one
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _made: dict[Key, Edit] = field(default_factory=dict)
+    _dropped: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
+
+    def plan(self, findings: list[Finding]) -> Plan:
+        """All edits of the findings, with the imports that become unused, sorted by place."""
+        settled = tuple(self._settle(finding) for finding in findings)
+        for module, dropped in self._dropped.items():
+            self._remove_imports(module, dropped)
+        return Plan(settled, tuple(sorted(self._made.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
+
+    def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]]) -> None:
+        """Drop the imports that only the dropped expressions used; all edits that this takes become one group."""
+        for unused in companions.unused_imports(module, [expression for expression, _ in dropped], self.reexported):
+            keys = [key for expression, key in dropped if expression in unused.users and key in self._made]
+            if not keys:
+                continue
+            group = min(self._made[key].group for key in keys)
+            joined = {self._made[key].group for key in keys}
+            for key, edit in self._made.items():
+                if edit.group in joined:
+                    self._made[key] = replace(edit, group=group)
+            first = self._made[keys[0]]
+            place = module.place(unused.statement)
+            recipe = Recipe("remove-import-name", (("name", unused.name),))
+            reason = Reason.of("edit-unused-import", name=unused.name)
+            self._keep(Edit(module.name, place.start, place.end, None, first.rule, first.applicability, reason, group, recipe))
+
+    def _settle(self, finding: Finding) -> Finding:
+        if finding.action is not Action.EDIT:
+            return finding
+        made: list[list[Edit]] = []
+        for change in finding.changes:
+            edits = self._edits(finding, change)
+            if isinstance(edits, Reason):
+                assert finding.rule is not None
+                return finding.review(finding.rule, edits)
+            made.append(edits)
+        for edit in itertools.chain.from_iterable(made):
+            self._keep(edit)
+        return finding
+
+    def _keep(self, edit: Edit) -> None:
+        key = _key(edit)
+        known = self._made.get(key)
+        if known is None:
+            self._made[key] = edit
+        elif edit.applicability is Applicability.UNSAFE:
+            self._made[key] = replace(known, applicability=Applicability.UNSAFE)
+
+    def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
+        module = change.leaf.module if isinstance(change, NewText) else change.module
+        if not self.writable(module.name):
+            line = 1
+            if isinstance(change, NewText):
+                line = module.source.position(change.leaf.place.start)[0]
+            return Reason.of("review-outside", origin=f"{module.name}:{line}")
+        assert finding.rule is not None
+        group = next(self._numbers)
+
+        def edit(start: int, end: int, after: str | None, recipe: Recipe | None = None, anchor: int | None = None) -> Edit:
+            assert finding.rule is not None
+            return Edit(
+                module.name, start, end, after, finding.rule, finding.applicability, finding.reason, group, recipe, anchor
+            )
+
+        made = self._change(finding, change, module, edit)
+        if isinstance(made, Reason):
+            return made
+        if finding.required_import is not None:
+            needed = self._import(finding.use.module, finding.required_import, None, finding.use.call, group, finding)
+            if isinstance(needed, Reason):
+                return needed
+            made += needed[0]
+        return made
+
+    def _change(self, finding: Finding, change: Change, module: Module, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        if isinstance(change, Splice):
+            return [edit(change.offset, change.offset, change.text)]
+        if isinstance(change, NewText):
+            value = new_value(change.leaf, change.text, self.rules, self.purely)
+            if value is None:
+                return Reason.of("review-not-editable", text=module.text(change.leaf.node))
+            made = edit(value.start, value.end, value.text)
+            if value.dropped is not None:
+                self._dropped.setdefault(module, []).append((value.dropped, _key(made)))
+            return [made, *companions.widened_choices(change.leaf, change.text, made, self.rules)]
+        if isinstance(change, NewKeyword):
+            place = module.place(change.call)
+            recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
+            return [edit(place.start, place.end, None, recipe, module.place(change.call.func).end)]
+        if isinstance(change, NewHandler):
+            return self._handler(finding, change, edit)
+        return self._variable(finding, change, edit)
+
+    def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        module, place = change.module, change.module.place(change.call)
+        package, _, name = change.handler.names[0].rpartition(".")
+        probe = edit(place.start, place.end, None)
+        needed = self._import(module, package, name, change.call, probe.group, finding)
+        if isinstance(needed, Reason):
+            return needed
+        element = f'{needed[1]}({change.handler.keyword}="{change.text}")'
+        recipe = Recipe("append-to-list-keyword", (("name", change.parameter), ("element", element)))
+        return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
+
+    def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        module, environment = change.module, change.environment
+        probe = edit(0, 0, "")
+        needed = self._import(module, "os", None, change.node, probe.group, finding)
+        if isinstance(needed, Reason):
+            return needed
+        where = f"{needed[1]}.environ"
+        if environment.override:
+            statement = f'{where}["{environment.name}"] = "{environment.value}"'
+        else:
+            statement = f'{where}.setdefault("{environment.name}", "{environment.value}")'
+        insertion = before_statement(module.source, module.parents, change.node, statement)
+        if isinstance(insertion, Reason):
+            return insertion
+        return [*needed[0], edit(insertion.offset, insertion.offset, insertion.text)]
+
+    def _import(
+        self, module: Module, package: str, name: str | None, use: ast.AST, group: int, finding: Finding
+    ) -> tuple[list[Edit], str] | Reason:
+        """The import of a module or object where the file lacks it, and how it is written."""
+        if not self.writable(module.name):
+            return Reason.of("review-outside", origin=f"{module.name}:1")
+        found = add_import(module.source, module.tree, package, name, before=module.place(use).start)
+        if isinstance(found, Reason):
+            return found
+        insertion, written = found
+        if insertion is None:
+            return [], written
+        assert finding.rule is not None
+        reason = Reason.of("edit-import", name=name or package)
+        made = Edit(
+            module.name, insertion.offset, insertion.offset, insertion.text, finding.rule, finding.applicability, reason, group
+        )
+        return [made], written
+
+
+def _key(edit: Edit) -> Key:
+    return edit.name, edit.start, edit.end, edit.after or str(edit.recipe)

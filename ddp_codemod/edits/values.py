@@ -1,0 +1,87 @@
+"""The new source text of a value: as the code writes its own."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.load import Rules
+
+QUOTE = re.compile(r"(?i)\A[rubf]*('''|\"\"\"|'|\")")
+
+
+@dataclass(frozen=True, slots=True)
+class NewValue:
+    """Text for a stretch of the file; ``dropped`` is the conditional expression that it replaces whole."""
+
+    start: int
+    end: int
+    text: str
+    dropped: ast.expr | None = None
+
+
+def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
+    """How to write ``text`` where the leaf stands; None where the leaf is nothing that can be rewritten."""
+    module, node = leaf.module, leaf.node
+    outer = leaf.outer
+    if outer is not None and _collapses(leaf, outer, text, rules) and purely(module, outer):
+        place = module.place(outer)
+        return NewValue(place.start, place.end, _text(leaf, text, rules, outer), outer)
+    place = module.place(node)
+    if leaf.kind == "enum":
+        return NewValue(place.start, place.end, _text(leaf, text, rules, node))
+    if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+        return NewValue(place.start, place.end, _quoted(text, _first_quote(module, node)))
+    return None
+
+
+def _text(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
+    """An enum member stays one where torch itself has the new name; everything else is a string in the code's quotes."""
+    known = rules.backends.get(text)
+    if leaf.kind == "enum" and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
+        return leaf.module.text(leaf.node).removesuffix(leaf.node.attr) + text.upper()
+    return _quoted(text, _first_quote(leaf.module, around))
+
+
+def _collapses(leaf: Leaf, outer: ast.expr, text: str, rules: Rules) -> bool:
+    """Whether one plain text can stand for the whole conditional: every branch is written out, and those that can come out are this text."""
+    branches = _branches(outer)
+    if not all(_is_name(branch, rules) for branch in branches):
+        return False
+    return leaf.decided or all(branch is leaf.node or _name(branch) == text for branch in branches)
+
+
+def _branches(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.IfExp):
+        return [*_branches(node.body), *_branches(node.orelse)]
+    return [node]
+
+
+def _is_name(node: ast.expr, rules: Rules) -> bool:
+    """Whether a branch is a backend written out, as a string or an enum member."""
+    name = _name(node)
+    return name is not None and all(part.rpartition(":")[2] in rules.backends for part in name.split(","))
+
+
+def _name(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.lower()
+    return node.attr.lower() if isinstance(node, ast.Attribute) else None
+
+
+def _first_quote(module: Module, node: ast.AST) -> str:
+    """The quotes that the code uses here."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Constant, ast.JoinedStr)):
+            found = QUOTE.match(module.text(part))
+            if found:
+                return found.group(1)[0]
+    return '"'
+
+
+def _quoted(text: str, quote: str) -> str:
+    return f"{quote}{text}{quote}"

@@ -1,0 +1,202 @@
+"""Folding of conditions under a platform's facts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Mapping
+
+from ddp_codemod.origins.flow import Flow
+from ddp_codemod.origins.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
+from ddp_codemod.origins.leaf import Frame
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.model import Fact, FactValue
+from ddp_codemod.sites.resolve import Definition, Resolver, Variable
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, bound_by, owner, scope_of
+
+DEPTH = 8
+
+
+class Facts:
+    """What conditions in a project come to on one platform.
+
+    ``open_words`` are texts that may be edited (backend names): a variable that holds one decides no condition.
+    """
+
+    def __init__(self, resolver: Resolver, facts: Mapping[str, FactValue], open_words: Container[str]) -> None:
+        self.resolver, self.facts, self.open_words = resolver, facts, open_words
+
+    def truth(self, module: Module, node: ast.expr, frame: Frame | None = None, depth: int = 0) -> bool | None:
+        """Whether a condition is true on the platform; None where that is open."""
+        return truth(self.fold(module, node, frame, depth))
+
+    def fold(self, module: Module, node: ast.expr, frame: Frame | None = None, depth: int = 0) -> Value:
+        """What an expression gives on the platform."""
+        return fold(node, lambda part: self._look(module, part, frame, depth))
+
+    def _look(self, module: Module, node: ast.expr, frame: Frame | None, depth: int) -> Value:
+        called = isinstance(node, ast.Call) and not node.args and not node.keywords
+        named = node.func if isinstance(node, ast.Call) and called else node
+        if isinstance(named, (ast.Name, ast.Attribute)):
+            for name in self.resolver.names(module, named):
+                found = self.facts.get(f"{name}()" if called else name)
+                if found is not None:
+                    return as_value(found)
+        if depth > DEPTH:
+            return UNKNOWN
+        if isinstance(node, ast.Name):
+            return self._variable(module, node, frame, depth)
+        if isinstance(node, ast.Attribute):
+            return self._member(module, node, depth)
+        if isinstance(node, ast.Call):
+            return self._call(module, node, depth)
+        return UNKNOWN
+
+    def _variable(self, module: Module, node: ast.Name, frame: Frame | None, depth: int) -> Value:
+        scope = scope_of(module, node)
+        home = owner(module, scope, node.id)
+        if home is None:
+            return UNKNOWN
+        if any(made.kind == "parameter" for made in bindings(module, home).get(node.id, ())):
+            within = frame.find(home) if frame else None
+            if within is None or node.id not in within.bound or not _only_parameter(module, home, node.id):
+                return UNKNOWN
+            bound_module, bound, outer = within.bound[node.id]
+            return self._closed(self.fold(bound_module, bound, outer, depth + 1))
+        found = self.definitions(module, node, depth)
+        return self._agreed(module, found, frame, depth)
+
+    def definitions(self, module: Module, node: ast.Name, depth: int = 0) -> list[Binding]:
+        """The bindings of a name that can hold where it is used."""
+        scope = scope_of(module, node)
+        home = owner(module, scope, node.id)
+        if home is None:
+            return []
+        if home is not scope or not isinstance(home, (ast.Module, ast.ClassDef, *FUNCTIONS)) or isinstance(home, ast.Lambda):
+            return self.at_end(module, home, node.id, depth)
+        reached = self._flow(module, node.id, depth).before(node)
+        return [*_parameters(module, home, node.id), *reached.found] if reached.open else reached.found
+
+    def at_end(self, module: Module, home: ast.AST, name: str, depth: int = 0) -> list[Binding]:
+        """The bindings of a name that can hold once the body of its scope has run: what functions inside see."""
+        body = getattr(home, "body", None)
+        if not isinstance(body, list):
+            return list(bindings(module, home).get(name, ()))
+        reached = self._flow(module, name, depth).block(body)
+        found = [*_parameters(module, home, name), *reached.found] if reached.open else reached.found
+        if isinstance(home, ast.Module):
+            found = [*found, *_assigned_as_global(module, name)]
+        # a scope that never ends (a server's loop) still has its bindings
+        return found or list(bindings(module, home).get(name, ()))
+
+    def _flow(self, module: Module, name: str, depth: int) -> Flow:
+        def defines(statement: ast.AST) -> list[Binding]:
+            return [made for made in bound_by(statement) if made.name == name]
+
+        return Flow(module, defines, lambda test: self.truth(module, test, None, depth + 1) if depth < DEPTH else None)
+
+    def _agreed(self, module: Module, found: list[Binding], frame: Frame | None, depth: int) -> Value:
+        """The one value that all bindings give, if they do."""
+        results: list[Value] = []
+        for binding in found:
+            if binding.kind != "value" or binding.value is None:
+                return UNKNOWN
+            results.append(self.fold(module, binding.value, frame, depth + 1))
+        if not results or any(other != results[0] or type(other) is not type(results[0]) for other in results):
+            return UNKNOWN
+        return self._closed(results[0])
+
+    def _member(self, module: Module, node: ast.Attribute, depth: int) -> Value:
+        """A constant of another module of the project."""
+        for entity in self.resolver.resolve(module, node):
+            if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):
+                made = bindings(entity.module, entity.scope).get(entity.name, [])
+                return self._agreed(entity.module, made, None, depth)
+        return UNKNOWN
+
+    def _call(self, module: Module, node: ast.Call, depth: int) -> Value:
+        """A function of the project that is a single ``return``, such as ``def is_windows(): return os.name == "nt"``."""
+        if node.args or node.keywords:
+            return UNKNOWN
+        for entity in self.resolver.resolve(module, node.func):
+            if isinstance(entity, Definition) and isinstance(entity.node, ast.FunctionDef):
+                body = [part for part in entity.node.body if not _is_docstring(part)]
+                if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+                    return self._closed(self.fold(entity.module, body[0].value, None, depth + 1))
+        return UNKNOWN
+
+    def _closed(self, value: Value) -> Value:
+        changes = isinstance(value, Known) and isinstance(value.value, str) and value.value.lower() in self.open_words
+        return UNKNOWN if changes else value
+
+    def unreachable(self, module: Module, node: ast.AST) -> ast.expr | None:
+        """The condition under which a node is not run on the platform; None where it may run."""
+        child = node
+        for parent in module.ancestors(node):
+            if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
+                wanted = _branch(parent, child)
+                if wanted is not None and self.truth(module, parent.test) is (not wanted):
+                    return parent.test
+            elif isinstance(parent, ast.BoolOp):
+                for earlier in parent.values[: parent.values.index(child)] if child in parent.values else ():
+                    if self.truth(module, earlier) is isinstance(parent.op, ast.Or):
+                        return earlier
+            if isinstance(child, ast.stmt):
+                test = self._left_before(module, parent, child)
+                if test is not None:
+                    return test
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+                return None
+            child = parent
+        return None
+
+    def _left_before(self, module: Module, parent: ast.AST, child: ast.stmt) -> ast.expr | None:
+        """An earlier ``if condition: return`` or ``assert`` of the same block that ends the run on the platform."""
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if not isinstance(block, list) or child not in block:
+                continue
+            flow = Flow(module, lambda _: [], lambda test: self.truth(module, test))
+            for earlier in block[: block.index(child)]:
+                if isinstance(earlier, ast.If) and flow.through(earlier).ends:
+                    return earlier.test
+                if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
+                    return earlier.test
+        return None
+
+
+def as_value(fact: FactValue) -> Value:
+    """A fact of rule data as a value."""
+    if isinstance(fact, Fact):
+        return Known(None) if getattr(fact, "none", False) else TRUTHY
+    return Known(fact)
+
+
+def _branch(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | None:
+    """True in the body, False in the other branch, None in the test."""
+    if child is parent.test:
+        return None
+    if isinstance(parent, ast.IfExp):
+        return child is parent.body
+    if child in parent.body:
+        return True
+    return False if isinstance(parent, ast.If) else None
+
+
+def _parameters(module: Module, home: ast.AST, name: str) -> list[Binding]:
+    return [made for made in bindings(module, home).get(name, ()) if made.kind == "parameter"]
+
+
+def _only_parameter(module: Module, home: ast.AST, name: str) -> bool:
+    return len(bindings(module, home).get(name, ())) == 1
+
+
+def _assigned_as_global(module: Module, name: str) -> list[Binding]:
+    found: list[Binding] = []
+    for declared in module.nodes.get(ast.Global, ()):
+        if isinstance(declared, ast.Global) and name in declared.names:
+            found += [made for made in bindings(module, scope_of(module, declared)).get(name, ()) if made.kind != "parameter"]
+    return found
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,160 @@
+"""Reaching definitions on ``ast``: which assignments of a place can hold when a statement runs.
+
+Branches whose condition folds to false are not taken. Loops and exception handlers are taken for possible.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding
+
+Defines = Callable[[ast.AST], Sequence[Binding]]
+Truth = Callable[[ast.expr], "bool | None"]
+BARRIERS = (ast.Module, ast.ClassDef, *FUNCTIONS)
+EXITS = frozenset({"exit", "_exit", "quit", "abort"})
+
+
+@dataclass(slots=True)
+class Reached:
+    """The definitions that can hold, and whether what held before can hold still."""
+
+    found: list[Binding] = field(default_factory=list)
+    open: bool = True
+    ends: bool = False  # control does not come out at the end (return, raise, ...)
+
+
+class Flow:
+    """Looks for definitions of one place; ``defines(statement)`` tells those that a single statement makes."""
+
+    def __init__(self, module: Module, defines: Defines, truth: Truth) -> None:
+        self.module, self.defines, self.truth = module, defines, truth
+
+    def before(self, node: ast.AST) -> Reached:
+        """What can hold when the statement of ``node`` starts, inside its function, class or module body."""
+        result = Reached()
+        statement: ast.AST = self.module.statement(node)
+        while True:
+            parent = self.module.parents[statement]
+            block = _block_of(parent, statement)
+            for earlier in reversed(block[: block.index(statement)] if block else []):
+                step = self.through(earlier)
+                result.found = step.found + result.found
+                if not step.open:
+                    result.open = False
+                    return result
+            if isinstance(parent, BARRIERS):
+                return result
+            if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+                result.found = self._anything(parent) + result.found  # an earlier turn of the loop
+            elif isinstance(parent, (ast.With, ast.AsyncWith)) and (own := list(self.defines(parent))):
+                result.found, result.open = own + result.found, False
+                return result
+            elif isinstance(parent, ast.ExceptHandler):
+                result.found = list(self.defines(parent)) + result.found
+            elif _is_try(parent) and block is not None and block is not parent.body:  # type: ignore[attr-defined]
+                step = self.block(parent.body)  # type: ignore[attr-defined]
+                result.found = step.found + result.found
+                if not step.open and block is parent.orelse:  # type: ignore[attr-defined]
+                    result.open = False
+                    return result
+            if isinstance(parent, ast.ExceptHandler):
+                attempt = self.module.parents[parent]
+                for inner in attempt.body:  # type: ignore[attr-defined]
+                    result.found = self._anything(inner) + result.found
+            statement = parent
+            while not isinstance(statement, ast.stmt):  # an except handler or a match case stands in its statement
+                statement = self.module.parents[statement]
+
+    def block(self, statements: Sequence[ast.stmt]) -> Reached:
+        """What can hold after a list of statements."""
+        result = Reached()
+        for statement in statements:
+            step = self.through(statement)
+            if not step.open:
+                result.found, result.open = step.found, False
+            else:
+                result.found = result.found + step.found
+            if step.ends:
+                result.ends = True
+                return result
+        return result
+
+    def through(self, node: ast.stmt) -> Reached:
+        """What one statement leaves behind."""
+        own = list(self.defines(node))
+        if isinstance(node, ast.If):
+            known = self.truth(node.test)
+            branches = [node.body] if known else [node.orelse] if known is False else [node.body, node.orelse]
+            return _join([self.block(branch) for branch in branches])
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            if isinstance(node, ast.While) and self.truth(node.test) is False:
+                return Reached()
+            return Reached(self._anything(node))
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            inner = self.block(node.body)
+            return Reached(inner.found if not inner.open else own + inner.found, inner.open and not own, inner.ends)
+        if _is_try(node):
+            return self._through_try(node)
+        if isinstance(node, ast.Match):
+            return Reached(self._anything(node))
+        walrus = [] if own or isinstance(node, BARRIERS) else self._anything(node)
+        return Reached(own + walrus, not own, _leaves(node))
+
+    def _through_try(self, node: ast.stmt) -> Reached:
+        body = self.block([*node.body, *node.orelse])  # type: ignore[attr-defined]
+        paths = [body]
+        for handler in node.handlers:  # type: ignore[attr-defined]
+            step = self.block(handler.body)
+            if step.open:  # what the body had set before it failed can hold still
+                step.found = [made for inner in node.body for made in self._anything(inner)] + step.found  # type: ignore[attr-defined]
+            paths.append(step)
+        result = _join(paths)
+        last = self.block(node.finalbody)  # type: ignore[attr-defined]
+        if not last.open:
+            return last
+        return Reached(result.found + last.found, result.open, result.ends or last.ends)
+
+    def _anything(self, node: ast.AST) -> list[Binding]:
+        """Every definition inside a statement, nested functions and classes left out."""
+        found: list[Binding] = []
+        todo = [node]
+        while todo:
+            at = todo.pop()
+            found += self.defines(at)
+            if at is node or not isinstance(at, BARRIERS):
+                todo.extend(reversed(list(ast.iter_child_nodes(at))))
+        return found
+
+
+def _join(paths: list[Reached]) -> Reached:
+    alive = [path for path in paths if not path.ends]
+    found: list[Binding] = []
+    for path in alive:
+        found += [made for made in path.found if made not in found]
+    return Reached(found, any(path.open for path in alive), not alive)
+
+
+def _leaves(node: ast.stmt) -> bool:
+    if isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        return True
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        last = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        return last in EXITS
+    return False
+
+
+def _is_try(node: ast.AST) -> bool:
+    return type(node).__name__ in ("Try", "TryStar")
+
+
+def _block_of(parent: ast.AST, statement: ast.AST) -> list[ast.stmt] | None:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return None

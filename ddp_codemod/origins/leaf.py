@@ -1,0 +1,71 @@
+"""What tracing yields: leaves, and the way that led to them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from ddp_codemod.model import Hop, Place, Reason
+from ddp_codemod.origins.fold import UNKNOWN, Value
+from ddp_codemod.parse.python import Module
+
+MAX_HOPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The value that torch itself picks for the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The backend of a group that exists already."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A call that is being followed into: what its function's parameters are bound to."""
+
+    function: ast.AST
+    bound: dict[str, tuple[Module, ast.expr, Frame | None]]
+    around: Frame | None = None
+
+    def find(self, function: ast.AST) -> Frame | None:
+        """The frame of a function, here or in the calls around."""
+        at: Frame | None = self
+        while at is not None and at.function is not function:
+            at = at.around
+        return at
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How tracing got here."""
+
+    kind: str = "literal"  # what the next literal is: literal, assignment, parameter-default, argument, option-default ...
+    hops: tuple[Hop, ...] = ()
+    frame: Frame | None = None
+    seen: frozenset[tuple[int, int]] = frozenset()
+
+    def hop(self, place: Place, reason: Reason, kind: str | None = None) -> Way:
+        """One step further."""
+        return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An expression that a value can start from, and what it gives."""
+
+    module: Module
+    node: ast.AST
+    kind: str
+    value: Value | Default | Current = UNKNOWN
+    why: Reason | None = None  # of an unknown value: what stopped the trace
+    way: Way = Way()
+    outer: ast.expr | None = None  # the whole conditional expression that this is a branch of
+    decided: bool = True  # the platform decides every condition of ``outer``
+
+    @property
+    def place(self) -> Place:
+        """Where the expression stands."""
+        return self.module.place(self.node)

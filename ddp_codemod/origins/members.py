@@ -1,0 +1,251 @@
+"""Attributes, subscripts and look-ups: ``self.backend``, ``args.dist_backend``, ``table["cuda"]``, ``config.get(key, default)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import calls, options
+from ddp_codemod.origins.flow import Flow
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Default, Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef, Variable
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, bound_by, scope_of
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+ROOT = "other"  # the binding kind that stands for "the object itself was made here"
+
+
+def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The leaves of ``x.attr``."""
+    known = _enum(tracer, module, node, way)
+    if known is not None:
+        return [known]
+    found, closed = _stored(tracer, module, node, way)
+    if closed:
+        return found
+    base = tracer.resolver.resolve(module, node.value)
+    for entity in base:
+        if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
+            found += of_class(tracer, entity.module, entity.node, node.attr, node, way)
+        elif isinstance(entity, ModuleRef):
+            for member in tracer.resolver.member(entity, node.attr):
+                if isinstance(member, Variable):
+                    found += tracer.variable(member, node, way)
+    if not found:
+        found += options.flags(tracer, module, node.attr, way)
+    return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
+
+
+def _enum(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> Leaf | None:
+    name = node.attr.lower()
+    if name not in tracer.rules.backends or not node.attr.isupper():
+        return None
+    owners = tracer.resolver.names(module, node.value)
+    if any(owner in idioms.backend_enums for idioms in tracer.idioms for owner in owners):
+        return Leaf(module, node, "enum", Known(name), None, way)
+    return None
+
+
+def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript, way: Way) -> tuple[list[Leaf], bool]:
+    """Assignments to the very same place (``args.backend = ...``) earlier in the same body, and whether nothing else can hold."""
+    text = ast.unparse(node)
+    root = node.value
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return [], False
+    name = root.id
+
+    def defines(statement: ast.AST) -> list[Binding]:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, (ast.Attribute, ast.Subscript)) and ast.unparse(target) == text:
+                    return [Binding(text, "value", statement, statement.value)]
+        if isinstance(statement, ast.AnnAssign) and statement.value is not None and ast.unparse(statement.target) == text:
+            return [Binding(text, "value", statement, statement.value)]
+        return [Binding(text, ROOT, made.node) for made in bound_by(statement) if made.name == name]
+
+    flow = Flow(module, defines, lambda test: tracer.facts.truth(module, test))
+    reached = flow.before(node)
+    found: list[Leaf] = []
+    for binding in reached.found:
+        if binding.kind == "value" and binding.value is not None:
+            step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), "assignment")
+            found += tracer.trace(module, binding.value, step)
+    made_here = any(binding.kind == ROOT for binding in reached.found)
+    return found, bool(found) and not reached.open and not made_here
+
+
+def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
+    """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
+    found: list[Leaf] = []
+    for owner_module, base in tracer.resolver.lineage(module, node):
+        for binding in _stores(owner_module, base).get(name, ()):
+            if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
+                step = way.hop(owner_module.place(binding.node), Reason.of("hop-attribute", name=name, owner=base.name), "assignment")
+                found += tracer.trace(owner_module, binding.value, step)
+        found += _of_body(tracer, owner_module, base, name, way)
+        if found:
+            break
+    return found
+
+
+def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> list[Leaf]:
+    found: list[Leaf] = []
+    for binding in bindings(module, node).get(name, ()):
+        place = module.place(binding.node)
+        if binding.kind == "value" and binding.value is not None:
+            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), "field-default")
+            found += tracer.trace(module, binding.value, step)
+            if isinstance(binding.node, ast.AnnAssign):
+                found += _constructed(tracer, module, node, name, way)
+        elif binding.kind == "function" and _is_property(binding.node):
+            found += tracer.returned(Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
+    return found
+
+
+def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+    """Arguments of the calls that make a dataclass-like object, for the field of that name."""
+    fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    for other_name in tracer.resolver.project.mentioning(node.name):
+        other = tracer.resolver.project.module(other_name)
+        for call in calls.calls_of(other).get(node.name, ()) if other else ():
+            assert other is not None
+            entities = tracer.resolver.resolve(other, call.func)
+            if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
+                continue
+            argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
+            if argument is not None:
+                step = way.hop(other.place(call), Reason.of("hop-argument", name=name, function=node.name), "argument")
+                yield from tracer.trace(other, argument, replace(step, frame=None))
+
+
+def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
+    """Assignments to ``self.NAME`` in the methods of a class."""
+    key = ("stores", node)
+    if key not in module.cache:
+        table: dict[str, list[Binding]] = {}
+        for method in node.body:
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
+                own = method.args.args[0].arg
+                for statement in ast.walk(method):
+                    for target, value in _assigned(statement):
+                        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
+                            table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))
+        module.cache[key] = table
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _assigned(statement: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
+    if isinstance(statement, ast.Assign):
+        return [(target, statement.value) for target in statement.targets]
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        return [(statement.target, statement.value)]
+    return []
+
+
+def _is_property(node: ast.AST) -> bool:
+    last = [part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in getattr(node, "decorator_list", [])]
+    return any(name.endswith("property") for name in last)
+
+
+def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
+    """The leaves of ``x[key]``."""
+    if ast.unparse(node.value) == "os.environ":
+        return [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
+    if _is_default_table(tracer, module, node.value):
+        return [Leaf(module, node, "platform-default", Default(), None, way)]
+    found, closed = _stored(tracer, module, node, way)
+    if closed:
+        return found
+    found += look_up(tracer, module, node.value, node.slice, way) or []
+    return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
+
+
+def _is_default_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
+    names = tracer.resolver.names(module, node)
+    return any(name in idioms.default_tables for idioms in tracer.idioms for name in names)
+
+
+def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """The leaves of ``x.get(key, default)``."""
+    assert isinstance(node.func, ast.Attribute)
+    names = tracer.resolver.names(module, node.func)
+    if "os.environ.get" in names:
+        return trace_environment(tracer, module, node, way)
+    if _is_default_table(tracer, module, node.func.value):
+        return [Leaf(module, node, "platform-default", Default(), None, way)]
+    found = look_up(tracer, module, node.func.value, node.args[0], way)
+    if found is None:
+        made = tracer._result(module, node, way)
+        if any(leaf.kind != "unknown" for leaf in made):
+            return made  # a ``get`` of the project's own
+    if len(node.args) > 1:
+        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), "key-default")
+        found = [*(found or []), *tracer.trace(module, node.args[1], step)]
+    return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
+
+
+def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """The leaves of ``getattr(x, "name", default)``."""
+    found: list[Leaf] = []
+    name = node.args[1]
+    if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+        attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
+        module.parents[attribute] = module.parents[node]
+        found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != "unknown"]
+    if len(node.args) > 2:
+        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), "key-default")
+        found += tracer.trace(module, node.args[2], step)
+    return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
+
+
+def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """The default of ``os.environ.get("NAME", default)``: the variable itself is the user's."""
+    if len(node.args) > 1:
+        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(node.args[0])), "environment-default")
+        return tracer.trace(module, node.args[1], step)
+    return [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
+
+
+def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way) -> list[Leaf] | None:
+    """The leaves of a key of a mapping; None where the mapping is not one that the project writes out."""
+    wanted = tracer.facts.fold(module, key, way.frame)
+    found: list[Leaf] = []
+    understood = False
+    for leaf in tracer.trace(module, mapping, replace(way, kind="object")):
+        if leaf.kind != "object":
+            continue
+        understood = True
+        for entry, value in _entries(leaf.node):
+            given = tracer.facts.fold(leaf.module, entry) if entry is not None else None
+            if given is None or not isinstance(given, Known) or not isinstance(wanted, Known) or given.value == wanted.value:
+                step = leaf.way.hop(leaf.module.place(value), Reason.of("hop-key", text=module.text(key)), "key")
+                found += tracer.trace(leaf.module, value, step)
+    return found if understood else None
+
+
+def _entries(node: ast.AST) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                yield key, value
+    elif isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                yield ast.Constant(keyword.arg), keyword.value
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for index, value in enumerate(node.elts):
+            yield ast.Constant(index), value
+
+
+def in_function(module: Module, node: ast.AST) -> bool:
+    """Whether a node is inside a function."""
+    return isinstance(scope_of(module, node), FUNCTIONS)

@@ -1,0 +1,122 @@
+"""Command-line options and declared defaults: argparse, click and typer, dataclass and pydantic fields."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import calls
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.model import Flag
+from ddp_codemod.sites.scopes import Binding, bindings  # noqa: F401
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+
+def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
+    """The default in a call that stands for one: ``field(default=...)``, ``typer.Option(...)``."""
+    names = set(names)
+    for idioms in tracer.idioms:
+        for declared in idioms.default:
+            if names & set(declared.names):
+                found = calls.argument_of(node, declared.keyword, declared.position)
+                if found is not None:
+                    return found
+    return None
+
+
+def decorated_default(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Way) -> list[Leaf]:
+    """The default that a decorator declares for a parameter: ``@click.option("--backend", default="nccl")``."""
+    found: list[Leaf] = []
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            for flag in _flags_of(tracer):
+                if _method(decorator) == flag.method and destination(decorator, flag) == name:
+                    found += _default(tracer, module, decorator, flag, name, way)
+    return found
+
+
+def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
+    """The defaults of the options whose value an attribute of this name reads: in this file, else in the files nearest to it."""
+    by_file: dict[str, list[tuple[Module, ast.Call, Flag]]] = {}
+    words = {name, name.replace("_", "-")}
+    for other_name in sorted({found for word in words for found in tracer.resolver.project.mentioning(word)}):
+        other = tracer.resolver.project.module(other_name)
+        if other is None:
+            continue
+        for flag in _flags_of(tracer):
+            for call in calls.calls_of(other).get(flag.method, ()):
+                if isinstance(call.func, ast.Attribute) and destination(call, flag) == name:
+                    by_file.setdefault(other_name, []).append((other, call, flag))
+            for call in calls.calls_of(other).get(flag.defaults_method or "", ()):
+                if any(keyword.arg == name for keyword in call.keywords):
+                    by_file.setdefault(other_name, []).append((other, call, flag))
+    found: list[Leaf] = []
+    for file in _nearest(module.name, by_file):
+        for other, call, flag in by_file[file]:
+            found += _default(tracer, other, call, flag, name, way)
+    return found
+
+
+def _nearest(name: str, files: Iterable[str]) -> list[str]:
+    """The file itself if it is among them, else those that share the most folders with it."""
+    files = list(files)
+    if name in files:
+        return [name]
+    home = PurePosixPath(name).parent.parts
+
+    def shared(file: str) -> int:
+        count = 0
+        for one, other in zip(home, PurePosixPath(file).parent.parts, strict=False):
+            if one != other:
+                break
+            count += 1
+        return count
+
+    best = max((shared(file) for file in files), default=0)
+    return [file for file in files if shared(file) == best]
+
+
+def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Way) -> list[Leaf]:
+    keyword = name if _method(call) == flag.defaults_method else flag.default
+    value = calls.argument_of(call, keyword, None)
+    step = way.hop(module.place(call), Reason.of("hop-option", name=name), "option-default")
+    if value is None:
+        return [tracer.unknown(module, call, step, "why-option", name=name)]
+    return tracer.trace(module, value, Way(step.kind, step.hops, None, step.seen))
+
+
+def _flags_of(tracer: Tracer) -> list[Flag]:
+    return [flag for idioms in tracer.idioms for flag in idioms.flag]
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def destination(call: ast.Call, flag: Flag) -> str | None:
+    """The attribute or parameter name under which an option's value arrives."""
+    if flag.dest:
+        dest = calls.argument_of(call, flag.dest, None)
+        if isinstance(dest, ast.Constant) and isinstance(dest.value, str):
+            return dest.value
+    texts = [part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    plain = [text for text in texts if not text.startswith("-") and text.isidentifier()]
+    if plain and flag.dest is None:
+        return plain[0]  # click: the name without dashes is the parameter's
+    long = next((text for text in texts if text.startswith("--")), None)
+    chosen = long or (texts[0] if texts else None)
+    return chosen.lstrip("-").split("/")[0].replace("-", "_") if chosen else None
+
+
+def choices(call: ast.Call, flag: Flag) -> ast.expr | None:
+    """The list of values that an option accepts."""
+    found = calls.argument_of(call, flag.choices, None)
+    if isinstance(found, ast.Call) and found.args:  # click.Choice([...])
+        found = found.args[0]
+    return found

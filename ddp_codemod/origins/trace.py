@@ -1,0 +1,211 @@
+"""Follows a value from where it is used to the expressions that it can start from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import calls, members, options
+from ddp_codemod.origins.facts import Facts
+from ddp_codemod.origins.fold import UNKNOWN, Known, truth
+from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
+
+TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods that leave a name the same name
+
+
+class Tracer:
+    """Tracing on one platform: branches that its facts exclude are not followed."""
+
+    def __init__(self, resolver: Resolver, facts: Facts, rules: Rules) -> None:
+        self.resolver, self.facts, self.rules = resolver, facts, rules
+        self.idioms = rules.idioms
+        self._memo: dict[tuple[int, int], list[Leaf]] = {}
+
+    def trace(self, module: Module, node: ast.expr, way: Way | None = None) -> list[Leaf]:
+        """All leaves of an expression, each once; [] where it can only come from itself."""
+        way = way or Way()
+        key = (id(node), id(way.frame))
+        if key in way.seen or len(way.hops) > MAX_HOPS:
+            return []
+        return list(self._trace(module, node, replace(way, seen=way.seen | {key})))
+
+    def unknown(self, module: Module, node: ast.AST, way: Way, key: str, **args: object) -> Leaf:
+        """A leaf whose value is not known, and why."""
+        return Leaf(module, node, "unknown", UNKNOWN, Reason.of(key, **args), way)
+
+    def _trace(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+        if isinstance(node, ast.Constant):
+            return [Leaf(module, node, way.kind, Known(node.value), None, way)]
+        if isinstance(node, (ast.IfExp, ast.BoolOp)):
+            return self._choice(module, node, way)
+        if isinstance(node, ast.NamedExpr):
+            return self.trace(module, node.value, way)
+        if isinstance(node, ast.Name):
+            return self._name(module, node, way)
+        if isinstance(node, ast.Attribute):
+            return members.trace_attribute(self, module, node, way)
+        if isinstance(node, ast.Subscript):
+            return members.trace_subscript(self, module, node, way)
+        if isinstance(node, ast.Call):
+            return self._call(module, node, way)
+        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+            value = self.facts.fold(module, node, way.frame)
+            if isinstance(value, Known):
+                return [Leaf(module, node, way.kind, value, None, way)]
+            return [self.unknown(module, node, way, "why-text-built", text=module.text(node))]
+        if isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
+            return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
+        return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
+
+    def _choice(self, module: Module, node: ast.IfExp | ast.BoolOp, way: Way) -> list[Leaf]:
+        """The parts of a ternary, or of an ``or``, that can be what it gives on the platform."""
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.IfExp):
+            known = self.facts.truth(module, node.test, way.frame)
+            way = way.hop(module.place(node.test), _folded(module, node.test, known))
+            parts = [node.body, node.orelse] if known is None else [node.body] if known else [node.orelse]
+        else:
+            ends = isinstance(node.op, ast.Or)
+            for part in node.values[:-1]:
+                known = self.facts.truth(module, part, way.frame)
+                if known is not (not ends):
+                    parts.append(part)
+                if known is ends:
+                    break
+            else:
+                parts.append(node.values[-1])
+            if not ends:
+                parts = parts[-1:]  # what an ``and`` gives otherwise is false, so no value
+        found: list[Leaf] = []
+        for part in parts:
+            for leaf in self.trace(module, part, way):
+                falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
+                if isinstance(node, ast.BoolOp) and falsy and part is not node.values[-1]:
+                    continue  # None or "" in front of an ``or`` is never what comes out
+                inside = leaf.module is module and (leaf.node is part or leaf.outer is part)
+                if inside and isinstance(node, ast.IfExp):
+                    leaf = replace(leaf, outer=node, decided=leaf.decided and len(parts) == 1)
+                found.append(leaf)
+        return found
+
+    def _name(self, module: Module, node: ast.Name, way: Way) -> list[Leaf]:
+        home = owner(module, scope_of(module, node), node.id)
+        if home is None:
+            return self._imported(module, node, way)
+        definitions = self.facts.definitions(module, node)
+        return self.follow(module, home, node, definitions, way)
+
+    def follow(self, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:
+        """The leaves of the bindings that can hold at ``node``."""
+        found: list[Leaf] = []
+        for binding in definitions:
+            if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
+                found += calls.trace_parameter(self, module, home, binding, way)
+            elif binding.kind == "value" and binding.value is not None:
+                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
+                found += self.trace(module, binding.value, step)
+            elif binding.kind == "unpack" and binding.value is not None:
+                found += self._unpack(module, binding, way)
+            elif binding.kind == "import":
+                found += self._imported(module, node, way, binding)
+            else:
+                found.append(self.unknown(module, binding.node, way, "why-binding", name=binding.name))
+        if not definitions:
+            found.append(self.unknown(module, node, way, "why-unbound", text=module.text(node)))
+        return found
+
+    def _unpack(self, module: Module, binding: Binding, way: Way) -> list[Leaf]:
+        """``a, b = "nccl", 2``: the element of a tuple that stands there."""
+        at = binding.value
+        for index in binding.path:
+            if not isinstance(at, (ast.Tuple, ast.List)) or index >= len(at.elts):
+                return [self.unknown(module, binding.node, way, "why-binding", name=binding.name)]
+            at = at.elts[index]
+        step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
+        return self.trace(module, at, step) if at is not None else []
+
+    def _imported(self, module: Module, node: ast.AST, way: Way, binding: Binding | None = None) -> list[Leaf]:
+        """A name that another module of the project gives its value."""
+        name = ast.Name(binding.name) if binding else node
+        if binding is not None:
+            entities = self.resolver.variable(Variable(module, scope_of(module, binding.node), binding.name))
+        else:
+            entities = self.resolver.resolve(module, name) if isinstance(name, ast.expr) else []
+        found: list[Leaf] = []
+        for entity in entities:
+            if isinstance(entity, Variable) and entity.module is not module:
+                found += self.variable(entity, node, way)
+            elif isinstance(entity, (Definition, ModuleRef)):
+                found.append(self.unknown(module, node, way, "why-expression", text=module.text(node)))
+        return found or [self.unknown(module, node, way, "why-import", text=module.text(node))]
+
+    def variable(self, variable: Variable, node: ast.AST, way: Way) -> list[Leaf]:
+        """The leaves of a variable of another module, as its code leaves it."""
+        module, scope = variable.module, variable.scope
+        made = self.facts.at_end(module, scope, variable.name)
+        place = module.place(made[0].node) if made else None
+        step = way.hop(place, Reason.of("hop-module", name=variable.name, file=module.name)) if place else way
+        return self.follow(module, scope, node, made, step)
+
+    def _call(self, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+        names = self.resolver.names(module, node.func)
+        for idioms in self.idioms:
+            if any(name in idioms.default_functions for name in names):
+                return [Leaf(module, node, "platform-default", Default(), None, way)]
+            if any(name in idioms.current_functions for name in names):
+                return [Leaf(module, node, "current", Current(), None, way)]
+            if any(name in idioms.backend_enums for name in names) and len(node.args) == 1:
+                return self.trace(module, node.args[0], way)
+        if isinstance(node.func, ast.Attribute):
+            if node.func.attr in TEXT_CHANGES and not node.args:
+                return self.trace(module, node.func.value, way)
+            if node.func.attr == "get" and node.args:
+                return members.trace_get(self, module, node, way)
+        if isinstance(node.func, ast.Name):
+            if node.func.id == "str" and len(node.args) == 1:
+                return self.trace(module, node.args[0], way)
+            if node.func.id == "getattr" and len(node.args) >= 2:
+                return members.trace_getattr(self, module, node, way)
+            if node.func.id == "dict":
+                return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
+        if any(name in ("os.getenv", "os.environ.get") for name in names):
+            return members.trace_environment(self, module, node, way)
+        declared = options.declared_default(self, module, node, names)
+        if declared is not None:
+            return self.trace(module, declared, way)
+        return self._result(module, node, way)
+
+    def _result(self, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+        """What a function of the project returns for this call."""
+        found: list[Leaf] = []
+        for entity in self.resolver.resolve(module, node.func):
+            if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found += self.returned(entity, way, calls.frame(self, module, node, entity, way.frame))
+        return found or [self.unknown(module, node, way, "why-call", text=_short(module.text(node.func)))]
+
+    def returned(self, entity: Definition, way: Way, frame: Frame | None) -> list[Leaf]:
+        """The leaves of a function's ``return`` statements that the platform can reach."""
+        function, module = entity.node, entity.module
+        step = replace(way, frame=frame).hop(module.place(function), Reason.of("hop-returns", name=function.name), "return")
+        found: list[Leaf] = []
+        for statement in module.nodes.get(ast.Return, ()):
+            if isinstance(statement, ast.Return) and scope_of(module, statement) is function and statement.value is not None:
+                if self.facts.unreachable(module, statement) is None:
+                    found += self.trace(module, statement.value, step)
+        return found
+
+
+def _folded(module: Module, test: ast.expr, known: bool | None) -> Reason:
+    key = "hop-condition-open" if known is None else "hop-condition-true" if known else "hop-condition-false"
+    return Reason.of(key, text=_short(module.text(test)))
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else text[:77] + "..."

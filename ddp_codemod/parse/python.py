@@ -1,0 +1,87 @@
+"""Python files: text to ``ast``, with parents and the way back to characters."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ddp_codemod.model import Place, Reason, Skipped, Source
+
+PYTHON_2 = re.compile(r"^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)", re.M)
+
+
+@dataclass(eq=False)
+class Module:
+    """A parsed Python file. Identity is the file: two parses of one file are not equal."""
+
+    source: Source
+    tree: ast.Module
+    parents: dict[ast.AST, ast.AST]
+    nodes: dict[type[ast.AST], list[ast.AST]]  # every node by its class, in source order
+    cache: dict[object, object] = field(default_factory=dict)  # what later stages work out once per file
+
+    @property
+    def name(self) -> str:
+        """Path relative to the root."""
+        return self.source.name
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node stands, in characters; parentheses around an expression are not part of it."""
+        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        end_line, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+        return Place(self.source.name, self.source.offset(line, column), self.source.offset(end_line, end_column))
+
+    def text(self, node: ast.AST) -> str:
+        """Source text of a node."""
+        place = self.place(node)
+        return self.source.text[place.start : place.end]
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The parent of a node, its parent, up to the module."""
+        at = self.parents.get(node)
+        while at is not None:
+            yield at
+            at = self.parents.get(at)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node belongs to (itself, if it is one)."""
+        at = node
+        while not isinstance(at, ast.stmt):
+            at = self.parents[at]
+        return at
+
+
+def parse(source: Source) -> Module | Skipped:
+    """Parse a file; one that this Python cannot read is skipped by name with what to do about it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
+            tree = ast.parse(source.text)
+        return _index(source, tree)
+    except SyntaxError as why:
+        if PYTHON_2.search(source.text):
+            reason = Reason.of("skipped-python-2", line=why.lineno or 1)
+        else:
+            version = f"{sys.version_info.major}.{sys.version_info.minor}"
+            reason = Reason.of("skipped-syntax", line=why.lineno or 1, why=why.msg, version=version)
+        return Skipped(source.name, reason)
+    except (ValueError, RecursionError, MemoryError) as why:
+        return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
+
+
+def _index(source: Source, tree: ast.Module) -> Module:
+    parents: dict[ast.AST, ast.AST] = {}
+    nodes: dict[type[ast.AST], list[ast.AST]] = {}
+    todo: list[ast.AST] = [tree]
+    while todo:  # iterative: deep trees must not exhaust the stack
+        node = todo.pop()
+        nodes.setdefault(type(node), []).append(node)
+        children = list(ast.iter_child_nodes(node))
+        for child in children:
+            parents[child] = node
+        todo.extend(reversed(children))
+    return Module(source, tree, parents, nodes)

@@ -1,0 +1,254 @@
+"""Joins the stages: paths -> sites -> origins -> findings -> edits. Reads only; nothing is written here."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ddp_codemod.discover.files import walk
+from ddp_codemod.discover.root import find_root
+from ddp_codemod.edits.plan import Planner
+from ddp_codemod.model import Action, Advisory, Decision, Hop, Origin, Reason, Source, Survey
+from ddp_codemod.origins.facts import Facts
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.match import match_backend
+from ddp_codemod.rules.match_environment import match_environment
+from ddp_codemod.rules.match_handler import match_handler
+from ddp_codemod.rules.match_url import match_init_method
+from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.sites.find import Finder, Use
+from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.resolve import Resolver
+
+SUFFIXES = (".py",)
+IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What one run is asked to do. ``fixes`` are rule ids beside those that the platform brings."""
+
+    paths: tuple[Path, ...]
+    platform: Platform
+    rules: Rules
+    fixes: tuple[str, ...] = ()
+    root: Path | None = None
+    progress: Progress | None = None
+
+
+class Run:
+    """One survey of one project."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        paths = [Path(_absolute(path)) for path in options.paths]
+        self.root = options.root or find_root(paths)
+        finder_surfaces = list(options.rules.surfaces.values())
+        project_files = list(walk(self.root, [self.root], SUFFIXES))
+        named = [path for path in paths if path.is_file() and path not in set(project_files)]
+        tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
+        self.project = Project(self.root, [*project_files, *named], tops)
+        self.under = [path.relative_to(self.root).as_posix() for path in paths]
+        resolver = Resolver(self.project)
+        self.finder = Finder(finder_surfaces, resolver)
+        self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
+        self.context = Context(options.platform, options.rules, Tracer(resolver, self.facts, options.rules), self.facts)
+        self.ignored = 0
+        self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
+
+    def survey(self) -> Survey:
+        """Everything that the run finds."""
+        findings = [finding for use in self._uses() for finding in self._match(use)]
+        planner = Planner(self.options.rules, self._writable, self._droppable, self._reexported)
+        plan = planner.plan(findings)
+        decisions = tuple(sorted((_decision(finding) for finding in plan.findings), key=_order))
+        names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in plan.edits}
+        names |= {hop.place.name for d in decisions for hop in d.hops}
+        return Survey(
+            root=self.root,
+            platform=self.options.platform.id,
+            decisions=decisions,
+            edits=plan.edits,
+            advisories=tuple(self._warnings(plan.findings)),
+            skipped=tuple(sorted(self.project.skipped.values(), key=lambda skipped: skipped.name)),
+            sources={name: source for name in sorted(names) if (source := self._source(name)) is not None},
+            files_seen=sum(any(is_under(name, at) for at in self.under) for name in self.project.names),
+            ignored=self.ignored,
+        )
+
+    def _uses(self) -> Iterator[Use]:
+        """The uses of all surfaces in the files under the paths, file by file."""
+        derived: dict[str, object] = {}
+        candidates = self.project.select(self.finder.candidate.search, [""])
+        for name in candidates:
+            module = self.project.module(name)
+            if module is not None and b"class " in self.project.data(name):
+                derived.update(dict.fromkeys(self.finder.derived(module)))
+        more = {found for word in derived for found in self.project.mentioning(word)}
+        files = sorted({name for name in {*candidates, *more} if any(is_under(name, at) for at in self.under)})
+        for number, name in enumerate(files):
+            if self.options.progress is not None:
+                self.options.progress(name, number, len(files))
+            module = self.project.module(name)
+            if module is not None:
+                yield from self.finder.uses(module, derived)
+
+    def _match(self, use: Use) -> Iterator[Finding]:
+        rules = self.options.rules
+        wanted = dict.fromkeys((*self.options.platform.rules, *self.options.fixes))
+        backend: Finding | None = None
+        replace_fix = next((rules.fixes[ident] for ident in wanted if rules.fixes[ident].recipe == "replace-backend"), None)
+        backend = self._backend(use, replace_fix or _no_fix(rules))
+        if backend is not None and replace_fix is not None:
+            yield from self._heeded(backend)
+        for ident in wanted:
+            fix = rules.fixes[ident]
+            found: Finding | None = None
+            if fix.recipe == "init-method-query":
+                found = match_init_method(self.context, use, fix)
+            elif fix.recipe == "set-environment":
+                found = match_environment(self.context, use, fix, backend)
+            if found is not None:
+                yield from self._heeded(found)
+
+    def _backend(self, use: Use, fix: Fix) -> Finding | None:
+        for parameter in use.surface.parameters:
+            if parameter.role == "backend":
+                if parameter.add == "handler":
+                    return match_handler(self.context, use, parameter, fix)
+                finding = match_backend(self.context, use, parameter, fix)
+                needed = self.options.platform.required_import
+                wanted = finding.action is Action.EDIT and needed is not None
+                return replace(finding, required_import=needed) if wanted else finding
+        return None
+
+    def _heeded(self, finding: Finding) -> Iterator[Finding]:
+        """The finding, unless its line says that it is to be left alone."""
+        module = finding.use.module
+        place = module.place(finding.argument or finding.use.call)
+        for offset in {place.start, module.place(finding.use.call).start}:
+            start, end = module.source.line_span(offset)
+            said = IGNORE.search(module.source.text[start:end])
+            if said and (said.group(1) is None or finding.rule in re.split(r"[,\s]+", said.group(1))):
+                self.ignored += 1
+                return
+        yield finding
+
+    def _warnings(self, findings: tuple[Finding, ...]) -> Iterator[Advisory]:
+        """The platform's warnings whose backend comes out somewhere; each once, for the project."""
+        outcomes = {change.text for f in findings for change in f.changes if hasattr(change, "text")}
+        outcomes |= {text.lower() for f in findings if f.action is Action.KEEP and _is_backend(f) for text in f.resolves_to}
+        for warning in self.options.platform.warnings:
+            if warning.when_backend in outcomes:
+                text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
+                yield Advisory("", 0, warning.id, Reason.of("platform-warning", **text))
+
+    def _writable(self, name: str) -> bool:
+        return any(is_under(name, at) for at in self.under)
+
+    def _droppable(self, module: Module, node: ast.expr) -> bool:
+        """Whether dropping an expression loses nothing but a value: no call in it does more than ask for a fact."""
+        for part in ast.walk(node):
+            if isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
+                return False
+            if isinstance(part, ast.Call):
+                names = self.context.tracer.resolver.names(module, part.func)
+                known = any(f"{name}()" in self._pure for name in names)
+                if not known and not isinstance(self.facts.fold(module, part), Known):
+                    return False
+        return True
+
+    def _reexported(self, module: Module, name: str) -> bool:
+        """Whether another file of the project takes the name from this one."""
+        for other_name in self.project.mentioning(name):
+            other = self.project.module(other_name) if other_name != module.name else None
+            if other is None:
+                continue
+            for node in other.nodes.get(ast.ImportFrom, ()):
+                assert isinstance(node, ast.ImportFrom)
+                if any(alias.name in (name, "*") for alias in node.names):
+                    if self.project.find("." * node.level + (node.module or ""), other) is module:
+                        return True
+            for attribute in other.nodes.get(ast.Attribute, ()):
+                assert isinstance(attribute, ast.Attribute)
+                if attribute.attr == name:
+                    owners = self.context.tracer.resolver.resolve(other, attribute.value)
+                    if any(getattr(entity, "module", None) is module for entity in owners):
+                        return True
+        return False
+
+    def _source(self, name: str) -> Source | None:
+        module = self.project.module(name)
+        return module.source if module else None
+
+
+def survey(options: Options) -> Survey:
+    """Look through a project and work out every site, what happens to it and why, and the edits."""
+    return Run(options).survey()
+
+
+def explain(options: Options, path: Path, line: int) -> Survey:
+    """The survey, limited to the decisions whose call, value or origin touches a line."""
+    whole = survey(options)
+    name = Path(_absolute(path)).relative_to(whole.root).as_posix()
+
+    def touches(place_name: str, start: int, end: int) -> bool:
+        source = whole.sources.get(name)
+        return place_name == name and source is not None and source.position(start)[0] <= line <= source.position(end)[0]
+
+    def concerns(decision: Decision) -> bool:
+        places = [decision.call, decision.place, *(origin.place for origin in decision.origins)]
+        return any(touches(place.name, place.start, place.end) for place in places)
+
+    chosen = tuple(decision for decision in whole.decisions if concerns(decision))
+    edits = tuple(edit for edit in whole.edits if touches(edit.name, edit.start, edit.end))
+    return replace(whole, decisions=chosen, edits=edits)
+
+
+def _absolute(path: Path) -> str:
+    import os.path
+
+    return os.path.normpath(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+
+
+def _no_fix(rules: Rules) -> Fix:
+    return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")
+
+
+def _is_backend(finding: Finding) -> bool:
+    return any(parameter.role == "backend" and parameter.name == finding.parameter for parameter in finding.use.surface.parameters)
+
+
+def _decision(finding: Finding) -> Decision:
+    module = finding.use.module
+    call = module.place(finding.use.call)
+    place = module.place(finding.argument) if finding.argument is not None else call
+    origins = tuple(_origin(leaf) for leaf in finding.leaves)
+    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.leaves for hop in leaf.way.hops))
+    value = module.text(finding.argument) if finding.argument is not None else None
+    return Decision(
+        place, call, finding.use.surface.id, finding.parameter, value, finding.resolves_to, origins,
+        finding.action, finding.applicability, finding.rule, finding.reason, hops,
+    )  # fmt: skip
+
+
+def _origin(leaf: Leaf) -> Origin:
+    known = isinstance(leaf.value, Known)
+    value = leaf.value.value if isinstance(leaf.value, Known) else None
+    return Origin(leaf.place, leaf.kind, known, value, leaf.why, leaf.way.hops)
+
+
+def _order(decision: Decision) -> tuple[str, int, int, str]:
+    return decision.place.name, decision.place.start, decision.call.start, decision.parameter
+
+
+__all__ = ["Options", "Reason", "explain", "survey"]

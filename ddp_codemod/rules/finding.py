@@ -1,0 +1,125 @@
+"""What matching yields: a finding per site and rule, with the changes that would mend it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Union
+
+from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.origins.facts import Facts
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
+from ddp_codemod.sites.find import Use
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewText:
+    """The leaf has to give this string."""
+
+    leaf: Leaf
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splice:
+    """This source text goes in at an offset of the file."""
+
+    module: Module
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewKeyword:
+    """The call gets a keyword argument; ``value`` is source text."""
+
+    module: Module
+    call: ast.Call
+    keyword: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewHandler:
+    """The call's list argument gets an object that carries the text."""
+
+    module: Module
+    call: ast.Call
+    parameter: str
+    handler: Handler
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewVariable:
+    """An environment variable is set on a line before the statement of the node."""
+
+    module: Module
+    node: ast.AST
+    environment: Environment
+
+
+Change = Union[NewText, Splice, NewKeyword, NewHandler, NewVariable]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """What was decided for one parameter of one use, before edits are made of it."""
+
+    use: Use
+    parameter: str
+    argument: ast.expr | None
+    leaves: tuple[Leaf, ...]
+    resolves_to: tuple[str, ...]
+    action: Action
+    applicability: Applicability
+    rule: str | None
+    reason: Reason
+    changes: tuple[Change, ...] = ()
+    required_import: str | None = None
+
+    def keep(self, reason: Reason) -> Finding:
+        """The same, kept."""
+        return replace(self, action=Action.KEEP, reason=reason)
+
+    def review(self, rule: str, reason: Reason) -> Finding:
+        """The same, for a person to look at."""
+        return replace(self, action=Action.REVIEW, applicability=Applicability.MANUAL, rule=rule, reason=reason, changes=())
+
+    def edit(self, rule: str, safe: bool, reason: Reason, changes: Iterable[Change]) -> Finding:
+        """The same, with what mends it."""
+        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+        return replace(self, action=Action.EDIT, applicability=applicability, rule=rule, reason=reason, changes=tuple(changes))
+
+
+@dataclass(frozen=True)
+class Context:
+    """What matching needs to know of the run."""
+
+    platform: Platform
+    rules: Rules
+    tracer: Tracer
+    facts: Facts
+
+
+def start(context: Context, use: Use, parameter: Parameter | None, argument: ast.expr | None, leaves: list[Leaf], texts: Iterable[str]) -> Finding:
+    """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
+    name = parameter.name if parameter else ""
+    found = tuple(dict.fromkeys(texts))
+    values = ", ".join(text for text in found if text != "?")
+    reason = Reason.of("keep-right", value=values, platform=context.platform.id)
+    return Finding(use, name, argument, tuple(leaves), found, Action.KEEP, Applicability.SAFE, None, reason)
+
+
+def unreachable(context: Context, use: Use) -> Reason | None:
+    """Why the platform never runs the call, if it does not."""
+    test = context.facts.unreachable(use.module, use.call)
+    if test is None:
+        return None
+    line = use.module.source.position(use.module.place(test).start)[0]
+    return Reason.of("keep-unreachable", test=" ".join(use.module.text(test).split()), line=line, platform=context.platform.id)

@@ -1,0 +1,124 @@
+"""Matches backend parameters: whether a process group's backend comes out right, and what it should be."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
+from ddp_codemod.origins.members import look_up
+from ddp_codemod.rules.backend import assess
+from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.sites.find import Use
+
+OMITTED = "omitted"
+
+
+def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
+    """The argument for a parameter and the leaves of its value; a left-out one is a leaf of its own, at the call."""
+    module, call = use.module, use.call
+    argument = use.argument(parameter)
+    if argument is not None:
+        return argument, context.tracer.trace(module, argument)
+    found: list[Leaf] = []
+    for mapping in use.spread:
+        leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way())
+        if leaves is None:
+            return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
+        found += leaves
+    return None, found or [Leaf(module, call, OMITTED, Default())]
+
+
+def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
+    """Decide about a backend parameter."""
+    platform = context.platform
+    argument, leaves = leaves_of(context, use, parameter)
+    made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    never = unreachable(context, use)
+    if never is not None:
+        return made.keep(never)
+    if parameter.ignored is not None and (not parameter.ignored_on or platform.id in parameter.ignored_on):
+        return made.keep(Reason.of("keep-ignored", why=parameter.ignored, why_zh=parameter.ignored_zh or parameter.ignored))
+    changes, blocked = _changes(context, use, parameter, leaves)
+    if parameter.foreign is not None and (changes or blocked):
+        return made.review(fix.id, Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign))
+    if changes:
+        safe = fix.applicability == "safe" and use.surface.edit_applicability == "safe"
+        if any(isinstance(change, NewKeyword) for change in changes):
+            safe = safe and parameter.add_applicability == "safe"
+        made = made.edit(fix.id, safe, _edit_reason(context, made, parameter, changes[0], len(changes)), changes)
+        return made
+    if blocked is not None:
+        return made.review(fix.id, blocked)
+    return made.keep(_keep_reason(context, made, parameter))
+
+
+def _changes(context: Context, use: Use, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
+    """What has to change, and the first thing that a person has to look at instead."""
+    changes: list[Change] = []
+    blocked: Reason | None = None
+    choice = context.platform.backend
+    default_wrong = bool(choice.default) and choice.default not in choice.works
+    for leaf in leaves:
+        value = leaf.value
+        nothing = isinstance(value, Known) and value.value is None
+        if leaf.kind == OMITTED or nothing:
+            if parameter.omitted != "platform-default" or not default_wrong:
+                continue
+            if leaf.kind == OMITTED and parameter.add == "keyword":
+                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{choice.wanted}"'))
+            elif nothing and leaf.kind == "literal":
+                changes.append(NewText(leaf, choice.wanted))  # written out, None is the same as left out
+            else:
+                blocked = blocked or _default_reason(context)
+        elif isinstance(value, Default):
+            blocked = blocked or (_default_reason(context) if default_wrong else None)
+        elif isinstance(value, Known) and isinstance(value.value, str):
+            verdict = assess(value.value, choice, context.rules.backends)
+            if verdict.wanted is not None:
+                changes.append(NewText(leaf, verdict.wanted))
+            elif not verdict.known:
+                blocked = blocked or Reason.of("review-strange", value=value.value)
+        elif not isinstance(value, Current) and leaf.kind != "parameter":
+            blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.module.text(leaf.node))
+    return changes, blocked
+
+
+def _default_reason(context: Context) -> Reason:
+    platform = context.platform
+    default, wanted = platform.backend.default, platform.backend.wanted
+    return Reason.of("review-default", value=default, wanted=wanted, platform=platform.id, why=platform.why, why_zh=platform.why_zh)
+
+
+def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
+    """What a leaf gives on the platform, for the reader; "?" where that is not known."""
+    if isinstance(leaf.value, Known) and leaf.value.value is not None:
+        return str(leaf.value.value)
+    if isinstance(leaf.value, (Default, Known)):
+        return context.platform.backend.default if parameter.omitted == "platform-default" else parameter.omitted
+    return "get_backend()" if isinstance(leaf.value, Current) else "?"
+
+
+def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
+    platform = context.platform
+    common = {"platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    if isinstance(first, NewText):
+        common |= {"value": text_of(context, first.leaf, parameter), "wanted": first.text}
+        if first.leaf.node is made.argument or first.leaf.outer is made.argument:
+            return Reason.of("edit-backend", **common)
+        line = first.leaf.module.source.position(first.leaf.place.start)[0]
+        return Reason.of("edit-origin", origin=f"{first.leaf.module.name}:{line}", count=count, **common)
+    return Reason.of("edit-omitted", parameter=parameter.name, value=platform.backend.default, wanted=platform.backend.wanted, **common)
+
+
+def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason:
+    kinds = {leaf.kind for leaf in made.leaves}
+    if kinds == {OMITTED}:
+        return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
+    if kinds == {"parameter"}:
+        return Reason("keep-parameter", next(leaf.why.args for leaf in made.leaves if leaf.why))
+    if any(isinstance(leaf.value, Current) for leaf in made.leaves):
+        return Reason.of("keep-current")
+    return made.reason

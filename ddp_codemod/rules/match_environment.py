@@ -1,0 +1,125 @@
+"""Matches where an environment variable has to be set before a process group, and where it is set already."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known, Value
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Context, Finding, NewText, NewVariable, start, unreachable
+from ddp_codemod.rules.model import Environment, Fix
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import scope_of
+
+
+def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | None) -> Finding | None:
+    """Decide whether the fix's variable has to be set before this use; ``backend`` is what was found for its backend.
+
+    None where the rule does not speak of this use.
+    """
+    assert fix.environment is not None
+    if not use.surface.default_group:
+        return None
+    made = start(context, use, None, None, [], [])
+    made = _named(made, fix.environment)
+    never = unreachable(context, use)
+    if never is not None:
+        return made.keep(never)
+    if fix.when_backend:
+        outcome = _outcomes(backend) if backend is not None else set()
+        if not outcome & set(fix.when_backend):
+            if "?" in outcome:
+                return made.review(fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value))
+            return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend)))
+    return set_before(context, use, fix, made)
+
+
+def set_before(context: Context, use: Use, fix: Fix, made: Finding) -> Finding:
+    """The finding for a use that needs the variable: kept where it is set before, else an edit that sets it."""
+    environment = fix.environment
+    assert environment is not None
+    value = already_set(context, use, environment.name)
+    if value is not None:
+        shown = str(value.value) if isinstance(value, Known) else "?"
+        return made.keep(Reason.of("keep-environment-set", variable=environment.name, value=shown))
+    reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
+    return made.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(use.module, use.call, environment)])
+
+
+def _named(made: Finding, environment: Environment) -> Finding:
+    return replace(made, parameter=environment.name)
+
+
+def _outcomes(backend: Finding) -> set[str]:
+    """The backends that a group can have once the backend rule's edits are made; "?" stands for what is not known."""
+    changed = {change.leaf: change.text for change in backend.changes if isinstance(change, NewText)}
+    found: set[str] = set()
+    for leaf in backend.leaves:
+        text = changed.get(leaf)
+        if text is None and isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
+            text = leaf.value.value
+        if text is not None:
+            found |= {part.rpartition(":")[2].lower() for part in text.split(",")}
+    if not backend.changes or not found:
+        found |= {text.lower() for text in backend.resolves_to} - {"none"}
+    return found
+
+
+def already_set(context: Context, use: Use, name: str) -> Value | None:
+    """The value that the code gives the variable before this call runs; None where it does not set it.
+
+    What counts is an earlier statement of the same function, of a function around it, or of the module.
+    """
+    module = use.module
+    scopes = [module.tree, *(at for at in module.ancestors(use.call) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)))]
+    own = scope_of(module, use.call)
+    start_of_use = module.place(use.call).start
+    around = set(module.ancestors(use.call))
+    for statement, value in _settings(context, module, name):
+        scope = scope_of(module, statement)
+        earlier = module.place(statement).start < start_of_use
+        if scope not in scopes or (not earlier and (scope is own or scope is not module.tree)):
+            continue
+        if context.facts.unreachable(module, statement) is not None:
+            continue
+        conditional = [at for at in module.ancestors(statement) if isinstance(at, (ast.If, ast.For, ast.While, ast.Try, ast.IfExp))]
+        if any(at not in around and not _certain(context, module, at) for at in conditional):
+            continue  # it may not have run
+        return context.facts.fold(module, value)
+    return None
+
+
+def _certain(context: Context, module: Module, node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and context.facts.truth(module, node.test) is not None
+
+
+def _settings(context: Context, module: Module, name: str) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Statements that set an environment variable, and the value."""
+    resolver = context.tracer.resolver
+    for assignment in module.nodes.get(ast.Assign, ()):
+        assert isinstance(assignment, ast.Assign)
+        for target in assignment.targets:
+            if isinstance(target, ast.Subscript) and _is_text(target.slice, name):
+                if "os.environ" in resolver.names(module, target.value):
+                    yield assignment, assignment.value
+    for call in module.nodes.get(ast.Call, ()):
+        assert isinstance(call, ast.Call)
+        if len(call.args) == 2 and _is_text(call.args[0], name):
+            if set(resolver.names(module, call.func)) & {"os.environ.setdefault", "os.putenv"}:
+                yield call, call.args[1]
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "update" and "os.environ.update" in resolver.names(module, call.func):
+            for keyword in call.keywords:
+                if keyword.arg == name:
+                    yield call, keyword.value
+            for given in call.args:
+                if isinstance(given, ast.Dict):
+                    for key, value in zip(given.keys, given.values, strict=True):
+                        if key is not None and _is_text(key, name):
+                            yield call, value
+
+
+def _is_text(node: ast.expr, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text

@@ -1,0 +1,170 @@
+"""Matches init_method URLs that need a query, such as ``env://?use_libuv=0``."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
+from ddp_codemod.rules.match import OMITTED, leaves_of
+from ddp_codemod.rules.match_environment import already_set, set_before
+from ddp_codemod.rules.model import Fix, Parameter, Query
+from ddp_codemod.sites.find import Use
+
+CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")
+
+
+def match_init_method(context: Context, use: Use, fix: Fix) -> Finding | None:
+    """Decide about the URL, the store or the variable through which the group finds its peers; None where there is nothing to say."""
+    assert fix.query is not None
+    roles = {parameter.role: parameter for parameter in use.surface.parameters}
+    if "init_method" not in roles:
+        if use.surface.id not in fix.environment_surfaces:
+            return None
+        made = start(context, use, None, None, [], [])
+        never = unreachable(context, use)
+        return made.keep(never) if never is not None else set_before(context, use, fix, made)
+    parameter = roles["init_method"]
+    argument, leaves = leaves_of(context, use, parameter)
+    texts = [str(leaf.value.value) if isinstance(leaf.value, Known) else fix.query.default_url if leaf.kind == OMITTED else "?" for leaf in leaves]
+    made = start(context, use, parameter, argument, leaves, texts)
+    never = unreachable(context, use)
+    if never is not None:
+        return made.keep(never)
+    if "store" in roles and use.argument(roles["store"]) is not None:
+        return _match_store(context, use, roles["store"], fix, made)
+    return _match_url(context, use, parameter, fix, made)
+
+
+def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+    query = fix.query
+    assert query is not None
+    switched_off = _switched_off(context, use, fix)
+    changes: list[Change] = []
+    blocked: Reason | None = None
+    for leaf in made.leaves:
+        value = leaf.value
+        if leaf.kind == OMITTED or isinstance(value, Known) and value.value is None:
+            if switched_off:
+                continue
+            if leaf.kind == OMITTED:
+                if parameter.add != "keyword" or parameter.omitted == "never":
+                    continue
+                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{with_query(query.default_url, query)}"'))
+            elif leaf.kind == "literal":
+                changes.append(NewText(leaf, with_query(query.default_url, query)))
+        elif isinstance(value, Known) and isinstance(value.value, str):
+            wanted = with_query(value.value, query, switched_off)
+            if wanted != value.value:
+                changes.append(NewText(leaf, wanted))
+        elif leaf.kind != "parameter":
+            scheme = known_head(leaf.node)
+            if scheme is not None and scheme not in query.schemes or switched_off:
+                continue
+            spliced = _append(leaf, query)
+            if spliced is not None:
+                changes.append(spliced)
+            else:
+                text = leaf.module.text(leaf.node)
+                blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
+    if changes:
+        reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=made.resolves_to[0])
+        return made.edit(fix.id, fix.applicability == "safe", reason, changes)
+    if blocked is not None:
+        return made.review(fix.id, blocked)
+    if switched_off:
+        assert fix.environment is not None
+        return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
+    return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
+
+
+def _switched_off(context: Context, use: Use, fix: Fix) -> bool:
+    """Whether the code has set the variable to an off value before; the query of the URL still wins over it."""
+    if fix.environment is None or fix.query is None:
+        return False
+    value = already_set(context, use, fix.environment.name)
+    return isinstance(value, Known) and str(value.value) not in fix.query.on
+
+
+def with_query(url: str, query: Query, switched_off: bool = False) -> str:
+    """The URL with the query parameter turned off; unchanged where it is off already or the scheme does not take it."""
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in query.schemes:
+        return url
+    address, mark, given = rest.partition("?")
+    items = given.split("&") if mark and given else []
+    for index, item in enumerate(items):
+        key, _, value = item.partition("=")
+        if key == query.key:
+            if value not in query.on:
+                return url
+            items[index] = f"{query.key}={query.value}"
+            break
+    else:
+        if switched_off:
+            return url
+        items.append(f"{query.key}={query.value}")
+    return f"{scheme}://{address}?{'&'.join(items)}"
+
+
+def known_head(node: ast.AST) -> str | None:
+    """The scheme that a built text starts with, where its first piece is written out."""
+    at = node
+    while True:
+        if isinstance(at, ast.BinOp):
+            at = at.left
+        elif isinstance(at, ast.JoinedStr) and at.values:
+            at = at.values[0]
+        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "format":
+            at = at.func.value
+        else:
+            break
+    if isinstance(at, ast.Constant) and isinstance(at.value, str) and "://" in at.value:
+        return at.value.partition("://")[0]
+    return None
+
+
+def _append(leaf: Leaf, query: Query) -> Splice | None:
+    """The query at the end of a text whose last piece is written out; None where the end is not known."""
+    if known_head(leaf.node) not in query.schemes:
+        return None
+    last: ast.AST = leaf.node
+    while isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add):
+        last = last.right
+    tail = last.values[-1] if isinstance(last, ast.JoinedStr) and last.values else last
+    if not isinstance(tail, ast.Constant) or not isinstance(tail.value, str) or not tail.value:
+        return None
+    whole = "".join(part.value for part in ast.walk(leaf.node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    if query.key in whole:
+        return None
+    place = leaf.module.place(last)
+    closing = CLOSING.search(leaf.module.text(last))
+    if closing is None:
+        return None
+    return Splice(leaf.module, place.end - len(closing.group()), f"{'&' if '?' in whole else '?'}{query.key}={query.value}")
+
+
+def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+    """A store of its own: the query does not reach it, only the keyword of its class does."""
+    store = fix.store
+    argument = use.argument(parameter)
+    assert argument is not None
+    if store is None:
+        return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+    changes: list[Change] = []
+    for leaf in context.tracer.trace(use.module, argument):
+        module, node = leaf.module, leaf.node
+        if isinstance(leaf.value, Known) and leaf.value.value is None:
+            continue
+        if not isinstance(node, ast.Call):
+            return made.review(fix.id, Reason.of("review-store", text=use.module.text(argument), keyword=store.keyword, value=store.value))
+        if set(context.tracer.resolver.names(module, node.func)) & set(store.names):
+            if not any(keyword.arg == store.keyword for keyword in node.keywords):
+                changes.append(NewKeyword(module, node, store.keyword, store.value))
+    if changes:
+        return made.edit(fix.id, False, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
+    return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+

@@ -1,0 +1,131 @@
+"""Finds where a project uses a surface: calls whose callee resolves to one of its names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.model import Parameter, Surface
+from ddp_codemod.sites.resolve import Definition, External, Resolver
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """One call of a surface. ``through`` is the project class that derives from it, if the call makes one."""
+
+    module: Module
+    call: ast.Call
+    surface: Surface
+    through: str = ""
+
+    def argument(self, parameter: Parameter) -> ast.expr | None:
+        """What the call passes for a parameter, by keyword or position; None where it is left out."""
+        for keyword in self.call.keywords:
+            if keyword.arg == parameter.name:
+                return keyword.value
+        if parameter.position is None or parameter.position >= len(self.call.args):
+            return None
+        before = self.call.args[: parameter.position + 1]
+        return None if any(isinstance(part, ast.Starred) for part in before) else self.call.args[parameter.position]
+
+    @property
+    def spread(self) -> list[ast.expr]:
+        """The mappings and sequences that the call unpacks, through which a parameter may come unseen."""
+        starred = [part.value for part in self.call.args if isinstance(part, ast.Starred)]
+        return starred + [keyword.value for keyword in self.call.keywords if keyword.arg is None]
+
+
+class Finder:
+    """Looks for the uses of a set of surfaces."""
+
+    def __init__(self, surfaces: Iterable[Surface], resolver: Resolver) -> None:
+        self.surfaces, self.resolver = list(surfaces), resolver
+        self._exact: dict[str, Surface] = {}
+        self._patterns: list[tuple[re.Pattern[str], Surface]] = []
+        for surface in self.surfaces:
+            for name in surface.names:
+                if "*" in name:
+                    self._patterns.append((_pattern(name), surface))
+                else:
+                    self._exact[name] = surface
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The last segments of all names: a file without any of them uses no surface."""
+        return frozenset(name.rsplit(".", 1)[-1] for surface in self.surfaces for name in surface.names)
+
+    @cached_property
+    def candidate(self) -> re.Pattern[bytes]:
+        """What the bytes of a file must hold to be worth parsing."""
+        return re.compile(b"|".join(re.escape(word.encode()) for word in sorted(self.words, key=len, reverse=True)))
+
+    @cached_property
+    def tops(self) -> frozenset[str]:
+        """The top packages of all surfaces."""
+        return frozenset(name.split(".")[0] for surface in self.surfaces for name in surface.names)
+
+    def surface(self, name: str) -> Surface | None:
+        """The surface of a qualified name."""
+        found = self._exact.get(name)
+        if found is None:
+            found = next((surface for pattern, surface in self._patterns if pattern.fullmatch(name)), None)
+        return found
+
+    def uses(self, module: Module, more_words: Mapping[str, object] = {}) -> Iterator[Use]:
+        """The calls of surfaces in a file, in source order."""
+        aliases = _aliases(module, self.words)
+        for node in module.nodes.get(ast.Call, ()):
+            assert isinstance(node, ast.Call)
+            last = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+            if last in self.words or last in aliases or last in more_words:
+                for entity in self.resolver.resolve(module, node.func):
+                    use = self._use(module, node, entity)
+                    if use is not None:
+                        yield use
+                        break
+
+    def _use(self, module: Module, node: ast.Call, entity: object) -> Use | None:
+        if isinstance(entity, External):
+            surface = self.surface(entity.name)
+            return Use(module, node, surface) if surface else None
+        if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+            for base in self.resolver.external_bases(entity.module, entity.node):
+                surface = self.surface(base)
+                if surface is not None:
+                    return Use(module, node, surface, entity.node.name)
+        return None
+
+    def derived(self, module: Module) -> list[str]:
+        """Names of the classes of a file that derive from a surface."""
+        found: list[str] = []
+        for node in module.nodes.get(ast.ClassDef, ()):
+            assert isinstance(node, ast.ClassDef)
+            if node.bases and any(self.surface(base) for base in self.resolver.external_bases(module, node)):
+                found.append(node.name)
+        return found
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """``a.*.B``: any number of segments, also none, for the star."""
+    return re.compile(re.escape(name).replace(r"\.\*\.", r"\.(?:\w+\.)*"))
+
+
+def _aliases(module: Module, words: Iterable[str]) -> set[str]:
+    """Names under which a file knows one of the words: ``import x as y`` and ``y = pkg.x``."""
+    words = set(words)
+    found: set[str] = set()
+    for node in module.nodes.get(ast.ImportFrom, ()):
+        assert isinstance(node, ast.ImportFrom)
+        found |= {alias.asname for alias in node.names if alias.asname and alias.name in words}
+    for node in module.nodes.get(ast.Assign, ()):
+        assert isinstance(node, ast.Assign)
+        last = node.value.attr if isinstance(node.value, ast.Attribute) else node.value.id if isinstance(node.value, ast.Name) else ""
+        if last in words:
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+

@@ -1,0 +1,219 @@
+"""What a name or dotted expression stands for: something from outside, or a function, class or module of the project."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Union
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner, scope_of
+
+DEPTH = 12  # aliases of aliases; cycles end here
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something that no file of the project defines, by its qualified name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or class of the project."""
+
+    module: Module
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a class of the project."""
+
+    module: Module
+    node: ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRef:
+    """A module of the project."""
+
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name of a scope that holds a value."""
+
+    module: Module
+    scope: ast.AST
+    name: str
+
+
+Entity = Union[External, Definition, Instance, ModuleRef, Variable]
+
+
+class Resolver:
+    """Resolves names through imports, aliases, re-exports and classes; every answer is a list of what it can be."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def names(self, module: Module, node: ast.expr) -> list[str]:
+        """Qualified names, from outside the project, that an expression can stand for."""
+        return [entity.name for entity in self.resolve(module, node) if isinstance(entity, External)]
+
+    def resolve(self, module: Module, node: ast.expr, depth: int = 0) -> list[Entity]:
+        """All that an expression can stand for; [] where that is not known."""
+        if depth > DEPTH:
+            return []
+        if isinstance(node, ast.Name):
+            key = ("resolved", scope_of(module, node), node.id)
+            if depth:
+                return self._name(module, node, depth)
+            if key not in module.cache:
+                module.cache[key] = self._name(module, node, depth)
+            return module.cache[key]  # type: ignore[return-value]
+        if isinstance(node, ast.Attribute):
+            found: list[Entity] = []
+            for entity in self.resolve(module, node.value, depth + 1):
+                found += self.member(entity, node.attr, depth + 1)
+            return _distinct(found)
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+                return self._bases_of_enclosing(module, node, depth)
+            made = self.resolve(module, node.func, depth + 1)
+            return [Instance(e.module, e.node) for e in made if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
+        return []
+
+    def _name(self, module: Module, node: ast.Name, depth: int) -> list[Entity]:
+        scope = scope_of(module, node)
+        home = owner(module, scope, node.id)
+        if home is None:
+            return self._through_star_imports(module, node.id, depth)
+        return self.variable(Variable(module, home, node.id), depth)
+
+    def variable(self, variable: Variable, depth: int = 0) -> list[Entity]:
+        """What a name of a scope can stand for, over all its bindings."""
+        found: list[Entity] = []
+        for binding in bindings(variable.module, variable.scope).get(variable.name, ()):
+            found += self._binding(variable.module, variable.scope, binding, depth)
+        return _distinct(found)
+
+    def _binding(self, module: Module, scope: ast.AST, binding: Binding, depth: int) -> list[Entity]:
+        if binding.kind == "import":
+            return self._import(module, binding, depth)
+        if binding.kind in ("function", "class"):
+            return [Definition(module, binding.node)]  # type: ignore[arg-type]
+        if binding.kind == "parameter":
+            return self._parameter(module, scope, binding, depth)
+        if binding.kind == "value" and binding.value is not None and depth < DEPTH:
+            return self.resolve(module, binding.value, depth + 1) or [Variable(module, scope, binding.name)]
+        return []
+
+    def _parameter(self, module: Module, scope: ast.AST, binding: Binding, depth: int) -> list[Entity]:
+        """``self`` and ``cls`` are the class around a method; an annotation that names a project class gives its instance."""
+        if isinstance(scope, ast.Lambda) or not isinstance(scope, FUNCTIONS):
+            return []
+        around = module.parents.get(scope)
+        arguments = [*scope.args.posonlyargs, *scope.args.args]
+        if isinstance(around, ast.ClassDef) and arguments and arguments[0] is binding.node:
+            decorators = {part.id for part in scope.decorator_list if isinstance(part, ast.Name)}
+            if "staticmethod" not in decorators:
+                return [Definition(module, around)] if "classmethod" in decorators else [Instance(module, around)]
+        annotation = binding.node.annotation if isinstance(binding.node, ast.arg) else None
+        if isinstance(annotation, (ast.Name, ast.Attribute)):
+            named = self.resolve(module, annotation, depth + 1)
+            return [Instance(e.module, e.node) for e in named if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
+        return []
+
+    def _import(self, module: Module, binding: Binding, depth: int) -> list[Entity]:
+        if not binding.member:
+            found = self.project.find(binding.module, module)
+            return [ModuleRef(found)] if found else [External(binding.module)]
+        if binding.member == "*":
+            return []
+        source = self.project.find(binding.module, module)
+        if source is not None and source is not module:
+            return self.member(ModuleRef(source), binding.member, depth + 1)
+        joint = "" if binding.module.endswith(".") else "."
+        submodule = self.project.find(f"{binding.module}{joint}{binding.member}", module)
+        if submodule is not None:
+            return [ModuleRef(submodule)]
+        return [] if binding.module.startswith(".") else [External(f"{binding.module}.{binding.member}")]
+
+    def member(self, entity: Entity, name: str, depth: int = 0) -> list[Entity]:
+        """What ``entity.name`` can stand for."""
+        if depth > DEPTH:
+            return []
+        if isinstance(entity, External):
+            return [External(f"{entity.name}.{name}")]
+        if isinstance(entity, ModuleRef):
+            return self._module_member(entity.module, name, depth)
+        if isinstance(entity, (Definition, Instance)) and isinstance(entity.node, ast.ClassDef):
+            return self._class_member(entity.module, entity.node, name, depth)
+        return []
+
+    def _module_member(self, module: Module, name: str, depth: int) -> list[Entity]:
+        if name in bindings(module, module.tree):
+            return self.variable(Variable(module, module.tree, name), depth + 1)
+        if module.name.endswith("__init__.py"):
+            submodule = self.project.find(f".{name}", module)
+            if submodule is not None:
+                return [ModuleRef(submodule)]
+        return self._through_star_imports(module, name, depth)
+
+    def _class_member(self, module: Module, node: ast.ClassDef, name: str, depth: int) -> list[Entity]:
+        for owner_module, base in self.lineage(module, node):
+            for binding in bindings(owner_module, base).get(name, ()):
+                if binding.kind == "function":
+                    return [Definition(owner_module, binding.node)]  # type: ignore[arg-type]
+                if binding.kind == "value":
+                    return [Variable(owner_module, base, name)]
+        return [External(f"{outer}.{name}") for outer in self.external_bases(module, node, depth)]
+
+    def lineage(self, module: Module, node: ast.ClassDef, depth: int = 0) -> Iterator[tuple[Module, ast.ClassDef]]:
+        """A class and the project classes that it derives from, nearest first."""
+        yield module, node
+        if depth < DEPTH:
+            for base in node.bases:
+                for entity in self.resolve(module, base, depth + 1):
+                    if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) and entity.node is not node:
+                        yield from self.lineage(entity.module, entity.node, depth + 1)
+
+    def external_bases(self, module: Module, node: ast.ClassDef, depth: int = 0) -> list[str]:
+        """Qualified names of the classes from outside that a class derives from, directly or through project classes."""
+        found: list[str] = []
+        for owner_module, base in self.lineage(module, node, depth):
+            for expression in base.bases:
+                found += self.names(owner_module, expression)
+        return list(dict.fromkeys(found))
+
+    def _bases_of_enclosing(self, module: Module, node: ast.AST, depth: int) -> list[Entity]:
+        around = next((at for at in module.ancestors(node) if isinstance(at, ast.ClassDef)), None)
+        found: list[Entity] = []
+        for base in around.bases if around else ():
+            for entity in self.resolve(module, base, depth + 1):
+                if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+                    found.append(Instance(entity.module, entity.node))
+                elif isinstance(entity, External):
+                    found.append(entity)
+        return found
+
+    def _through_star_imports(self, module: Module, name: str, depth: int) -> list[Entity]:
+        found: list[Entity] = []
+        for binding in bindings(module, module.tree).get("*", ()):
+            source = self.project.find(binding.module, module)
+            if source is None:
+                if not binding.module.startswith("."):
+                    found.append(External(f"{binding.module}.{name}"))
+            elif source is not module and depth < DEPTH:
+                found += self._module_member(source, name, depth + 1)
+        return _distinct(found)
+
+
+def _distinct(found: list[Entity]) -> list[Entity]:
+    return list(dict.fromkeys(found))

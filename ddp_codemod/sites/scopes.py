@@ -1,0 +1,191 @@
+"""Python's scopes: which statement binds a name, as the language reference has it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Union
+
+from ddp_codemod.parse.python import Module
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+SCOPES = (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One way in which a scope gives a name a value.
+
+    kind: import, value (``value`` is the expression), unpack (``value`` and ``path`` into it), parameter, function, class,
+    or other (loop target, with, except, augmented assignment, deletion, star import): a value that is not followed.
+    """
+
+    name: str
+    kind: str
+    node: ast.AST  # the statement, or the argument
+    value: ast.expr | None = None
+    path: tuple[int, ...] = ()
+    module: str = ""  # import: dotted module, with its leading dots where relative
+    member: str = ""  # from-import: the name taken from it; "*" for all
+
+
+def scope_of(module: Module, node: ast.AST) -> ast.AST:
+    """The scope whose names an expression or statement sees first."""
+    child = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, SCOPES) and _inside(parent, child):
+            return parent
+        child = parent
+    return module.tree
+
+
+def _inside(scope: ast.AST, child: ast.AST) -> bool:
+    """Whether a direct child of a scope node is evaluated in it, not in the scope around it."""
+    if isinstance(scope, ast.Lambda):
+        return child is scope.body
+    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return child in scope.body
+    if isinstance(scope, ast.ClassDef):
+        return child in scope.body
+    if isinstance(scope, COMPREHENSIONS):
+        return child is not scope.generators[0] or not isinstance(child, ast.comprehension)
+    return True
+
+
+def enclosing(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
+    """The scopes around a scope that its names fall back to: class bodies are left out."""
+    at = scope
+    while not isinstance(at, ast.Module):
+        at = scope_of(module, at)
+        if not isinstance(at, ast.ClassDef):
+            yield at
+
+
+def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
+    """All bindings of a scope by name, in source order; worked out once per scope."""
+    key = ("bindings", scope)
+    found = module.cache.get(key)
+    if found is None:
+        table: dict[str, list[Binding]] = {}
+        for binding in _collect(scope):
+            table.setdefault(binding.name, []).append(binding)
+        found = module.cache[key] = table
+    return found  # type: ignore[return-value]
+
+
+def owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
+    """The scope that a name used in ``scope`` belongs to; None for a builtin or a name bound by a star import."""
+    for at in (scope, *enclosing(module, scope)):
+        if isinstance(at, FUNCTIONS) and name in _declared(module, at, ast.Global):
+            return module.tree
+        if name in bindings(module, at) and name not in _declared(module, at, ast.Nonlocal):
+            return at
+    return None
+
+
+def _declared(module: Module, scope: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+    key = (kind, scope)
+    if key not in module.cache:
+        module.cache[key] = {name for node in _walk(scope) if isinstance(node, kind) for name in node.names}
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _walk(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope without those of the scopes inside it (their defaults and decorators belong here)."""
+    if isinstance(scope, ast.Lambda):
+        todo: list[ast.AST] = [scope.body]
+    elif isinstance(scope, COMPREHENSIONS):
+        todo = [child for child in ast.iter_child_nodes(scope) if not isinstance(child, ast.comprehension)]
+        todo += [part for made in scope.generators for part in (made.target, *made.ifs)]
+        todo += [made.iter for made in scope.generators[1:]]
+    else:
+        todo = list(reversed(scope.body))  # type: ignore[attr-defined]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inner: list[ast.AST] = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+        elif isinstance(node, ast.ClassDef):
+            inner = [*node.decorator_list, *node.bases, *node.keywords]
+        elif isinstance(node, ast.Lambda):
+            inner = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+        elif isinstance(node, COMPREHENSIONS):
+            inner = [node.generators[0].iter]
+            inner += [walrus for walrus in ast.walk(node) if isinstance(walrus, ast.NamedExpr)]
+        else:
+            inner = list(ast.iter_child_nodes(node))
+        todo.extend(reversed(inner))
+
+
+def _collect(scope: ast.AST) -> Iterator[Binding]:
+    if isinstance(scope, FUNCTIONS):
+        arguments = scope.args
+        for argument in (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
+            if argument is not None:
+                yield Binding(argument.arg, "parameter", argument)
+    if isinstance(scope, COMPREHENSIONS):
+        for made in scope.generators:
+            yield from _targets(made.target, None, made, ())
+    for node in _walk(scope):
+        yield from bound_by(node)
+
+
+def bound_by(node: ast.AST) -> Iterator[Binding]:
+    """The bindings that one statement (or walrus) makes by itself, without the statements inside it."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            bound = alias.asname or alias.name.split(".")[0]
+            yield Binding(bound, "import", node, module=alias.name if alias.asname else bound)
+    elif isinstance(node, ast.ImportFrom):
+        source = "." * node.level + (node.module or "")
+        for alias in node.names:
+            yield Binding(alias.asname or alias.name, "import", node, module=source, member=alias.name)
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _targets(target, node.value, node, ())
+    elif isinstance(node, ast.AnnAssign):
+        if isinstance(node.target, ast.Name) and node.value is not None:
+            yield Binding(node.target.id, "value", node, node.value)
+    elif isinstance(node, ast.NamedExpr):
+        yield Binding(node.target.id, "value", node, node.value)
+    elif isinstance(node, ast.AugAssign):
+        yield from _targets(node.target, None, node, ())
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield Binding(node.name, "function", node)
+    elif isinstance(node, ast.ClassDef):
+        yield Binding(node.name, "class", node)
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from _targets(node.target, None, node, ())
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        for item in node.items:
+            if item.optional_vars is not None:
+                yield from _targets(item.optional_vars, None, node, ())
+    elif isinstance(node, ast.ExceptHandler):
+        if node.name:
+            yield Binding(node.name, "other", node)
+    elif isinstance(node, ast.Delete):
+        for target in node.targets:
+            yield from _targets(target, None, node, ())
+    elif isinstance(node, (ast.MatchAs, ast.MatchStar)):
+        if node.name:
+            yield Binding(node.name, "other", node)
+    elif isinstance(node, ast.MatchMapping):
+        if node.rest:
+            yield Binding(node.rest, "other", node)
+
+
+def _targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path: tuple[int, ...]) -> Iterator[Binding]:
+    if isinstance(target, ast.Name):
+        if value is None:
+            yield Binding(target.id, "other", node)
+        else:
+            yield Binding(target.id, "unpack" if path else "value", node, value, path)
+    elif isinstance(target, ast.Starred):
+        yield from _targets(target.value, None, node, path)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        starred = any(isinstance(part, ast.Starred) for part in target.elts)
+        for index, part in enumerate(target.elts):
+            yield from _targets(part, None if starred else value, node, (*path, index))
