@@ -22,6 +22,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 FIXTURES = REPOSITORY / "fixtures"
 MACHINES = Path(__file__).with_name("machines")
 STANDINS = FIXTURES / "standins"
+TOOL = Path(sys.executable).with_name("ddp-codemod")  # as installed, for real
 NO_LIBUV = "use_libuv was requested but PyTorch was built without libuv support"
 TIMEOUT = 120.0  # seconds, for one program; it ends by itself in about five
 
@@ -133,7 +134,7 @@ def project(tmp_path: Path) -> Callable[..., Project]:
 
 def apply(root: Path, platform: str, *options: str) -> None:
     """Patch the project with the tool's own command."""
-    command = [sys.executable, "-m", "ddp_codemod", "apply", "--platform", platform, *options, str(root)]
+    command = [str(TOOL), "apply", "--platform", platform, *options, str(root)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
