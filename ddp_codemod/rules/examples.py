@@ -42,22 +42,20 @@ class Result:
 
 
 def cases(rules: Rules, without: Rules | None = None) -> Iterator[Case]:
-    """Every example of the rules, in a stable order, leaving out the entries that are also in ``without``.
+    """Every example of the rules, in a stable order, leaving out the entries whose ids are also in ``without``.
 
     Raises ValueError where a surface's or rule's example names no platform and the rule assumes none.
     """
-    tables: tuple[tuple[str, dict[str, Platform] | dict[str, Surface] | dict[str, Fix]], ...] = (
-        ("platform", rules.platforms),
-        ("surface", rules.surfaces),
-        ("rule", rules.fixes),
-    )
-    known = {id(entry) for entry in _entries(without)} if without else set()
-    for kind, table in tables:
-        for name, entry in table.items():
-            if id(entry) in known:
+    for kind, entries, known in (
+        ("platform", rules.platforms.values(), without.platforms if without else ()),
+        ("surface", rules.surfaces.values(), without.surfaces if without else ()),
+        ("rule", rules.fixes.values(), without.fixes if without else ()),
+    ):
+        for entry in entries:
+            if entry.id in known:
                 continue
             for number, example in enumerate(entry.examples, 1):
-                yield Case(f"{kind}:{name}:{number}", _platform(entry, example), example)
+                yield Case(f"{kind}:{entry.id}:{number}", _platform(entry, example), example)
 
 
 def run(rules: Rules, without: Rules | None = None) -> list[Result]:
@@ -85,12 +83,6 @@ def run_case(case: Case, rules: Rules) -> Result:
     except SyntaxError as why:
         return Result(case.id, example.title, "wrong", f"line {why.lineno}: {why.msg}\n")
     return Result(case.id, example.title)
-
-
-def _entries(rules: Rules) -> Iterator[Platform | Surface | Fix]:
-    yield from rules.platforms.values()
-    yield from rules.surfaces.values()
-    yield from rules.fixes.values()
 
 
 def _platform(entry: Platform | Surface | Fix, example: Example) -> str:

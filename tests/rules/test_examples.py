@@ -44,7 +44,7 @@ def test_another_change_is_wrong() -> None:
 
 
 def test_a_file_that_cannot_be_read_proves_nothing() -> None:
-    found = result("import torch.distributed as dist\nprint 'nccl'\n", None)
+    found = result(NCCL + "print 'nccl'\n", None)
     assert found.fault == "wrong"
     assert examples.FILE in found.diff
 
