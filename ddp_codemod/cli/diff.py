@@ -17,11 +17,11 @@ from ddp_codemod.cli.translate import Command
 @survey_options
 def command(settings: Settings) -> int:
     """Print the patch."""
+    job = prepare(settings)
+    patch = patching(job)
     from ddp_codemod.report import json
     from ddp_codemod.report.summary import summary
 
-    job = prepare(settings)
-    patch = patching(job)
     console, edits = job.console, (*patch.rendered.applied, *patch.rendered.left)
     if settings.format == "json":
         console.raw(json.dumps(patch.survey, settings.json_lang, edits, (), patch.rendered.failed))

@@ -17,15 +17,14 @@ from ddp_codemod.cli.translate import Command
 @survey_options
 def command(settings: Settings, place: str) -> int:
     """Print each decision that touches the line, step by step."""
-    from ddp_codemod.report import json
-    from ddp_codemod.report.explain import explain
-
     name, _, number = place.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
         raise fail("explain-usage", place=place)
     path, line = existing(name), int(number)
     job = prepare(replace(settings, paths=(name,)))
     from ddp_codemod.pipeline import explain as survey
+    from ddp_codemod.report import json
+    from ddp_codemod.report.explain import explain
 
     found = survey(job.options, path, line)
     if settings.format == "json":

@@ -16,11 +16,10 @@ from ddp_codemod.cli.translate import Command
 @survey_options
 def command(settings: Settings) -> int:
     """Print the sites."""
-    from ddp_codemod.report import json, text
-    from ddp_codemod.report.summary import Outcome, summary
-
     job = prepare(settings)
     from ddp_codemod.pipeline import survey
+    from ddp_codemod.report import json, text
+    from ddp_codemod.report.summary import Outcome, summary
 
     found = survey(job.options)
     if settings.format == "json":

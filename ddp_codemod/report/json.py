@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from ddp_codemod.edits.lines import lines
+from ddp_codemod.edits.lines import preview_lines
 from ddp_codemod.messages import render
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey
 from ddp_codemod.report.view import shorten
@@ -77,16 +77,16 @@ def _origin(survey: Survey, place: Place, kind: str) -> dict[str, Any]:
 
 
 def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any]:
-    line, end_line, before, after = lines(edit, survey.sources[edit.name])
+    preview = preview_lines(survey.sources[edit.name], edit)
     return {
         "path": edit.name,
-        "line": line,
-        "end_line": end_line,
+        "line": preview.line,
+        "end_line": preview.end_line,
         "rule": edit.rule,
         "applicability": edit.applicability.value,
         "applied": applied,
-        "before": before,
-        "after": after,
+        "before": preview.before,
+        "after": preview.after,
         "reason": render(edit.reason, lang),
     }
 

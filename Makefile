@@ -1,0 +1,38 @@
+# make demo   installs ddp-codemod into .venv and shows the main job on a fixture
+# make test   installs it with all that the tests need, and runs them
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+# any build of torch does; options for pip, such as an index with smaller builds, may stand here too
+TORCH ?= torch==2.13.0
+DEMO := fixtures/tts-spawn/project
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/installed
+	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
+	@$(VENV)/bin/ddp-codemod diff $(DEMO) --platform rocm
+
+test: lint
+	$(RUN) pytest
+
+lint: $(VENV)/ready
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) mypy
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(RUN) pip install --quiet --editable .
+	touch $@
+
+$(VENV)/ready: $(VENV)/installed
+	$(RUN) pip install --quiet --upgrade 'pip>=25.1'
+	$(RUN) pip install --quiet $(TORCH)
+	$(RUN) pip install --quiet --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,122 @@
+"""Which platform is chosen where no option names one, on machines that are imitated."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.cli.config import Config
+from ddp_codemod.cli.errors import Failure
+from ddp_codemod.cli.options import Settings
+from ddp_codemod.cli.platform import choose
+from ddp_codemod.machine.detect import Machine
+from ddp_codemod.messages import render
+from ddp_codemod.rules.load import load
+
+RULES = load()
+NOTHING_SAID = Config(Path("pyproject.toml"))
+
+
+@pytest.fixture
+def machine(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def build(*paths: str, system: str = "linux", **environ: str) -> Machine:
+        for path in paths:
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).touch()
+            if path.endswith("vendor"):
+                (tmp_path / path).write_text("0x1002\n")
+        return Machine(tmp_path, system, environ)
+
+    return build
+
+
+AMD = ("dev/kfd", "dev/dri/renderD128", "sys/class/drm/renderD128/device/vendor")
+
+
+def chosen(machine: Machine, config: Config = NOTHING_SAID, **said: object) -> str:
+    return choose(Settings("apply", ("p",), **said), config, RULES, machine).platform.id  # type: ignore[arg-type]
+
+
+def offered(failure: Failure) -> set[str]:
+    return {match.group(1) for line in failure.lines if (match := re.match(r"ddp-codemod apply p --platform (\S+)  ", line))}
+
+
+def test_machines_that_are_surely_known(machine) -> None:  # type: ignore[no-untyped-def]
+    assert chosen(machine(system="win32")) == "windows"
+    assert chosen(machine(system="darwin")) == "macos"
+
+
+def test_an_nvidia_machine(machine) -> None:  # type: ignore[no-untyped-def]
+    assert chosen(machine("dev/nvidia0")) == "cuda"
+
+
+def test_an_ascend_machine(machine) -> None:  # type: ignore[no-untyped-def]
+    assert chosen(machine("dev/davinci0")) == "ascend"
+
+
+def test_an_amd_machine_is_healthy_and_the_other_command_is_named(machine) -> None:  # type: ignore[no-untyped-def]
+    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*AMD))
+    assert choice.platform.id == "rocm-rccl"
+    assert [other.id for other in choice.others] == ["rocm"]
+    assert "RCCL" in render(choice.reason, "en")
+    assert re.search("[\u4e00-\u9fff]", render(choice.reason, "zh"))
+
+
+def test_rocm_under_wsl_is_gloo_and_the_other_command_is_named(machine) -> None:  # type: ignore[no-untyped-def]
+    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine("dev/dxg", "opt/rocm/bin/rocminfo"))
+    assert choice.platform.id == "rocm"
+    assert "rocm-rccl" in [other.id for other in choice.others]
+
+
+def test_a_machine_with_two_kinds_of_cards_is_asked_about(machine) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(Failure) as failure:
+        chosen(machine(*AMD, "dev/nvidia0"))
+    assert offered(failure.value) == {"rocm-rccl", "cuda"}
+
+
+def test_a_laptop_is_never_guessed(machine) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(Failure) as failure:
+        chosen(machine("dev/dri/card0"))
+    assert failure.value.code == 2
+    assert offered(failure.value) == set(RULES.platforms)
+
+
+@pytest.mark.parametrize("variable", ["CI", "PRE_COMMIT"])
+def test_ci_is_never_guessed(machine, variable: str) -> None:  # type: ignore[no-untyped-def]
+    for system in ("linux", "win32", "darwin"):
+        with pytest.raises(Failure) as failure:
+            chosen(machine("dev/nvidia0", system=system, **{variable: "true"}))
+        assert variable in render(failure.value.reason)
+        assert offered(failure.value) == set(RULES.platforms)
+
+
+def test_the_option_comes_first_then_the_project_then_the_rule_then_the_machine(machine) -> None:  # type: ignore[no-untyped-def]
+    windows, project = machine(system="win32"), Config(Path("pyproject.toml"), platform="cpu")
+    assert chosen(windows, project, platform="rocm", rules=("nccl-p2p-off",)) == "rocm"
+    assert chosen(windows, project, rules=("nccl-p2p-off",)) == "cpu"
+    assert chosen(windows, rules=("nccl-p2p-off",)) == "cuda"
+    assert chosen(windows) == "windows"
+
+
+def test_a_rule_s_platform_works_in_ci_too(machine) -> None:  # type: ignore[no-untyped-def]
+    assert chosen(machine(CI="true"), rules=("nccl-shm", "nccl-debug")) == "cuda"
+
+
+def test_rules_that_assume_different_platforms_are_asked_about(machine) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(Failure) as failure:
+        chosen(machine(), rules=("nccl-p2p-off", "no-libuv"))
+    assert failure.value.code == 2
+    assert any("--platform cuda --rule nccl-p2p-off --rule no-libuv" in line for line in failure.value.lines)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"), [(NOTHING_SAID, {"platform": "rocn"}), (Config(Path("x.toml"), platform="rocn"), {})]
+)
+def test_an_unknown_platform_names_the_nearest(machine, config: Config, said: dict[str, str]) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(Failure) as failure:
+        chosen(machine(), config, **said)
+    assert failure.value.code == 2
+    assert "did you mean rocm?" in render(failure.value.reason)
+    assert "是否想输入 rocm" in render(failure.value.reason, "zh")
