@@ -24,7 +24,7 @@ class DirtyFiles(WriteError):
     key = "write-dirty"
 
 
-class ConvertedFiles(WriteError):
+class ConvertedFiles(DirtyFiles):
     """Git rewrites the files by a filter or an encoding: whether they are dirty cannot be told without running it."""
 
     key = "write-converted"

@@ -14,7 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TIMEOUT = 60  # seconds; a repository may include a file that never ends
+from ddp_codemod.write.errors import RepositoryUnreadable
+
+TIMEOUT = 30  # seconds; a repository may include a file that never ends
 
 _SWITCHED_OFF = {
     "core.fsmonitor": "false",
@@ -77,9 +79,11 @@ class Git:
 
     @classmethod
     def at(cls, top: Path) -> Git:
-        """Read the configuration that counts here. Raises GitMissing."""
+        """Read the configuration that counts here. Raises GitMissing, RepositoryUnreadable."""
         inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
         answer = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited)
+        if answer.code < 0:
+            raise RepositoryUnreadable(why=answer.error)
         if not answer.code:
             return cls(top, _settings(answer.out))
         plain = _start(top, ["config", "--list", "-z"], b"", inherited).out  # git before 2.26 tells no scopes

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ddp_codemod.model import FileChange
+from ddp_codemod.write import atomic, journal
+from ddp_codemod.write.apply import apply_changes
+from ddp_codemod.write.errors import ChangedSince, NothingToUndo, WriteFailed
+from ddp_codemod.write.undo import undo
+
+if TYPE_CHECKING:
+    from conftest import Repo
+
+OLD, NEW = b"\xef\xbb\xbfnccl\r\n\x0c", b"\xef\xbb\xbfgloo\r\n\x0c"
+
+
+def apply(root: Path, **files: tuple[bytes, bytes]) -> None:
+    apply_changes(root, [FileChange(f"{name}.py", old, new) for name, (old, new) in files.items()], allow_dirty=False)
+
+
+@pytest.fixture
+def applied(project: Path) -> Path:
+    """A project without git in which one apply wrote two files."""
+    for name in ("a.py", "b.py"):
+        (project / name).write_bytes(OLD)
+    apply(project, a=(OLD, NEW), b=(OLD, NEW))
+    return project
+
+
+def test_gives_back_every_byte(applied: Path) -> None:
+    undone = undo(applied)
+    assert (undone.names, undone.left) == (("a.py", "b.py"), 0)
+    assert (applied / "a.py").read_bytes() == (applied / "b.py").read_bytes() == OLD
+    assert sorted(path.name for path in applied.iterdir()) == ["a.py", "b.py"]
+
+
+def test_nothing_on_record(project: Path) -> None:
+    with pytest.raises(NothingToUndo):
+        undo(project)
+
+
+def test_goes_back_one_apply_at_a_time(applied: Path) -> None:
+    apply(applied, a=(NEW, b"third"))
+    assert undo(applied).left == 1
+    assert (applied / "a.py").read_bytes() == NEW
+    assert undo(applied).left == 0
+    assert (applied / "a.py").read_bytes() == OLD
+    with pytest.raises(NothingToUndo):
+        undo(applied)
+
+
+def test_a_file_changed_since_keeps_all_as_they_are(applied: Path) -> None:
+    (applied / "b.py").write_bytes(NEW + b"mine")
+    with pytest.raises(ChangedSince) as caught:
+        undo(applied)
+    assert caught.value.names == ("b.py",)
+    assert (applied / "a.py").read_bytes() == NEW
+    kept = Path(dict(caught.value.reason.args)["journal"])
+    assert (kept / "1").read_bytes() == OLD
+    (applied / "b.py").write_bytes(NEW)
+    undo(applied)
+    assert (applied / "b.py").read_bytes() == OLD
+
+
+def test_a_removed_file_counts_as_changed(applied: Path) -> None:
+    (applied / "a.py").unlink()
+    with pytest.raises(ChangedSince) as caught:
+        undo(applied)
+    assert caught.value.names == ("a.py",)
+    assert not (applied / "a.py").exists()
+
+
+def test_a_file_that_was_put_back_by_hand_is_left(applied: Path) -> None:
+    (applied / "a.py").write_bytes(OLD)
+    undo(applied)
+    assert (applied / "b.py").read_bytes() == OLD
+
+
+def test_a_failure_in_the_middle_undoes_nothing(applied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        put, calls = atomic.put, []
+
+        def fail_second(temporary: Path, target: Path) -> None:
+            calls.append(target)
+            if len(calls) == 2:
+                raise OSError("no")
+            put(temporary, target)
+
+        broken.setattr(atomic, "put", fail_second)
+        with pytest.raises(WriteFailed):
+            undo(applied)
+    assert (applied / "a.py").read_bytes() == (applied / "b.py").read_bytes() == NEW
+    undo(applied)
+    assert (applied / "a.py").read_bytes() == OLD
+
+
+def test_damaged_journal_writes_nothing(applied: Path) -> None:
+    (journal.entries(applied)[-1].folder / "0").write_bytes(b"bad")
+    with pytest.raises(WriteFailed):
+        undo(applied)
+    assert (applied / "a.py").read_bytes() == NEW
+
+
+def test_unreadable_record_is_passed_over(applied: Path) -> None:
+    (journal.entries(applied)[-1].folder / "record.json").write_bytes(b"{")
+    with pytest.raises(NothingToUndo):
+        undo(applied)
+
+
+def test_in_a_repository(repo: Repo) -> None:
+    repo.commit(a=OLD)
+    apply_changes(repo.top, [repo.change("a.py")], allow_dirty=False)
+    undo(repo.top)
+    assert repo.git("status", "--porcelain") == b""
+
+
+def test_the_root_may_be_reached_by_a_link(applied: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(applied)
+    undo(tmp_path / "link")
+    assert (applied / "a.py").read_bytes() == OLD
+
+
+def test_projects_do_not_share_a_journal(applied: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with pytest.raises(NothingToUndo):
+        undo(tmp_path / "other")
+
+
+def test_journal_is_the_users_alone_and_does_not_grow_for_ever(project: Path) -> None:
+    content = b"0"
+    (project / "a.py").write_bytes(content)
+    for number in range(journal.KEPT + 5):
+        after = b"%d" % (number + 1)
+        apply(project, a=(content, after))
+        content = after
+    assert len(journal.entries(project)) == journal.KEPT
+    folder = journal.entries(project)[0].folder
+    if os.name != "nt":
+        assert folder.stat().st_mode & 0o077 == folder.parent.stat().st_mode & 0o077 == 0
+    assert undo(project).left == journal.KEPT - 1
