@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from ddp_codemod.cli.errors import refused
@@ -38,6 +40,7 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
 def _show(patch: Patching, dry_run: bool) -> None:
     from ddp_codemod.report import json
     from ddp_codemod.report.patch import patch as patch_report
+    from ddp_codemod.report.shift import shifted
     from ddp_codemod.report.summary import summary
 
     job, rendered = patch.job, patch.rendered
@@ -47,6 +50,8 @@ def _show(patch: Patching, dry_run: bool) -> None:
         job.console.raw(json.dumps(patch.survey, job.settings.json_lang, edits, applied, rendered.failed))
         return
     view = job.view(patch.survey)
+    if not dry_run:
+        view = replace(view, line_now=shifted(rendered.changes))
     block = [] if job.settings.quiet else patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)
     for line in block + summary(view, patch.outcome("shown" if dry_run else "written")):
         job.console.out(line)

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from dataclasses import dataclass, field
+from shutil import get_terminal_size
 from typing import TextIO
 
 from ddp_codemod.messages import text
@@ -61,11 +62,13 @@ class Console:
         """A sentence in the reader's language."""
         return text(key, self.lang, **args)
 
-    def progress(self, stage: str, done: int, total: int) -> None:
-        """Show how far long work has come: one line on a terminal, nothing elsewhere."""
+    def progress(self, name: str, done: int, total: int) -> None:
+        """Show how far long work has come, and the file it is at: one line on a terminal, nothing elsewhere."""
         if self.quiet or not sys.stderr.isatty() or not _ansi():
             return
-        sys.stderr.write("\r\x1b[K" + self.text("progress", stage=self.text(f"progress-{stage}"), done=done, total=total))
+        sys.stderr.write(
+            "\r\x1b[K" + self.text("progress", name=name, done=done, total=total)[: get_terminal_size().columns // 2]
+        )
         sys.stderr.flush()
         self._progress = True
 

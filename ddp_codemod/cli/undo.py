@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from ddp_codemod.cli.console import Console
@@ -16,6 +18,7 @@ from ddp_codemod.cli.translate import Command
 @talk_options
 def command(settings: Settings) -> int:
     """Put back the bytes that the last apply replaced."""
+    from ddp_codemod.report.view import typed
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.undo import undo
 
@@ -26,7 +29,7 @@ def command(settings: Settings) -> int:
     except WriteError as why:
         raise refused(why) from None
     for name in undone.names:
-        console.out(console.text("undo-file", path=root / name))
+        console.out(console.text("undo-file", path=typed(root.absolute() / name, Path.cwd())))
     if undone.left:
         console.out(console.text("undo-more", n=undone.left))
     return DONE

@@ -13,7 +13,8 @@ def explain(view: View, decision: Decision) -> list[str]:
     block.append("  " + view.say("explain-call", where=view.where(decision.call), call=view.source_text(decision.call)))
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
     block.append("  " + view.say("explain-value", parameter=decision.parameter, value=value))
-    block += _hops(view, decision.hops)
+    told = {hop for origin in decision.origins for hop in origin.hops}
+    block += _hops(view, tuple(hop for hop in decision.hops if hop not in told))
     for origin in decision.origins:
         block += _hops(view, origin.hops)
         block.append("  " + view.say("explain-origin", origin=view.origin(origin)))

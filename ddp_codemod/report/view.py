@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ class View:
     ink: Ink
     here: Path
     verbose: bool = False
+    line_now: Callable[[str, int], int] = lambda name, line: line  # lines of the files as they are when the report is read
 
     def say(self, key: str, /, **args: object) -> str:
         """A sentence in the reader's language."""
@@ -30,8 +32,7 @@ class View:
 
     def path(self, name: str) -> str:
         """A file as the reader would type it."""
-        path = self.survey.root.absolute() / name
-        return str(path.relative_to(self.here) if path.is_relative_to(self.here) else path)
+        return typed(self.survey.root.absolute() / name, self.here)
 
     def at(self, name: str, line: int) -> str:
         """``path:line``, or the path alone where no line is meant."""
@@ -44,7 +45,8 @@ class View:
     def position(self, place: Place) -> tuple[int, int]:
         """(line, column) of a place's start; line 0 where the file was not kept."""
         source = self.survey.sources.get(place.name)
-        return source.position(place.start) if source else (0, 0)
+        line, column = source.position(place.start) if source else (0, 0)
+        return self.line_now(place.name, line), column
 
     def source_text(self, place: Place) -> str:
         """The text of a place, on one line and not too long to read."""
@@ -53,18 +55,24 @@ class View:
 
     def site(self, decision: Decision) -> str:
         """The surface and parameter of a site."""
-        return f"{decision.surface}({decision.parameter})"
+        return f"{decision.surface}({decision.parameter})" if decision.parameter else decision.surface
 
     def origin(self, origin: Origin) -> str:
         """Where a value starts: place, kind and text."""
-        kind = self.say(f"origin-{origin.kind}")
+        kind = self.say(f"origin-{origin.kind}").removeprefix("origin-")  # a kind without a word of its own shows as it is
         line = f"{self.where(origin.place)}  {kind}  {self.source_text(origin.place)}".rstrip()
         return f"{line}  ({self.reason(origin.why)})" if origin.why else line
 
     def edit_line(self, edit: Edit) -> int:
         """The line that a reader of this edit should look at."""
         source = self.survey.sources.get(edit.name)
-        return source.position(edit.start if edit.anchor is None else edit.anchor)[0] if source else 0
+        line = source.position(edit.start if edit.anchor is None else edit.anchor)[0] if source else 0
+        return self.line_now(edit.name, line)
+
+
+def typed(path: Path, here: Path) -> str:
+    """A path as one would type it in the folder ``here``."""
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def shorten(text: str, limit: int = 100) -> str:
