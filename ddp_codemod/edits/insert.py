@@ -29,13 +29,14 @@ def before_statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: a
     start = _start(source, found)
     line = source.line_span(start)[0]
     head = source.text[line:start]
-    if not head.strip(" \t\f") and not _continues(source, line):
+    compound = hasattr(found, "body") or isinstance(found, ast.Match)
+    if not head.strip(" \t\f") and not _continues(source, line, compound):
         # a form feed starts a page and sets the indentation back to none; the new line belongs to the page
         page = line + head.rfind("\f") + 1
         return Insertion(page, source.text[page:start] + statement + line_ending(source, start))
-    if not hasattr(found, "body") and not isinstance(found, ast.Match):
-        return Insertion(start, statement + "; ")
-    return Reason.of("insert-continued-line")
+    if compound:
+        return Reason.of("insert-continued-line")
+    return Insertion(start, statement + "; ")
 
 
 def _statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.AST) -> ast.stmt | Reason:
@@ -91,9 +92,11 @@ def _start(source: Source, node: ast.stmt) -> int:
     return start
 
 
-def _continues(source: Source, line: int) -> bool:
+def _continues(source: Source, line: int, compound: bool) -> bool:
     """Whether the line that starts here may belong to the one above, which ends in a backslash."""
     if line == 0:
         return False
     above = source.text[source.line_span(line - 1)[0] : line].strip()
+    if compound:  # nothing but a bare backslash may stand before it; other backslashes end a comment
+        return above == "\\"
     return above.endswith("\\") and not above.startswith("#")
