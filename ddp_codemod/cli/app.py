@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from ddp_codemod import __version__
@@ -12,7 +14,7 @@ from ddp_codemod.cli.translate import Group, option
 
 def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        click.echo(f"ddp-codemod {__version__}")
+        sys.stdout.write(f"ddp-codemod {__version__}\n")
         context.exit()
 
 

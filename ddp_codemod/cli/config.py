@@ -47,13 +47,13 @@ def read(root: Path) -> Config:
 
 def _config(path: Path, table: Any) -> Config:
     if not isinstance(table, dict):
-        raise fail("config-key", path=path, key="tool.ddp-codemod", known=", ".join(KEYS))
+        raise fail("config-key", path=path, entry="tool.ddp-codemod", known=", ".join(KEYS))
     for key in table:
         if key not in KEYS:
-            raise fail("config-key", path=path, key=key, known=", ".join(KEYS))
+            raise fail("config-key", path=path, entry=key, known=", ".join(KEYS))
     platform, folders = table.get("platform"), table.get("rules", [])
     if platform is not None and not isinstance(platform, str):
-        raise fail("config-type", path=path, key="platform", expected='"ID"')
+        raise fail("config-type", path=path, entry="platform", expected='"ID"')
     if not isinstance(folders, list) or not all(isinstance(folder, str) for folder in folders):
-        raise fail("config-type", path=path, key="rules", expected='["DIR", ...]')
+        raise fail("config-type", path=path, entry="rules", expected='["DIR", ...]')
     return Config(path, platform, tuple(path.parent / folder for folder in folders))

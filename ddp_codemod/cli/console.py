@@ -19,6 +19,15 @@ def tame(stream: TextIO) -> None:
         stream.reconfigure(errors="backslashreplace")
 
 
+def can_show(lang: str, stream: TextIO) -> bool:
+    """Whether the console's code page has the characters of a language."""
+    try:
+        text("help-usage", lang).encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 @dataclass
 class Console:
     """The two streams of one run."""

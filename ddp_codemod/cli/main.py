@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ddp_codemod.cli.app import app
-from ddp_codemod.cli.console import tame
+from ddp_codemod.cli.console import can_show, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
-from ddp_codemod.messages import language, render, text
+from ddp_codemod.messages import LANGUAGES, language, render, text
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if args is None else args)
-    lang = language(_lang_option(words), os.environ)
+    asked = _lang_option(words)
+    lang = language(asked, os.environ)
+    if asked is None and not all(can_show(lang, stream) for stream in (sys.stdout, sys.stderr)):
+        lang = LANGUAGES[0]
     for stream in (sys.stdout, sys.stderr):
         tame(stream)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -74,5 +75,6 @@ class Group(Command, click.Group):
 
 def _show_help(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        click.echo(context.get_help(), color=context.color)
+        # click.echo would go round the encoding of an ASCII console
+        sys.stdout.write(context.get_help() + "\n")
         context.exit()

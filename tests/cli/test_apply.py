@@ -1,0 +1,179 @@
+"""What ``apply`` writes, what it prints, and what it exits with."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+EVALUATE = 'import torch.distributed as dist\n\ndist.init_process_group(backend="gloo")\n'
+UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=sys.argv[1])\n"
+PYTHON_2 = 'import torch.distributed as dist\nprint "starting"\ndist.init_process_group("nccl")\n'
+TRAIN = 'import torch.distributed as dist\n\n# 初始化进程组\ndist.init_process_group("nccl")\n'
+TRAINER = """from accelerate import Accelerator
+
+
+def train(model, loader):
+    accelerator = Accelerator()
+    model, loader = accelerator.prepare(model, loader)
+    for batch in loader:
+        accelerator.backward(model(batch).sum())
+"""
+Project = Callable[..., Path]
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in root.rglob("*.py")}
+
+
+def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN, evaluate=EVALUATE)
+    done = run("apply", ".", "--platform", "rocm")
+    assert done.code == 0
+    assert files(root) == {"train.py": TRAIN.replace("nccl", "gloo").encode(), "evaluate.py": EVALUATE.encode()}
+    assert "Platform rocm: " in done.err
+    assert '-dist.init_process_group("nccl")\n+dist.init_process_group("gloo")\n' in done.out
+    assert "train.py:4  [unsupported-backend]\n    nccl does not work on rocm" in done.out
+    assert "1 changes written to 1 files for rocm." in done.out
+    assert "2 sites found, 1 stay as they are, 0 for review" in done.out
+    assert "ddp-codemod undo ." in done.out
+    assert "\x1b" not in done.said
+
+
+def test_a_second_time_changes_nothing_and_says_why(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    run("apply", ".", "--platform", "rocm")
+    before = files(root)
+    done = run("apply", ".", "--platform", "rocm")
+    assert done.code == 0
+    assert files(root) == before
+    assert "Nothing to change for rocm." in done.out
+    assert "train.py:4: torch.init_process_group(backend): comes out as gloo on rocm" in done.out
+    assert "undo" not in done.out
+
+
+def test_undo_takes_it_back(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    run("apply", ".", "--platform", "rocm")
+    done = run("undo")
+    assert (done.code, done.out) == (0, "put back train.py\n")
+    assert files(root)["train.py"] == TRAIN.encode()
+    assert run("undo").code == 2
+
+
+def test_dry_run_writes_nothing(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    done = run("apply", ".", "--platform", "rocm", "--dry-run")
+    assert done.code == 0
+    assert files(root)["train.py"] == TRAIN.encode()
+    assert '+dist.init_process_group("gloo")' in done.out
+    assert "1 changes in 1 files for rocm; nothing written." in done.out
+    assert "ddp-codemod apply . --platform rocm\n" in done.out
+
+
+def test_is_not_finished_while_something_is_for_review(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, unclear=UNKNOWN)
+    done = run("apply", ".", "--platform", "rocm")
+    assert done.code == 0
+    assert "Not finished: 1 for review." in done.out
+    assert "For a person to look at (1):\n  unclear.py:5: torch.init_process_group(backend): " in done.out
+    assert run("apply", ".", "--platform", "rocm", "--strict").code == 1
+
+
+def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(trainer=TRAINER)
+    done = run("apply", ".", "--platform", "mixed-gpu")
+    assert done.code == 0
+    assert files(root)["trainer.py"] == TRAINER.encode()
+    assert "Not finished: " in done.out
+    command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
+    assert command in done.out
+    assert run("apply", ".", "--platform", "mixed-gpu", "--strict").code == 1
+    again = run(*command.split()[1:])
+    assert again.code == 0
+    assert b'InitProcessGroupKwargs(backend="gloo")' in files(root)["trainer.py"]
+    assert "Not finished" not in again.out
+
+
+def test_a_file_that_is_not_python_3_is_named(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(old=PYTHON_2, train=TRAIN)
+    done = run("apply", ".", "--platform", "rocm")
+    assert done.code == 1
+    assert "Not finished: 1 files not handled." in done.out
+    assert "  old.py: Python 2 (line 2)" in done.out
+    assert files(root)["old.py"] == PYTHON_2.encode()
+    assert b"gloo" in files(root)["train.py"]
+
+
+def test_a_file_that_is_not_python_3_and_has_no_site_is_no_concern(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(old='print "hello"\n')
+    done = run("apply", ".", "--platform", "rocm")
+    assert done.code == 0
+    assert "old.py" not in done.said
+
+
+def test_a_project_without_sites_says_so(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(hello="print('hello')\n")
+    done = run("apply", ".", "--platform", "rocm")
+    assert done.code == 0
+    assert "no place was found that chooses a backend" in done.out
+    assert "ddp-codemod rules list" in done.out
+
+
+def test_lines_are_named_as_they_stand_after_the_change(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    both = (
+        'import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group("nccl")\ndist.new_group(backend=sys.argv[1])\n'
+    )
+    root = project(train=both)
+    done = run("apply", ".", "--rule", "nccl-p2p-off", "--platform", "cuda")
+    assert "train.py:8: torch.new_group(backend): " in done.out
+    assert (root / "train.py").read_text().splitlines()[7].startswith("dist.new_group")
+    assert "ddp-codemod explain train.py:7 " in done.out
+    assert (root / "train.py").read_text().splitlines()[6].startswith("dist.init_process_group")
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "json")])
+def test_dirty_files_are_refused(project: Project, run, words: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=EVALUATE)
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    project(train=TRAIN)
+    done = run("apply", ".", "--platform", "rocm", *words)
+    assert done.code == 2
+    assert files(root)["train.py"] == TRAIN.encode()
+    assert "train.py" in done.err
+    assert "--allow-dirty" in done.err
+    assert done.out == ""
+    assert run("apply", ".", "--platform", "rocm", "--allow-dirty").code == 0
+    assert b"gloo" in files(root)["train.py"]
+
+
+def test_only_the_paths_given_are_written(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(one__train=TRAIN, two__other=TRAIN)
+    assert run("apply", "one", "--platform", "rocm").code == 0
+    assert b"gloo" in (root / "one/train.py").read_bytes()
+    assert (root / "two/other.py").read_bytes() == TRAIN.encode()
+
+
+def test_quiet_prints_no_diff(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("apply", ".", "--platform", "rocm", "-q")
+    assert "diff --git" not in done.out
+    assert done.err == ""
+
+
+def test_verbose_lists_what_stays(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, evaluate=EVALUATE)
+    line = "evaluate.py:3: torch.init_process_group(backend): "
+    assert line not in run("apply", ".", "--platform", "rocm", "--dry-run").out
+    assert line in run("apply", ".", "--platform", "rocm", "--dry-run", "-v").out
+
+
+def test_chinese(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, unclear=UNKNOWN)
+    done = run("apply", ".", "--platform", "rocm", "--lang", "zh")
+    for line in done.said.splitlines():
+        if line and not line.startswith(("diff", "index", "---", "+++", "@@", "-", "+", " ", "train.py:4  [")):
+            assert any("\u4e00" <= character <= "\u9fff" for character in line), line
