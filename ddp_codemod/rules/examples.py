@@ -68,9 +68,10 @@ def run_case(case: Case, rules: Rules) -> Result:
     example = case.example
     before = example.before.removeprefix("\n")
     wanted = before if example.after is None else example.after.removeprefix("\n")
-    with TemporaryDirectory(prefix="ddp-codemod-") as folder:
-        got, unread = _port(before, Path(folder), case, rules)
-        again = got if unread else _port(got, Path(folder), case, rules)[0]
+    with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
+        folder = Path(temporary).resolve()  # on macOS the temporary folder lies behind a link
+        got, unread = _port(before, folder, case, rules)
+        again = got if unread else _port(got, folder, case, rules)[0]
     if unread:
         return Result(case.id, example.title, "wrong", unread)
     if got != wanted:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ddp_codemod.rules.model import Backend, BackendFile, Fix, Idioms, Platform, Surface, SurfaceFile
+from ddp_codemod.rules.model import Alias, AliasFile, Backend, BackendFile, Fix, Idioms, Platform, Surface, SurfaceFile
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -51,6 +51,7 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
     Raises RuleError for a file that is no TOML, breaks the schema or repeats an id.
     """
     rules = Rules()
+    aliases: list[Alias] = []
     seen: dict[tuple[str, str], Path] = {}
     for folder in (data_folder(), *extra):
         if not folder.is_dir():
@@ -64,10 +65,20 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
         if (path := folder / "backends.toml").is_file():
             known = {backend.name: backend for backend in _decode(path, BackendFile).backend}
             rules.backends.update(known)
+        if (path := folder / "aliases.toml").is_file():
+            aliases += _decode(path, AliasFile).alias
         if (path := folder / "idioms.toml").is_file():
             rules.idioms.append(_decode(path, Idioms))
     _check_references(rules, seen)
+    _add_aliases(rules, aliases)
     return rules
+
+
+def _add_aliases(rules: Rules, aliases: Iterable[Alias]) -> None:
+    """Give every platform that knows a fact the fact's other names too; what the platform says itself counts more."""
+    for ident, platform in rules.platforms.items():
+        other = {name: platform.facts[alias.fact] for alias in aliases if alias.fact in platform.facts for name in alias.names}
+        rules.platforms[ident] = msgspec.structs.replace(platform, facts={**other, **platform.facts})
 
 
 def _add(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: dict[tuple[str, str], Path]) -> None:
@@ -85,7 +96,8 @@ def _check_references(rules: Rules, seen: dict[tuple[str, str], Path]) -> None:
             if ident not in rules.fixes:
                 path = seen["platform", platform.id]
                 line = _line_of(path.read_text("utf-8"), ident)
-                raise RuleError(f"{path}:{line}: platform {platform.id!r} asks for the rule {ident!r}, which no file defines{nearest(ident, rules.fixes)}")
+                said = f"platform {platform.id!r} asks for the rule {ident!r}, which no file defines"
+                raise RuleError(f"{path}:{line}: {said}{nearest(ident, rules.fixes)}")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

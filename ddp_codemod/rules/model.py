@@ -13,7 +13,7 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Fact(_Entry, kw_only=True):
+class Fact(_Entry, frozen=True, kw_only=True):
     """A fact that is no single constant of TOML: one of the two keys is given."""
 
     truthy: Literal[True] | None = None  # true in a condition and not None; otherwise unknown (torch.version.hip, a device count)
@@ -28,7 +28,7 @@ class Fact(_Entry, kw_only=True):
 FactValue = Union[bool, int, str, Fact]
 
 
-class Example(_Entry, kw_only=True):
+class Example(_Entry, frozen=True, kw_only=True):
     """A small program before and after; without ``after`` it stays as it is. It is run as a test and shown as documentation."""
 
     title: str
@@ -39,21 +39,22 @@ class Example(_Entry, kw_only=True):
     unsafe: bool = False  # apply unsafe edits too
 
 
-class Handler(_Entry, kw_only=True):
+class Handler(_Entry, frozen=True, kw_only=True):
     """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
 
     names: tuple[Name, ...]  # the first is the one to import
     keyword: Name
 
 
-class Parameter(_Entry, kw_only=True):
+class Parameter(_Entry, frozen=True, kw_only=True):
     """A parameter of a surface that the tool follows."""
 
     name: Name
     role: Literal["backend", "init_method", "store"]
     position: int | None = None  # counted from 0, after self; None: keyword only
     # What leaving it out gives: torch's choice for the device; the default group's; nothing of interest; or this text.
-    omitted: Literal["platform-default", "inherits", "nothing"] = "nothing"
+    # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
+    omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
     omitted_value: str | None = None
     add: Literal["keyword", "handler", "never"] = "keyword"  # how a value is given where it was left out
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
@@ -66,7 +67,7 @@ class Parameter(_Entry, kw_only=True):
     foreign_zh: str | None = None
 
 
-class Surface(_Entry, kw_only=True):
+class Surface(_Entry, frozen=True, kw_only=True):
     """An API through which a backend, init_method or store is chosen."""
 
     id: Name
@@ -82,14 +83,14 @@ class Surface(_Entry, kw_only=True):
     examples: tuple[Example, ...] = ()
 
 
-class SurfaceFile(_Entry, kw_only=True):
+class SurfaceFile(_Entry, frozen=True, kw_only=True):
     """rules/surfaces/FRAMEWORK.toml"""
 
     framework: Name
     surface: tuple[Surface, ...]
 
 
-class BackendChoice(_Entry, kw_only=True):
+class BackendChoice(_Entry, frozen=True, kw_only=True):
     """Which c10d backends work on a platform."""
 
     wanted: Name  # written where a backend does not work
@@ -99,7 +100,7 @@ class BackendChoice(_Entry, kw_only=True):
     wanted_for: dict[str, str] = {}  # wanted per device type in a composite, where it is not ``wanted``
 
 
-class Warning_(_Entry, kw_only=True):
+class Warning_(_Entry, frozen=True, kw_only=True):
     """Said once per project when the condition holds."""
 
     id: Name
@@ -109,7 +110,7 @@ class Warning_(_Entry, kw_only=True):
     source: tuple[Name, ...]
 
 
-class Detection(_Entry, kw_only=True):
+class Detection(_Entry, frozen=True, kw_only=True):
     """What shows that a machine is this platform; the names are checks in machine/detect.py."""
 
     checks: tuple[Name, ...]
@@ -118,7 +119,7 @@ class Detection(_Entry, kw_only=True):
     reason_zh: str = ""
 
 
-class Platform(_Entry, kw_only=True):
+class Platform(_Entry, frozen=True, kw_only=True):
     """rules/platforms/ID.toml: facts plus wanted values."""
 
     id: Name
@@ -130,13 +131,14 @@ class Platform(_Entry, kw_only=True):
     rules: tuple[Name, ...]
     facts: dict[str, FactValue]
     backend: BackendChoice
+    device_types: tuple[Name, ...] = ()  # those of such a machine: a table from device types to backends is read for these
     required_import: str | None = None  # module without which the wanted backend is unknown to torch
     detection: tuple[Detection, ...] = ()
     warnings: tuple[Warning_, ...] = ()
     examples: tuple[Example, ...] = ()
 
 
-class Environment(_Entry, kw_only=True):
+class Environment(_Entry, frozen=True, kw_only=True):
     """A variable that a fix sets in os.environ."""
 
     name: Name
@@ -144,7 +146,7 @@ class Environment(_Entry, kw_only=True):
     override: bool = False  # False: os.environ.setdefault, which leaves what the user exported
 
 
-class Query(_Entry, kw_only=True):
+class Query(_Entry, frozen=True, kw_only=True):
     """A query parameter of an init_method URL."""
 
     key: Name
@@ -154,7 +156,7 @@ class Query(_Entry, kw_only=True):
     default_url: Name  # what a left-out init_method means
 
 
-class Store(_Entry, kw_only=True):
+class Store(_Entry, frozen=True, kw_only=True):
     """A store class that the query does not reach."""
 
     names: tuple[Name, ...]
@@ -162,7 +164,7 @@ class Store(_Entry, kw_only=True):
     value: str
 
 
-class Fix(_Entry, kw_only=True):
+class Fix(_Entry, frozen=True, kw_only=True):
     """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
 
     id: Name
@@ -182,7 +184,7 @@ class Fix(_Entry, kw_only=True):
     examples: tuple[Example, ...] = ()
 
 
-class Backend(_Entry, kw_only=True):
+class Backend(_Entry, frozen=True, kw_only=True):
     """A c10d backend name that torch or a plugin knows."""
 
     name: Name
@@ -191,13 +193,27 @@ class Backend(_Entry, kw_only=True):
     source: tuple[Name, ...]
 
 
-class BackendFile(_Entry, kw_only=True):
+class BackendFile(_Entry, frozen=True, kw_only=True):
     """rules/backends.toml"""
 
     backend: tuple[Backend, ...]
 
 
-class Forwarder(_Entry, kw_only=True):
+class Alias(_Entry, frozen=True, kw_only=True):
+    """Other names for a fact: libraries wrap torch's own questions."""
+
+    fact: Name
+    names: tuple[Name, ...]
+    source: tuple[Name, ...]
+
+
+class AliasFile(_Entry, frozen=True, kw_only=True):
+    """rules/aliases.toml"""
+
+    alias: tuple[Alias, ...]
+
+
+class Forwarder(_Entry, frozen=True, kw_only=True):
     """A call that calls one of its arguments later, with others of its arguments."""
 
     names: tuple[Name, ...]
@@ -210,7 +226,7 @@ class Forwarder(_Entry, kw_only=True):
     source: tuple[Name, ...]
 
 
-class DefaultCall(_Entry, kw_only=True):
+class DefaultCall(_Entry, frozen=True, kw_only=True):
     """A call that stands for a default: ``field(default="x")``."""
 
     names: tuple[Name, ...]
@@ -219,7 +235,7 @@ class DefaultCall(_Entry, kw_only=True):
     source: tuple[Name, ...]
 
 
-class Flag(_Entry, kw_only=True):
+class Flag(_Entry, frozen=True, kw_only=True):
     """A method that declares a command-line option."""
 
     method: Name
@@ -230,7 +246,7 @@ class Flag(_Entry, kw_only=True):
     source: tuple[Name, ...]
 
 
-class Idioms(_Entry, kw_only=True):
+class Idioms(_Entry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
     backend_enums: tuple[Name, ...]

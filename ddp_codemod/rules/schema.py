@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ddp_codemod.rules.load import data_folder
-from ddp_codemod.rules.model import BackendFile, Fix, Idioms, Platform, SurfaceFile
+from ddp_codemod.rules.model import AliasFile, BackendFile, Fix, Idioms, Platform, SurfaceFile
 
 # which file says what, below rules/
 FILES: dict[str, type[msgspec.Struct]] = {
@@ -20,6 +20,7 @@ FILES: dict[str, type[msgspec.Struct]] = {
     "surfaces/*.toml": SurfaceFile,
     "fixes/*.toml": Fix,
     "backends.toml": BackendFile,
+    "aliases.toml": AliasFile,
     "idioms.toml": Idioms,
 }
 

@@ -85,6 +85,13 @@ def test_detection_asks_only_for_checks_that_exist(platform: Platform) -> None:
         assert CHINESE.search(detection.reason_zh)
 
 
+@each_platform
+def test_the_wanted_backend_serves_a_device_of_the_machine(platform: Platform) -> None:
+    serves = set(RULES.backends[platform.backend.wanted].devices)
+    assert serves & set(platform.device_types)
+    assert "cpu" in platform.device_types
+
+
 def test_what_a_machine_cannot_show_is_never_detected() -> None:
     # a laptop and a login node look like "cpu", and unlike GPUs that work look like those that do not
     assert not RULES.platforms["cpu"].detection

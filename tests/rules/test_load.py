@@ -56,6 +56,25 @@ def test_a_folder_of_the_user_adds_a_platform(tmp_path: Path) -> None:
     assert rules.platforms["rocm"] == load().platforms["rocm"]
 
 
+def test_a_fact_is_known_under_its_other_names(tmp_path: Path) -> None:
+    facts = load().platforms["ascend"].facts
+    assert facts["transformers.utils.is_torch_npu_available()"] is True
+    assert facts["accelerate.utils.is_xpu_available()"] is False
+    assert "transformers.utils.is_torch_cuda_available()" not in facts
+
+
+def test_a_folder_of_the_user_adds_other_names_and_its_own_facts_count_more(tmp_path: Path) -> None:
+    mine = PLATFORM.replace('"os.name" = "posix"', '"os.name" = "posix"\n"mine.is_windows()" = true')
+    extra = folder(tmp_path, mine)
+    names = '["mine.os_name()", "mine.is_windows()"]'
+    (extra / "aliases.toml").write_text(
+        f'[[alias]]\nfact = "os.name"\nnames = {names}\nsource = ["https://example.com/"]\n', encoding="utf-8"
+    )
+    facts = load((extra,)).platforms["tpu"].facts
+    assert (facts["mine.os_name()"], facts["mine.is_windows()"]) == ("posix", True)
+    assert load((extra,)).platforms["windows"].facts["mine.os_name()"] == "nt"
+
+
 def test_a_folder_of_the_user_adds_a_fix_that_its_platform_asks_for(tmp_path: Path) -> None:
     fix = (data_folder() / "fixes/nccl-debug.toml").read_text("utf-8").replace('id = "nccl-debug"', 'id = "quiet"')
     extra = folder(tmp_path, fix, "fixes/quiet.toml")
