@@ -38,16 +38,13 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
 
 
 def _show(patch: Patching, dry_run: bool) -> None:
-    from ddp_codemod.report import json
     from ddp_codemod.report.patch import patch as patch_report
     from ddp_codemod.report.shift import shifted
     from ddp_codemod.report.summary import summary
 
     job, rendered = patch.job, patch.rendered
     if job.settings.format == "json":
-        applied = () if dry_run else rendered.applied
-        edits = (*rendered.applied, *rendered.left)
-        job.console.raw(json.dumps(patch.survey, job.settings.json_lang, edits, applied, rendered.failed))
+        job.console.raw(patch.json(written=not dry_run))
         return
     view = job.view(patch.survey)
     if not dry_run:

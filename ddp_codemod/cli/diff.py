@@ -19,12 +19,11 @@ def command(settings: Settings) -> int:
     """Print the patch."""
     job = prepare(settings)
     patch = patching(job)
-    from ddp_codemod.report import json
     from ddp_codemod.report.summary import summary
 
-    console, edits = job.console, (*patch.rendered.applied, *patch.rendered.left)
+    console = job.console
     if settings.format == "json":
-        console.raw(json.dumps(patch.survey, settings.json_lang, edits, (), patch.rendered.failed))
+        console.raw(patch.json(written=False))
         return patch.code
     data = patch.whole
     ink = console.ink(sys.stdout)

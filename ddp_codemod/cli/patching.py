@@ -9,7 +9,7 @@ from ddp_codemod.cli.run import Job, again, exit_code
 
 if TYPE_CHECKING:
     from ddp_codemod.edits.render import Rendered
-    from ddp_codemod.model import Survey
+    from ddp_codemod.model import Edit, Survey
     from ddp_codemod.report.summary import Outcome
 
 
@@ -24,6 +24,18 @@ class Patching:
     whole: bytes
 
     @property
+    def made(self) -> tuple[Edit, ...]:
+        """The edits in the patch, each with its new text."""
+        return tuple(edit for change in self.rendered.changes for edit in change.edits)
+
+    def json(self, written: bool) -> bytes:
+        """The report for programs."""
+        from ddp_codemod.report.json import dumps
+
+        edits = (*self.made, *self.rendered.left, *self.rendered.failed_edits)
+        return dumps(self.survey, self.job.settings.json_lang, edits, self.made if written else (), self.rendered.failed)
+
+    @property
     def code(self) -> int:
         """The exit code of a command that is done with this patch."""
         return exit_code(self.survey, self.job.settings, self.rendered.failed)
@@ -32,7 +44,7 @@ class Patching:
         """What to tell about it."""
         from ddp_codemod.report.summary import Outcome
 
-        return Outcome(done, self.rendered.applied, self.rendered.left, self.rendered.failed, again(self.job))
+        return Outcome(done, self.made, self.rendered.left, self.rendered.failed, again(self.job))
 
 
 def patching(job: Job) -> Patching:

@@ -57,7 +57,7 @@ def _headline(view: View, outcome: Outcome) -> str:
     elif not survey.decisions and not outcome.left:
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
-        line = view.say("summary-nothing", platform=survey.platform)
+        line = view.say("summary-no-safe" if outcome.left else "summary-nothing", platform=survey.platform)
     left = _left(view, outcome)
     return view.ink(line, "bold") + (" " + view.ink(view.say("summary-left", what=left), "bold", "yellow") if left else "")
 
