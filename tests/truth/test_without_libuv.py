@@ -33,8 +33,3 @@ def test_todays_version_needs_no_patch(project: Callable[..., Any], without_libu
     for entry in ("s1_train.py", "s2_train.py"):
         ran = unpatched.python(entry)
         assert ran.status == 0, ran.output
-
-
-def test_the_build_with_libuv_never_had_the_error(project: Callable[..., Any]) -> None:
-    ran = project("tts-spawn-before-libuv").on(**WINDOWS).python("s2_train.py")
-    assert ran.status == 0, ran.output

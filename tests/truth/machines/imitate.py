@@ -22,14 +22,32 @@ from typing import Any
 
 
 def install(machine: dict[str, Any]) -> None:
-    """Make this process the machine."""
+    """Make this process the machine; torch is changed when the process has imported it, which many helpers never do."""
     _tell_project(machine)
+    _once_imported("torch", lambda: _change_torch(machine))
+
+
+def _change_torch(machine: dict[str, Any]) -> None:
     if "gpus" in machine:
         _show_gpus(machine["gpus"], machine.get("hip", False))
     if not machine.get("libuv", True):
         import nolibuv
 
         nolibuv.install()
+
+
+def _once_imported(name: str, act: Callable[[], None]) -> None:
+    """Act as soon as the module is there whole."""
+    importing, waiting = builtins.__import__, [act]
+
+    def watching(*arguments: Any, **options: Any) -> Any:
+        result = importing(*arguments, **options)
+        module = sys.modules.get(name)
+        if waiting and module is not None and not getattr(module.__spec__, "_initializing", False):
+            waiting.pop()()
+        return result
+
+    builtins.__import__ = watching
 
 
 class _Told(types.ModuleType):
