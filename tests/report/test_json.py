@@ -21,7 +21,12 @@ Document = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def document(capfd: pytest.CaptureFixture[str]) -> Document:
+def document(
+    capfd: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Document:
+    for name in ("XDG_STATE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("state")))
+
     def run(*words: str) -> dict[str, Any]:
         capfd.readouterr()
         main([*words, "--format", "json"])
