@@ -22,7 +22,7 @@ from typing import Any
 
 
 def install(machine: dict[str, Any]) -> None:
-    """Make this process the machine; torch is changed when the process has imported it, which many helpers never do."""
+    """Make this process the machine; torch is changed when the process has imported it, which many never do."""
     _tell_project(machine)
     _once_imported("torch", lambda: _change_torch(machine))
 
