@@ -43,7 +43,7 @@ STAGES = [
     ("ddp_codemod.machine",),
     ("ddp_codemod.pipeline",),
     ("ddp_codemod.rules.examples",),
-    ("ddp_codemod.cli",),
+    ("ddp_codemod.cli", "ddp_codemod.__main__"),
 ]
 APART = {
     "ddp_codemod.report",

@@ -13,6 +13,7 @@ import click
 from ddp_codemod.cli.app import app
 from ddp_codemod.cli.console import can_show, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
+from ddp_codemod.cli.translate import Reader
 from ddp_codemod.messages import LANGUAGES, language, render, text
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], lang: str) -> int:
     try:
-        with app.make_context("ddp-codemod", words, obj=lang) as context:
+        with app.make_context("ddp-codemod", words, obj=Reader(lang, tuple(words))) as context:
             code = app.invoke(context)
             return code if isinstance(code, int) else DONE
     except click.exceptions.NoArgsIsHelpError as why:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ddp_codemod.cli.translate import lang_of, option
+from ddp_codemod.cli.translate import option, reader_of
 from ddp_codemod.messages import LANGUAGES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +36,19 @@ class Settings:
     quiet: bool = False
     verbose: bool = False
     color: str = "auto"
+
+    words: tuple[str, ...] = ()  # the command line as it was typed
+
+    def same(self, platform: str) -> str:
+        """The command line as it was typed, for another platform."""
+        if not self.words:
+            return self.again(self.command, platform=platform)
+        kept = [
+            word for at, word in enumerate(self.words) if word != "--platform" and (at == 0 or self.words[at - 1] != "--platform")
+        ]
+        return command_line(
+            ["ddp-codemod", *(word for word in kept if not word.startswith("--platform=")), "--platform", platform]
+        )
 
     def again(self, command: str, *more: str, platform: str | None = None, paths: tuple[str, ...] | None = None) -> str:
         """A command line that does something else with the same project and choices, ready to be typed."""
@@ -77,13 +90,14 @@ _TALK = (_FOLDERS, _COLOR, LANG)
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
-    names = set(Settings.__dataclass_fields__) - {"command", "paths"}
+    names = set(Settings.__dataclass_fields__) - {"command", "paths", "json_lang", "words"}
 
     @functools.wraps(function)
     def call(*args: Any, **values: Any) -> Any:
         known = {name: values.pop(name) for name in names & values.keys()}
         context = click.get_current_context()
-        known |= {"lang": lang_of(context), "json_lang": known.get("lang") or "en"}
+        reader = reader_of(context)
+        known |= {"lang": reader.lang, "json_lang": known.get("lang") or "en", "words": reader.words}
         settings = Settings(command=context.info_name or "", paths=values.pop("paths", ()), **known)
         return function(*args, settings=settings, **values)
 

@@ -75,7 +75,7 @@ def _same_machine(one: Platform, other: Platform) -> bool:
 
 def _commands(settings: Settings, platforms: Iterable[Platform]) -> tuple[str, ...]:
     ordered = sorted(platforms, key=lambda platform: platform.id)
-    commands = [settings.again(settings.command, platform=platform.id) for platform in ordered]
+    commands = [settings.same(platform.id) for platform in ordered]
     width = max(map(len, commands), default=0)
     titles = [in_language(platform, "title", settings.lang) for platform in ordered]
     return tuple(f"{command:<{width}}  {title}" for command, title in zip(commands, titles, strict=True))

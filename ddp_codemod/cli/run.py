@@ -117,7 +117,7 @@ def _announce(settings: Settings, console: Console, choice: Choice) -> None:
     if choice.reason != Reason.of("platform-option"):
         console.say("  " + render(choice.reason, settings.lang))
     for other in choice.others:
-        command = settings.again(settings.command, platform=other.id)
+        command = settings.same(other.id)
         console.say("  " + console.text("platform-other", command=command, title=in_language(other, "title", settings.lang)))
 
 

@@ -1,9 +1,10 @@
-"""Commands and options whose help is a message key, shown in the reader's language; the context's ``obj`` is that language."""
+"""Commands and options whose help is a message key, shown in the reader's language; the context's ``obj`` is the reader."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
@@ -13,9 +14,22 @@ from ddp_codemod.messages import text
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True)
+class Reader:
+    """Who types: the language to answer in, and the words of the command line."""
+
+    lang: str = "en"
+    words: tuple[str, ...] = ()
+
+
+def reader_of(context: click.Context) -> Reader:
+    """The reader, whom ``main`` put into the context."""
+    return context.find_object(Reader) or Reader()
+
+
 def lang_of(context: click.Context) -> str:
-    """The reader's language, which ``main`` put into the context."""
-    return context.find_object(str) or "en"
+    """The reader's language."""
+    return reader_of(context).lang
 
 
 class Option(click.Option):

@@ -133,7 +133,10 @@ def test_the_machine_is_not_asked_where_nobody_is(project, run, monkeypatch: pyt
     monkeypatch.setenv("PRE_COMMIT", "1")
     done = run("check", ".")
     assert (done.code, done.out) == (2, "")
-    assert "  ddp-codemod check . --platform rocm" in done.err
+    assert "  ddp-codemod check . --platform rocm " in done.err
+    dry = run("apply", ".", "--dry-run", "--rule", "no-libuv", "--rule", "nccl-shm", "-v")
+    assert "  ddp-codemod apply . --dry-run --rule no-libuv --rule nccl-shm -v --platform windows " in dry.err
+    assert "  ddp-codemod explain train.py:3 --platform rocm " in run("explain", "train.py:3").err
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt])
