@@ -76,6 +76,13 @@ def test_inserted_between_like_lines(git: RunGit) -> None:
     check(git, before, before.replace(b"\n    end", b"\n    if a:\n        one()\n\n    end"))
 
 
+def test_inserted_block_stands_where_its_indentation_says(git: RunGit) -> None:
+    before = b"def run():\n    if a:\n        one()\n    end()\n"
+    after = before.replace(b"    if a", b"    if a:\n        two()\n    if a", 1)
+    check(git, before, after)
+    assert b"+    if a:\n+        two()\n     if a:\n" in git_diff([FileChange("a", before, after)])
+
+
 def test_inserted_line_at_start_and_end(git: RunGit) -> None:
     check(git, PROGRAM, b"import sys\n" + PROGRAM + b"fit()\n")
 

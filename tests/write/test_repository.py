@@ -117,12 +117,19 @@ def test_untracked_file_in_a_converting_repository(repo: Repo) -> None:
 
 
 def test_marks_no_final_newline_and_names(repo: Repo) -> None:
-    names = ["训练.py", 'a "b".py', "tab\tand space.py", "line\nend.py", ":(glob)*.py", "-dash.py", "[a].py", "*.py"]
+    names = ["训练.py", 'a "b".py', "tab\tand space.py", "line\nend.py", ":(top)b.py", "-dash.py", "[a].py", "*.py"]
     contents = [b"\xef\xbb\xbfx = 'nccl'\n", b"x = 'nccl'", "x = '后端' 'nccl'".encode("gbk"), b"\x0cnccl\n"] * 2
     for name, data in zip(names, contents, strict=True):
         (repo.top / name).write_bytes(data)
     repo.commit()
     check(repo, *[repo.change(name) for name in names])
+
+
+@pytest.mark.parametrize("name", [":(top)b.py", ":!a.py", "-z", "--stage"])
+def test_names_are_never_patterns_or_options(repo: Repo, name: str) -> None:
+    (repo.top / name).write_bytes(LF)
+    repo.commit(a=LF, b=LF)
+    assert blobs(repo.top, [name])[name].holds(LF)
 
 
 def test_name_that_is_no_unicode(repo: Repo) -> None:

@@ -111,6 +111,14 @@ def test_unreadable_record_is_passed_over(applied: Path) -> None:
         undo(applied)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_gives_back_the_mode_too(applied: Path) -> None:
+    before = (applied / "a.py").stat().st_mode
+    (applied / "a.py").chmod(0o700)
+    undo(applied)
+    assert (applied / "a.py").stat().st_mode == before
+
+
 def test_in_a_repository(repo: Repo) -> None:
     repo.commit(a=OLD)
     apply_changes(repo.top, [repo.change("a.py")], allow_dirty=False)
