@@ -14,6 +14,7 @@ TRAIN = """import os
 import torch
 import torch.distributed as dist
 
+os.makedirs("logs", exist_ok=True)
 dist.init_process_group(
     backend="gloo" if os.name == "nt" or not torch.cuda.is_available() else "nccl",
     init_method="env://?use_libuv=False",
@@ -45,7 +46,7 @@ def test_windows_in_chinese_with_nothing_to_do(project, run, machine: Machines, 
     assert done.err.startswith("平台 windows：")
     assert "根据本机选定" in done.err
     assert "没有需要修改的地方" in done.out
-    assert "train.py:7: torch.init_process_group(backend): " in done.out  # with its reason, without asking for it
+    assert "train.py:8: torch.init_process_group(backend): " in done.out  # with its reason, without asking for it
     assert "gloo-on-windows" in done.out
     assert (root / "train.py").read_text() == TRAIN
 
