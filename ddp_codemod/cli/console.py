@@ -41,7 +41,7 @@ class Console:
         """Colour for a stream: as asked, else only on a terminal (https://no-color.org)."""
         if self.color != "auto":
             return Ink(self.color == "always")
-        return Ink(stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and _ansi())
+        return Ink(_takes_escapes(stream) and not os.environ.get("NO_COLOR"))
 
     def out(self, line: str = "") -> None:
         """Write a line of the result."""
@@ -73,10 +73,10 @@ class Console:
 
     def progress(self, name: str, done: int, total: int) -> None:
         """Show how far long work has come, and the file it is at: one line on a terminal, nothing elsewhere."""
-        if self.quiet or not sys.stderr.isatty() or not _ansi():
+        if self.quiet or not _takes_escapes(sys.stderr):
             return
         sys.stderr.write(
-            "\r\x1b[K" + self.text("progress", name=name, done=done, total=total)[: get_terminal_size().columns // 2]
+            "\r\x1b[K" + self.text("progress", name=name, done=done + 1, total=total)[: get_terminal_size().columns // 2]
         )
         sys.stderr.flush()
         self._progress = True
@@ -88,8 +88,10 @@ class Console:
             self._progress = False
 
 
-def _ansi() -> bool:
-    """Whether the terminal takes escape sequences; a Windows console has to be asked for it."""
+def _takes_escapes(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that takes escape sequences; a Windows console has to be asked for it."""
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        return False
     if sys.platform != "win32":
         return True
     import ctypes

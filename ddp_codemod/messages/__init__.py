@@ -20,7 +20,8 @@ else:
     import tomli as tomllib
 
 LANGUAGES = ("en", "zh")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# {name}, or {name|one|many}: a word that hangs on a number
+_PLACEHOLDER = re.compile(r"\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}")
 
 
 @cache
@@ -35,7 +36,7 @@ def catalogue(lang: str) -> dict[str, str]:
 
 def placeholders(template: str) -> set[str]:
     """The names in braces that a sentence has filled in."""
-    return set(_PLACEHOLDER.findall(template))
+    return {found.group(1) for found in _PLACEHOLDER.finditer(template)}
 
 
 def render(reason: Reason, lang: str = "en") -> str:
@@ -49,7 +50,9 @@ def render(reason: Reason, lang: str = "en") -> str:
         return " ".join([reason.key, *(f"{name}={value}" for name, value in reason.args)])
 
     def fill(found: re.Match[str]) -> str:
-        name = found.group(1)
+        name, one, many = found.groups()
+        if one is not None and name in args:
+            return str(one if args[name] == "1" else many)
         return args.get(f"{name}_{lang}") or args.get(name, found.group(0))
 
     return _PLACEHOLDER.sub(fill, template)

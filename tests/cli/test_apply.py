@@ -36,8 +36,8 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert "Platform rocm: " in done.err
     assert '-dist.init_process_group("nccl")\n+dist.init_process_group("gloo")\n' in done.out
     assert "train.py:4  [unsupported-backend]\n    nccl does not work on rocm" in done.out
-    assert "1 changes written to 1 files for rocm." in done.out
-    assert "2 sites found, 1 stay as they are, 0 for review" in done.out
+    assert "1 change written to 1 file for rocm." in done.out
+    assert "2 sites found, 1 stays as it is, 0 for review" in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -69,7 +69,7 @@ def test_dry_run_writes_nothing(project: Project, run) -> None:  # type: ignore[
     assert done.code == 0
     assert files(root)["train.py"] == TRAIN.encode()
     assert '+dist.init_process_group("gloo")' in done.out
-    assert "1 changes in 1 files for rocm; nothing written." in done.out
+    assert "1 change in 1 file for rocm; nothing written." in done.out
     assert "ddp-codemod apply . --platform rocm\n" in done.out
 
 
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_python_3_is_named(project: Project, run) -> None:  #
     root = project(old=PYTHON_2, train=TRAIN)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 1
-    assert "Not finished: 1 files not handled." in done.out
+    assert "Not finished: 1 file not handled." in done.out
     assert "  old.py: Python 2 (line 2)" in done.out
     assert files(root)["old.py"] == PYTHON_2.encode()
     assert b"gloo" in files(root)["train.py"]

@@ -122,5 +122,10 @@ def test_windows_is_asked_where_no_variable_says_it(monkeypatch: pytest.MonkeyPa
     assert language(None, {"LANG": "en_US"}) == "en"
 
 
+@pytest.mark.parametrize(("files", "said"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (11, "11 files")])
+def test_words_follow_their_number(files: int, said: str) -> None:
+    assert f"written to {said} for" in text("summary-written", "en", edits=3, files=files, platform="p")
+
+
 def test_text_is_render_by_key() -> None:
     assert text("usage-near", "zh", near="--platform") == "；是否想输入 --platform？"
