@@ -51,7 +51,7 @@ class Run:
     def __init__(self, options: Options) -> None:
         self.options = options
         paths = [Path(_absolute(path)) for path in options.paths]
-        self.root = options.root or find_root(paths)
+        self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
         finder_surfaces = list(options.rules.surfaces.values())
         project_files = list(walk(self.root, [self.root], SUFFIXES))
         named = [path for path in paths if path.is_file() and path not in set(project_files)]
@@ -61,7 +61,9 @@ class Run:
         resolver = Resolver(self.project)
         self.finder = Finder(finder_surfaces, resolver)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
-        self.context = Context(options.platform, options.rules, Tracer(resolver, self.facts, options.rules), self.facts)
+        self.context = Context(
+            options.platform, options.rules, Tracer(resolver, self.facts, options.rules, options.platform), self.facts
+        )
         self.ignored = 0
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
 
@@ -71,7 +73,11 @@ class Run:
         planner = Planner(self.options.rules, self._writable, self._droppable, self._reexported)
         plan = planner.plan(findings)
         decisions = tuple(sorted((_decision(finding) for finding in plan.findings), key=_order))
-        names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in plan.edits}
+        names = (
+            {d.place.name for d in decisions}
+            | {o.place.name for d in decisions for o in d.origins}
+            | {e.name for e in plan.edits}
+        )
         names |= {hop.place.name for d in decisions for hop in d.hops}
         return Survey(
             root=self.root,
@@ -126,6 +132,8 @@ class Run:
                 if parameter.add == "handler":
                     return match_handler(self.context, use, parameter, fix)
                 finding = match_backend(self.context, use, parameter, fix)
+                if finding is None:
+                    return None
                 needed = self.options.platform.required_import
                 wanted = finding.action is Action.EDIT and needed is not None
                 return replace(finding, required_import=needed) if wanted else finding
@@ -225,7 +233,9 @@ def _no_fix(rules: Rules) -> Fix:
 
 
 def _is_backend(finding: Finding) -> bool:
-    return any(parameter.role == "backend" and parameter.name == finding.parameter for parameter in finding.use.surface.parameters)
+    return any(
+        parameter.role == "backend" and parameter.name == finding.parameter for parameter in finding.use.surface.parameters
+    )
 
 
 def _decision(finding: Finding) -> Decision:

@@ -54,7 +54,9 @@ def unused_imports(module: Module, dropped: Sequence[ast.expr], reexported: Call
 def _standard(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     source = alias.name if isinstance(statement, ast.Import) else statement.module or ""
     top = source.split(".")[0]
-    return top in sys.stdlib_module_names and top != "__future__" and not (isinstance(statement, ast.ImportFrom) and statement.level)
+    return (
+        top in sys.stdlib_module_names and top != "__future__" and not (isinstance(statement, ast.ImportFrom) and statement.level)
+    )
 
 
 def _exported(module: Module, name: str) -> bool:

@@ -24,7 +24,8 @@ def preview_lines(source: Source, edit: Edit) -> Preview:
     """What one edit alone does to its lines; an insertion of whole lines is shown with the line that follows it."""
     start, end = edit.start, edit.end
     if edit.after is None and edit.recipe is not None:
-        return _preview(source, start, end, None)
+        at = start if edit.anchor is None else edit.anchor
+        return _preview(source, at, at, None)  # the line to look at: what changes around it is not known yet
     if not edit.after:
         start, end = emptied(source, start, end)
     return _preview(source, start, end, edit.after or "")

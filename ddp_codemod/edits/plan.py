@@ -15,7 +15,6 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewText, NewVariable, Splice
 from ddp_codemod.rules.load import Rules
 
-
 Key = tuple[str, int, int, str]
 
 

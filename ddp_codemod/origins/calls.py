@@ -43,10 +43,14 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     if frame is not None:
         if node.arg in frame.bound:
             bound_module, bound, outer = frame.bound[node.arg]
-            step = way.hop(bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument")
+            step = way.hop(
+                bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"
+            )
             return tracer.trace(bound_module, bound, _in(step, outer))
         if default is not None:
-            step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
+            step = way.hop(
+                module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default"
+            )
             return tracer.trace(module, default, step)
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     found: list[Leaf] = []
@@ -57,9 +61,13 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     for given in callers(tracer, module, function):
         argument = given_argument(given, function, node.arg, bound_method(module, function))
         if argument is not None:
-            step = way.hop(given.module.place(given.call), Reason.of("hop-argument", name=node.arg, function=function.name), "argument")
+            step = way.hop(
+                given.module.place(given.call), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"
+            )
             found += tracer.trace(given.module, argument, _in(step, None))
-    return found or [Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)]
+    return found or [
+        Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
+    ]
 
 
 def _in(way: Way, frame: Frame | None) -> Way:
@@ -159,7 +167,13 @@ def calls_of(module: Module) -> dict[str, list[ast.Call]]:
         table: dict[str, list[ast.Call]] = {}
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
-            last = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+            last = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else node.func.id
+                if isinstance(node.func, ast.Name)
+                else ""
+            )
             if last:
                 table.setdefault(last, []).append(node)
         module.cache["calls"] = table
@@ -200,10 +214,20 @@ def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, f
                         if not any(isinstance(e, External) and e.name in forwarder.names for e in names):
                             continue
                         if calls_function(tracer, other, handed, module, function):
-                            yield from _through(other, call, forwarder.args, forwarder.args_position, forwarder.kwargs, forwarder.skip, forwarder.function_position)
+                            yield from _through(
+                                other,
+                                call,
+                                forwarder.args,
+                                forwarder.args_position,
+                                forwarder.kwargs,
+                                forwarder.skip,
+                                forwarder.function_position,
+                            )
 
 
-def _through(other: Module, call: ast.Call, args: str | None, position: int, kwargs: str | None, skip: int, function_position: int) -> Iterator[Given]:
+def _through(
+    other: Module, call: ast.Call, args: str | None, position: int, kwargs: str | None, skip: int, function_position: int
+) -> Iterator[Given]:
     if args is None:  # partial(f, 1, x=2)
         yield Given(other, call, tuple(call.args[function_position + 1 :]), tuple(call.keywords), skip)
         return
@@ -213,7 +237,9 @@ def _through(other: Module, call: ast.Call, args: str | None, position: int, kwa
     keywords: tuple[ast.keyword, ...] = ()
     if isinstance(named, ast.Dict):
         keywords = tuple(
-            ast.keyword(str(key.value), value) for key, value in zip(named.keys, named.values, strict=True) if isinstance(key, ast.Constant)
+            ast.keyword(str(key.value), value)
+            for key, value in zip(named.keys, named.values, strict=True)
+            if isinstance(key, ast.Constant)
         )
     elif isinstance(named, ast.Call):
         keywords = tuple(named.keywords)

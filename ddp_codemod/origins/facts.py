@@ -11,9 +11,9 @@ from ddp_codemod.origins.leaf import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.model import Fact, FactValue
 from ddp_codemod.sites.resolve import Definition, Resolver, Variable
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, bound_by, owner, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
 
-DEPTH = 8
+BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Facts:
@@ -24,16 +24,21 @@ class Facts:
 
     def __init__(self, resolver: Resolver, facts: Mapping[str, FactValue], open_words: Container[str]) -> None:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
+        self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
 
-    def truth(self, module: Module, node: ast.expr, frame: Frame | None = None, depth: int = 0) -> bool | None:
+    def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
         """Whether a condition is true on the platform; None where that is open."""
-        return truth(self.fold(module, node, frame, depth))
+        return truth(self.fold(module, node, frame))
 
-    def fold(self, module: Module, node: ast.expr, frame: Frame | None = None, depth: int = 0) -> Value:
-        """What an expression gives on the platform."""
-        return fold(node, lambda part: self._look(module, part, frame, depth))
+    def fold(self, module: Module, node: ast.expr, frame: Frame | None = None) -> Value:
+        """What an expression gives on the platform. What depends on itself is unknown."""
+        key = (node, frame)
+        if key not in self._folded:
+            self._folded[key] = UNKNOWN
+            self._folded[key] = fold(node, lambda part: self._look(module, part, frame))
+        return self._folded[key]
 
-    def _look(self, module: Module, node: ast.expr, frame: Frame | None, depth: int) -> Value:
+    def _look(self, module: Module, node: ast.expr, frame: Frame | None) -> Value:
         called = isinstance(node, ast.Call) and not node.args and not node.keywords
         named = node.func if isinstance(node, ast.Call) and called else node
         if isinstance(named, (ast.Name, ast.Attribute)):
@@ -41,17 +46,15 @@ class Facts:
                 found = self.facts.get(f"{name}()" if called else name)
                 if found is not None:
                     return as_value(found)
-        if depth > DEPTH:
-            return UNKNOWN
         if isinstance(node, ast.Name):
-            return self._variable(module, node, frame, depth)
+            return self._variable(module, node, frame)
         if isinstance(node, ast.Attribute):
-            return self._member(module, node, depth)
+            return self._member(module, node)
         if isinstance(node, ast.Call):
-            return self._call(module, node, depth)
+            return self._call(module, node)
         return UNKNOWN
 
-    def _variable(self, module: Module, node: ast.Name, frame: Frame | None, depth: int) -> Value:
+    def _variable(self, module: Module, node: ast.Name, frame: Frame | None) -> Value:
         scope = scope_of(module, node)
         home = owner(module, scope, node.id)
         if home is None:
@@ -61,59 +64,63 @@ class Facts:
             if within is None or node.id not in within.bound or not _only_parameter(module, home, node.id):
                 return UNKNOWN
             bound_module, bound, outer = within.bound[node.id]
-            return self._closed(self.fold(bound_module, bound, outer, depth + 1))
-        found = self.definitions(module, node, depth)
-        return self._agreed(module, found, frame, depth)
+            return self._closed(self.fold(bound_module, bound, outer))
+        found = self.definitions(module, node)
+        return self._agreed(module, found, frame)
 
-    def definitions(self, module: Module, node: ast.Name, depth: int = 0) -> list[Binding]:
+    def definitions(self, module: Module, node: ast.Name) -> list[Binding]:
         """The bindings of a name that can hold where it is used."""
         scope = scope_of(module, node)
         home = owner(module, scope, node.id)
         if home is None:
             return []
-        if home is not scope or not isinstance(home, (ast.Module, ast.ClassDef, *FUNCTIONS)) or isinstance(home, ast.Lambda):
-            return self.at_end(module, home, node.id, depth)
-        reached = self._flow(module, node.id, depth).before(node)
-        return [*_parameters(module, home, node.id), *reached.found] if reached.open else reached.found
+        if home is not scope or not isinstance(home, BODIES):
+            return self.at_end(module, home, node.id)
+        made = bindings(module, home)[node.id]
+        if len(made) == 1 and _unconditional(module, made[0], home):
+            return made
+        reached = self._flow(module, made).before(node)
+        return [*_parameters(made), *reached.found] if reached.open else reached.found
 
-    def at_end(self, module: Module, home: ast.AST, name: str, depth: int = 0) -> list[Binding]:
+    def at_end(self, module: Module, home: ast.AST, name: str) -> list[Binding]:
         """The bindings of a name that can hold once the body of its scope has run: what functions inside see."""
-        body = getattr(home, "body", None)
-        if not isinstance(body, list):
-            return list(bindings(module, home).get(name, ()))
-        reached = self._flow(module, name, depth).block(body)
-        found = [*_parameters(module, home, name), *reached.found] if reached.open else reached.found
-        if isinstance(home, ast.Module):
-            found = [*found, *_assigned_as_global(module, name)]
-        # a scope that never ends (a server's loop) still has its bindings
-        return found or list(bindings(module, home).get(name, ()))
+        made = bindings(module, home).get(name, [])
+        if not isinstance(home, BODIES):
+            return made
+        key = ("at-end", home, name)
+        if key not in module.cache:
+            module.cache[key] = made  # while its own conditions are being folded
+            reached = self._flow(module, made).block(home.body)
+            found = [*_parameters(made), *reached.found] if reached.open else reached.found
+            if isinstance(home, ast.Module):
+                found = [*found, *_assigned_as_global(module, name)]
+            # a scope that never ends (a server's loop) still has its bindings
+            module.cache[key] = found or made
+        return module.cache[key]  # type: ignore[return-value]
 
-    def _flow(self, module: Module, name: str, depth: int) -> Flow:
-        def defines(statement: ast.AST) -> list[Binding]:
-            return [made for made in bound_by(statement) if made.name == name]
+    def _flow(self, module: Module, made: list[Binding]) -> Flow:
+        return Flow(module, made, lambda test: self.truth(module, test))
 
-        return Flow(module, defines, lambda test: self.truth(module, test, None, depth + 1) if depth < DEPTH else None)
-
-    def _agreed(self, module: Module, found: list[Binding], frame: Frame | None, depth: int) -> Value:
+    def _agreed(self, module: Module, found: list[Binding], frame: Frame | None) -> Value:
         """The one value that all bindings give, if they do."""
         results: list[Value] = []
         for binding in found:
             if binding.kind != "value" or binding.value is None:
                 return UNKNOWN
-            results.append(self.fold(module, binding.value, frame, depth + 1))
+            results.append(self.fold(module, binding.value, frame))
         if not results or any(other != results[0] or type(other) is not type(results[0]) for other in results):
             return UNKNOWN
         return self._closed(results[0])
 
-    def _member(self, module: Module, node: ast.Attribute, depth: int) -> Value:
+    def _member(self, module: Module, node: ast.Attribute) -> Value:
         """A constant of another module of the project."""
         for entity in self.resolver.resolve(module, node):
             if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):
                 made = bindings(entity.module, entity.scope).get(entity.name, [])
-                return self._agreed(entity.module, made, None, depth)
+                return self._agreed(entity.module, made, None)
         return UNKNOWN
 
-    def _call(self, module: Module, node: ast.Call, depth: int) -> Value:
+    def _call(self, module: Module, node: ast.Call) -> Value:
         """A function of the project that is a single ``return``, such as ``def is_windows(): return os.name == "nt"``."""
         if node.args or node.keywords:
             return UNKNOWN
@@ -121,7 +128,7 @@ class Facts:
             if isinstance(entity, Definition) and isinstance(entity.node, ast.FunctionDef):
                 body = [part for part in entity.node.body if not _is_docstring(part)]
                 if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-                    return self._closed(self.fold(entity.module, body[0].value, None, depth + 1))
+                    return self._closed(self.fold(entity.module, body[0].value, None))
         return UNKNOWN
 
     def _closed(self, value: Value) -> Value:
@@ -155,7 +162,7 @@ class Facts:
             block = getattr(parent, name, None)
             if not isinstance(block, list) or child not in block:
                 continue
-            flow = Flow(module, lambda _: [], lambda test: self.truth(module, test))
+            flow = Flow(module, [], lambda test: self.truth(module, test))
             for earlier in block[: block.index(child)]:
                 if isinstance(earlier, ast.If) and flow.through(earlier).ends:
                     return earlier.test
@@ -182,8 +189,12 @@ def _branch(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | No
     return False if isinstance(parent, ast.If) else None
 
 
-def _parameters(module: Module, home: ast.AST, name: str) -> list[Binding]:
-    return [made for made in bindings(module, home).get(name, ()) if made.kind == "parameter"]
+def _parameters(made: list[Binding]) -> list[Binding]:
+    return [binding for binding in made if binding.kind == "parameter"]
+
+
+def _unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
+    return binding.kind == "parameter" or module.parents.get(binding.node) is home
 
 
 def _only_parameter(module: Module, home: ast.AST, name: str) -> bool:

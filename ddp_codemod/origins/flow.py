@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding
 
-Defines = Callable[[ast.AST], Sequence[Binding]]
 Truth = Callable[[ast.expr], "bool | None"]
 BARRIERS = (ast.Module, ast.ClassDef, *FUNCTIONS)
 EXITS = frozenset({"exit", "_exit", "quit", "abort"})
@@ -28,10 +27,20 @@ class Reached:
 
 
 class Flow:
-    """Looks for definitions of one place; ``defines(statement)`` tells those that a single statement makes."""
+    """Looks for the definitions, among ``made``, of one place in one scope."""
 
-    def __init__(self, module: Module, defines: Defines, truth: Truth) -> None:
-        self.module, self.defines, self.truth = module, defines, truth
+    def __init__(self, module: Module, made: Sequence[Binding], truth: Truth) -> None:
+        self.module, self.truth = module, truth
+        self._made: dict[ast.AST, list[Binding]] = {}
+        self._holds: dict[ast.AST, list[Binding]] = {}  # statements, and those around them, with the definitions inside
+        for binding in made:
+            self._made.setdefault(binding.node, []).append(binding)
+            for node in (binding.node, *module.ancestors(binding.node)):
+                self._holds.setdefault(node, []).append(binding)
+
+    def defines(self, node: ast.AST) -> list[Binding]:
+        """The definitions that a statement makes by itself."""
+        return self._made.get(node, [])
 
     def before(self, node: ast.AST) -> Reached:
         """What can hold when the statement of ``node`` starts, inside its function, class or module body."""
@@ -50,11 +59,11 @@ class Flow:
                 return result
             if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
                 result.found = self._anything(parent) + result.found  # an earlier turn of the loop
-            elif isinstance(parent, (ast.With, ast.AsyncWith)) and (own := list(self.defines(parent))):
+            elif isinstance(parent, (ast.With, ast.AsyncWith)) and (own := self.defines(parent)):
                 result.found, result.open = own + result.found, False
                 return result
             elif isinstance(parent, ast.ExceptHandler):
-                result.found = list(self.defines(parent)) + result.found
+                result.found = self.defines(parent) + result.found
             elif _is_try(parent) and block is not None and block is not parent.body:  # type: ignore[attr-defined]
                 step = self.block(parent.body)  # type: ignore[attr-defined]
                 result.found = step.found + result.found
@@ -85,11 +94,13 @@ class Flow:
 
     def through(self, node: ast.stmt) -> Reached:
         """What one statement leaves behind."""
-        own = list(self.defines(node))
+        own = self.defines(node)
         if isinstance(node, ast.If):
+            branches = [self.block(node.body), self.block(node.orelse)]
+            if branches[0].ends is branches[1].ends and node not in self._holds:
+                return _join(branches)  # the condition changes nothing here
             known = self.truth(node.test)
-            branches = [node.body] if known else [node.orelse] if known is False else [node.body, node.orelse]
-            return _join([self.block(branch) for branch in branches])
+            return _join(branches if known is None else branches[:1] if known else branches[1:])
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             if isinstance(node, ast.While) and self.truth(node.test) is False:
                 return Reached()
@@ -101,8 +112,9 @@ class Flow:
             return self._through_try(node)
         if isinstance(node, ast.Match):
             return Reached(self._anything(node))
-        walrus = [] if own or isinstance(node, BARRIERS) else self._anything(node)
-        return Reached(own + walrus, not own, _leaves(node))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return Reached(own, not own)
+        return Reached(self._anything(node), not own, _leaves(node))
 
     def _through_try(self, node: ast.stmt) -> Reached:
         body = self.block([*node.body, *node.orelse])  # type: ignore[attr-defined]
@@ -119,15 +131,8 @@ class Flow:
         return Reached(result.found + last.found, result.open, result.ends or last.ends)
 
     def _anything(self, node: ast.AST) -> list[Binding]:
-        """Every definition inside a statement, nested functions and classes left out."""
-        found: list[Binding] = []
-        todo = [node]
-        while todo:
-            at = todo.pop()
-            found += self.defines(at)
-            if at is node or not isinstance(at, BARRIERS):
-                todo.extend(reversed(list(ast.iter_child_nodes(at))))
-        return found
+        """Every definition inside a statement."""
+        return self._holds.get(node, [])
 
 
 def _join(paths: list[Reached]) -> Reached:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls, options
+from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
-from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.origins.leaf import Default, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef, Variable
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, bound_by, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -63,16 +64,17 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
         return [], False
     name = root.id
 
-    def defines(statement: ast.AST) -> list[Binding]:
-        if isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                if isinstance(target, (ast.Attribute, ast.Subscript)) and ast.unparse(target) == text:
-                    return [Binding(text, "value", statement, statement.value)]
-        if isinstance(statement, ast.AnnAssign) and statement.value is not None and ast.unparse(statement.target) == text:
-            return [Binding(text, "value", statement, statement.value)]
-        return [Binding(text, ROOT, made.node) for made in bound_by(statement) if made.name == name]
-
-    flow = Flow(module, defines, lambda test: tracer.facts.truth(module, test))
+    scope = scope_of(module, node)
+    made = [binding for binding in _stored_at(module, text) if scope_of(module, binding.node) is scope]
+    if not made:
+        return [], False
+    if isinstance(scope, BODIES):
+        made += [
+            Binding(text, ROOT, root_made.node)
+            for root_made in bindings(module, scope).get(name, ())
+            if root_made.kind != "parameter"
+        ]
+    flow = Flow(module, made, lambda test: tracer.facts.truth(module, test))
     reached = flow.before(node)
     found: list[Leaf] = []
     for binding in reached.found:
@@ -83,13 +85,29 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     return found, bool(found) and not reached.open and not made_here
 
 
+def _stored_at(module: Module, text: str) -> list[Binding]:
+    """The assignments of a file to an attribute or subscript, by its text."""
+    if "stored" not in module.cache:
+        table: dict[str, list[Binding]] = {}
+        for kind in (ast.Assign, ast.AnnAssign):
+            for statement in module.nodes.get(kind, ()):
+                for target, value in _assigned(statement):
+                    if isinstance(target, (ast.Attribute, ast.Subscript)):
+                        place = ast.unparse(target)
+                        table.setdefault(place, []).append(Binding(place, "value", statement, value))
+        module.cache["stored"] = table
+    return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
+
+
 def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
     """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
     found: list[Leaf] = []
     for owner_module, base in tracer.resolver.lineage(module, node):
         for binding in _stores(owner_module, base).get(name, ()):
             if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
-                step = way.hop(owner_module.place(binding.node), Reason.of("hop-attribute", name=name, owner=base.name), "assignment")
+                step = way.hop(
+                    owner_module.place(binding.node), Reason.of("hop-attribute", name=name, owner=base.name), "assignment"
+                )
                 found += tracer.trace(owner_module, binding.value, step)
         found += _of_body(tracer, owner_module, base, name, way)
         if found:
@@ -152,7 +170,9 @@ def _assigned(statement: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
 
 
 def _is_property(node: ast.AST) -> bool:
-    last = [part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in getattr(node, "decorator_list", [])]
+    last = [
+        part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in getattr(node, "decorator_list", [])
+    ]
     return any(name.endswith("property") for name in last)
 
 
@@ -218,21 +238,32 @@ def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) 
 def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way) -> list[Leaf] | None:
     """The leaves of a key of a mapping; None where the mapping is not one that the project writes out."""
     wanted = tracer.facts.fold(module, key, way.frame)
+    name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found: list[Leaf] = []
     understood = False
     for leaf in tracer.trace(module, mapping, replace(way, kind="object")):
         if leaf.kind != "object":
             continue
         understood = True
-        for entry, value in _entries(leaf.node):
-            given = tracer.facts.fold(leaf.module, entry) if entry is not None else None
-            if given is None or not isinstance(given, Known) or not isinstance(wanted, Known) or given.value == wanted.value:
-                step = leaf.way.hop(leaf.module.place(value), Reason.of("hop-key", text=module.text(key)), "key")
-                found += tracer.trace(leaf.module, value, step)
+        for value in _chosen(tracer, leaf, wanted):
+            step = leaf.way.hop(leaf.module.place(value), Reason.of("hop-key", text=name), "key")
+            found += tracer.trace(leaf.module, value, step)
     return found if understood else None
 
 
-def _entries(node: ast.AST) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+def _chosen(tracer: Tracer, leaf: Leaf, wanted: Value) -> list[ast.expr]:
+    """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
+    entries = [(tracer.facts.fold(leaf.module, key), value) for key, value in _entries(leaf.node)]
+    if isinstance(wanted, Known):
+        return [value for key, value in entries if not isinstance(key, Known) or key.value == wanted.value]
+    keys = [key.value for key, _ in entries if isinstance(key, Known)]
+    if len(keys) == len(entries) and all(key in tracer.device_types for key in keys):
+        own = [value for key, value in entries if isinstance(key, Known) and key.value in tracer.platform.device_types]
+        return own or [value for _, value in entries]
+    return [value for _, value in entries]
+
+
+def _entries(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     if isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             if key is not None:
@@ -244,8 +275,3 @@ def _entries(node: ast.AST) -> Iterator[tuple[ast.expr | None, ast.expr]]:
     elif isinstance(node, (ast.Tuple, ast.List)):
         for index, value in enumerate(node.elts):
             yield ast.Constant(index), value
-
-
-def in_function(module: Module, node: ast.AST) -> bool:
-    """Whether a node is inside a function."""
-    return isinstance(scope_of(module, node), FUNCTIONS)

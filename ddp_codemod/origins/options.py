@@ -30,7 +30,9 @@ def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iter
     return None
 
 
-def decorated_default(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Way) -> list[Leaf]:
+def decorated_default(
+    tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Way
+) -> list[Leaf]:
     """The default that a decorator declares for a parameter: ``@click.option("--backend", default="nccl")``."""
     found: list[Leaf] = []
     for decorator in function.decorator_list:

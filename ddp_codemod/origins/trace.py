@@ -13,6 +13,7 @@ from ddp_codemod.origins.fold import UNKNOWN, Known, truth
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Platform
 from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
 
@@ -22,10 +23,10 @@ TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods tha
 class Tracer:
     """Tracing on one platform: branches that its facts exclude are not followed."""
 
-    def __init__(self, resolver: Resolver, facts: Facts, rules: Rules) -> None:
-        self.resolver, self.facts, self.rules = resolver, facts, rules
+    def __init__(self, resolver: Resolver, facts: Facts, rules: Rules, platform: Platform) -> None:
+        self.resolver, self.facts, self.rules, self.platform = resolver, facts, rules, platform
         self.idioms = rules.idioms
-        self._memo: dict[tuple[int, int], list[Leaf]] = {}
+        self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     def trace(self, module: Module, node: ast.expr, way: Way | None = None) -> list[Leaf]:
         """All leaves of an expression, each once; [] where it can only come from itself."""

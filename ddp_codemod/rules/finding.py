@@ -107,7 +107,9 @@ class Context:
     facts: Facts
 
 
-def start(context: Context, use: Use, parameter: Parameter | None, argument: ast.expr | None, leaves: list[Leaf], texts: Iterable[str]) -> Finding:
+def start(
+    context: Context, use: Use, parameter: Parameter | None, argument: ast.expr | None, leaves: list[Leaf], texts: Iterable[str]
+) -> Finding:
     """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
     name = parameter.name if parameter else ""
     found = tuple(dict.fromkeys(texts))

@@ -12,8 +12,10 @@ from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import scope_of
 
 OMITTED = "omitted"
+ENTRANCES = frozenset({"parameter-default", "argument", "option-default"})  # each of these is somebody's whole choice
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
@@ -28,13 +30,16 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
         if leaves is None:
             return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
         found += leaves
-    return None, found or [Leaf(module, call, OMITTED, Default())]
+    omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
+    return None, found or [Leaf(module, call, OMITTED, omitted)]
 
 
-def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
-    """Decide about a backend parameter."""
+def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about a backend parameter; None where the call does not name it and that makes it no site."""
     platform = context.platform
     argument, leaves = leaves_of(context, use, parameter)
+    if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
+        return None
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
     never = unreachable(context, use)
     if never is not None:
@@ -43,7 +48,9 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(Reason.of("keep-ignored", why=parameter.ignored, why_zh=parameter.ignored_zh or parameter.ignored))
     changes, blocked = _changes(context, use, parameter, leaves)
     if parameter.foreign is not None and (changes or blocked):
-        return made.review(fix.id, Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign))
+        return made.review(
+            fix.id, Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)
+        )
     if changes:
         safe = fix.applicability == "safe" and use.surface.edit_applicability == "safe"
         if any(isinstance(change, NewKeyword) for change in changes):
@@ -63,40 +70,63 @@ def _changes(context: Context, use: Use, parameter: Parameter, leaves: list[Leaf
     default_wrong = bool(choice.default) and choice.default not in choice.works
     for leaf in leaves:
         value = leaf.value
-        nothing = isinstance(value, Known) and value.value is None
-        if leaf.kind == OMITTED or nothing:
+        if isinstance(value, Known) and isinstance(value.value, str):
+            verdict = assess(value.value, choice, context.rules.backends)
+            if verdict.wanted is not None and not _for_other_hardware(context, leaf, leaves):
+                changes.append(_change(use, parameter, leaf, verdict.wanted))
+            elif not verdict.known:
+                blocked = blocked or Reason.of("review-strange", value=value.value)
+        elif leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
-            if leaf.kind == OMITTED and parameter.add == "keyword":
-                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{choice.wanted}"'))
-            elif nothing and leaf.kind == "literal":
-                changes.append(NewText(leaf, choice.wanted))  # written out, None is the same as left out
+            if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == "literal":
+                changes.append(_change(use, parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
                 blocked = blocked or _default_reason(context)
         elif isinstance(value, Default):
             blocked = blocked or (_default_reason(context) if default_wrong else None)
-        elif isinstance(value, Known) and isinstance(value.value, str):
-            verdict = assess(value.value, choice, context.rules.backends)
-            if verdict.wanted is not None:
-                changes.append(NewText(leaf, verdict.wanted))
-            elif not verdict.known:
-                blocked = blocked or Reason.of("review-strange", value=value.value)
         elif not isinstance(value, Current) and leaf.kind != "parameter":
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.module.text(leaf.node))
     return changes, blocked
 
 
+def _change(use: Use, parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
+    if leaf.kind == OMITTED:
+        return NewKeyword(use.module, use.call, parameter.name, f'"{wanted}"')
+    return NewText(leaf, wanted)
+
+
+def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool:
+    """Whether a backend is one branch of a choice between accelerators, and another branch is for the platform's own."""
+    devices = context.platform.device_types
+    if len(devices) < 2 or leaf.kind in ENTRANCES or _serves(context, leaf, devices):
+        return False
+    scope = scope_of(leaf.module, leaf.node)
+    beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
+    return any(scope_of(other.module, other.node) is scope and _serves(context, other, devices[:1]) for other in beside)
+
+
+def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:
+    if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
+        return False
+    names = {part.rpartition(":")[2].lower() for part in leaf.value.value.split(",")}
+    known = [context.rules.backends[name] for name in names if name in context.rules.backends]
+    return any(set(backend.devices) & set(devices) for backend in known)
+
+
 def _default_reason(context: Context) -> Reason:
     platform = context.platform
     default, wanted = platform.backend.default, platform.backend.wanted
-    return Reason.of("review-default", value=default, wanted=wanted, platform=platform.id, why=platform.why, why_zh=platform.why_zh)
+    return Reason.of(
+        "review-default", value=default, wanted=wanted, platform=platform.id, why=platform.why, why_zh=platform.why_zh
+    )
 
 
 def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
     """What a leaf gives on the platform, for the reader; "?" where that is not known."""
     if isinstance(leaf.value, Known) and leaf.value.value is not None:
         return str(leaf.value.value)
-    if isinstance(leaf.value, (Default, Known)):
+    if isinstance(leaf.value, (Default, Known)) or leaf.kind == OMITTED:
         return context.platform.backend.default if parameter.omitted == "platform-default" else parameter.omitted
     return "get_backend()" if isinstance(leaf.value, Current) else "?"
 
@@ -110,7 +140,9 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
             return Reason.of("edit-backend", **common)
         line = first.leaf.module.source.position(first.leaf.place.start)[0]
         return Reason.of("edit-origin", origin=f"{first.leaf.module.name}:{line}", count=count, **common)
-    return Reason.of("edit-omitted", parameter=parameter.name, value=platform.backend.default, wanted=platform.backend.wanted, **common)
+    return Reason.of(
+        "edit-omitted", parameter=parameter.name, value=platform.backend.default, wanted=platform.backend.wanted, **common
+    )
 
 
 def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason:

@@ -32,8 +32,12 @@ def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | N
         outcome = _outcomes(backend) if backend is not None else set()
         if not outcome & set(fix.when_backend):
             if "?" in outcome:
-                return made.review(fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value))
-            return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend)))
+                return made.review(
+                    fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value)
+                )
+            return made.keep(
+                Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend))
+            )
     return set_before(context, use, fix, made)
 
 
@@ -85,7 +89,9 @@ def already_set(context: Context, use: Use, name: str) -> Value | None:
             continue
         if context.facts.unreachable(module, statement) is not None:
             continue
-        conditional = [at for at in module.ancestors(statement) if isinstance(at, (ast.If, ast.For, ast.While, ast.Try, ast.IfExp))]
+        conditional = [
+            at for at in module.ancestors(statement) if isinstance(at, (ast.If, ast.For, ast.While, ast.Try, ast.IfExp))
+        ]
         if any(at not in around and not _certain(context, module, at) for at in conditional):
             continue  # it may not have run
         return context.facts.fold(module, value)
@@ -110,7 +116,11 @@ def _settings(context: Context, module: Module, name: str) -> Iterator[tuple[ast
         if len(call.args) == 2 and _is_text(call.args[0], name):
             if set(resolver.names(module, call.func)) & {"os.environ.setdefault", "os.putenv"}:
                 yield call, call.args[1]
-        elif isinstance(call.func, ast.Attribute) and call.func.attr == "update" and "os.environ.update" in resolver.names(module, call.func):
+        elif (
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr == "update"
+            and "os.environ.update" in resolver.names(module, call.func)
+        ):
             for keyword in call.keywords:
                 if keyword.arg == name:
                     yield call, keyword.value

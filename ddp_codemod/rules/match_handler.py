@@ -37,7 +37,12 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
     why = {"why": platform.why, "why_zh": platform.why_zh}
     reason = Reason.of(
-        "edit-handler", handler=handler.names[0].rsplit(".", 1)[-1], value=choice.default, wanted=choice.wanted, platform=platform.id, **why
+        "edit-handler",
+        handler=handler.names[0].rsplit(".", 1)[-1],
+        value=choice.default,
+        wanted=choice.wanted,
+        platform=platform.id,
+        **why,
     )
     change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted)
     return made.edit(fix.id, parameter.add_applicability == "safe", reason, [change])
@@ -68,7 +73,7 @@ def _made_by(context: Context, module: Module, element: ast.expr) -> list[str]:
 
 
 def _trains(context: Context, use: Use, method: str) -> bool:
-    """Whether something of the object's name calls the method: in this file, or in a class that derives from the one around."""
+    """Whether something of the object's name calls the method: in this file, or where a base or a subclass of the class around is."""
     name = _target(use.module, use.call)
     if name is None:
         return True
@@ -78,6 +83,8 @@ def _trains(context: Context, use: Use, method: str) -> bool:
     if around is None:
         return False
     resolver = context.tracer.resolver
+    if any(_calls_method(other, name, method) for other, _ in resolver.lineage(use.module, around)):
+        return True
     classes, words = {around}, [around.name]
     for word in words:  # grows while subclasses of subclasses turn up
         for file in resolver.project.mentioning(word):
@@ -98,7 +105,13 @@ def _trains(context: Context, use: Use, method: str) -> bool:
 
 def _target(module: Module, call: ast.Call) -> str | None:
     statement = module.statement(call)
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+    targets = (
+        statement.targets
+        if isinstance(statement, ast.Assign)
+        else [statement.target]
+        if isinstance(statement, ast.AnnAssign)
+        else []
+    )
     for target in targets:
         if isinstance(target, ast.Attribute):
             return target.attr
@@ -110,6 +123,6 @@ def _target(module: Module, call: ast.Call) -> str | None:
 def _calls_method(module: Module, name: str, method: str) -> bool:
     for call in calls_of(module).get(method, ()):
         base = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if isinstance(base, ast.Attribute) and base.attr == name or isinstance(base, ast.Name) and base.id == name:
+        if (isinstance(base, ast.Attribute) and base.attr == name) or (isinstance(base, ast.Name) and base.id == name):
             return True
     return False

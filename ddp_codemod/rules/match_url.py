@@ -29,7 +29,10 @@ def match_init_method(context: Context, use: Use, fix: Fix) -> Finding | None:
         return made.keep(never) if never is not None else set_before(context, use, fix, made)
     parameter = roles["init_method"]
     argument, leaves = leaves_of(context, use, parameter)
-    texts = [str(leaf.value.value) if isinstance(leaf.value, Known) else fix.query.default_url if leaf.kind == OMITTED else "?" for leaf in leaves]
+    texts = [
+        str(leaf.value.value) if isinstance(leaf.value, Known) else fix.query.default_url if leaf.kind == OMITTED else "?"
+        for leaf in leaves
+    ]
     made = start(context, use, parameter, argument, leaves, texts)
     never = unreachable(context, use)
     if never is not None:
@@ -47,7 +50,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
     blocked: Reason | None = None
     for leaf in made.leaves:
         value = leaf.value
-        if leaf.kind == OMITTED or isinstance(value, Known) and value.value is None:
+        if leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if switched_off:
                 continue
             if leaf.kind == OMITTED:
@@ -62,7 +65,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 changes.append(NewText(leaf, wanted))
         elif leaf.kind != "parameter":
             scheme = known_head(leaf.node)
-            if scheme is not None and scheme not in query.schemes or switched_off:
+            if (scheme is not None and scheme not in query.schemes) or switched_off:
                 continue
             spliced = _append(leaf, query)
             if spliced is not None:
@@ -160,11 +163,12 @@ def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, mad
         if isinstance(leaf.value, Known) and leaf.value.value is None:
             continue
         if not isinstance(node, ast.Call):
-            return made.review(fix.id, Reason.of("review-store", text=use.module.text(argument), keyword=store.keyword, value=store.value))
+            return made.review(
+                fix.id, Reason.of("review-store", text=use.module.text(argument), keyword=store.keyword, value=store.value)
+            )
         if set(context.tracer.resolver.names(module, node.func)) & set(store.names):
             if not any(keyword.arg == store.keyword for keyword in node.keywords):
                 changes.append(NewKeyword(module, node, store.keyword, store.value))
     if changes:
         return made.edit(fix.id, False, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
     return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
-

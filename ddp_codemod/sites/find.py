@@ -80,7 +80,13 @@ class Finder:
         aliases = _aliases(module, self.words)
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
-            last = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+            last = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else node.func.id
+                if isinstance(node.func, ast.Name)
+                else ""
+            )
             if last in self.words or last in aliases or last in more_words:
                 for entity in self.resolver.resolve(module, node.func):
                     use = self._use(module, node, entity)
@@ -123,9 +129,13 @@ def _aliases(module: Module, words: Iterable[str]) -> set[str]:
         found |= {alias.asname for alias in node.names if alias.asname and alias.name in words}
     for node in module.nodes.get(ast.Assign, ()):
         assert isinstance(node, ast.Assign)
-        last = node.value.attr if isinstance(node.value, ast.Attribute) else node.value.id if isinstance(node.value, ast.Name) else ""
+        last = (
+            node.value.attr
+            if isinstance(node.value, ast.Attribute)
+            else node.value.id
+            if isinstance(node.value, ast.Name)
+            else ""
+        )
         if last in words:
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
-
-
