@@ -34,7 +34,7 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
     try:
         apply_changes(patch.job.root, patch.rendered.changes, allow_dirty=allow_dirty)
     except WriteError as why:
-        raise refused(why) from None
+        raise refused(why, patch.job.root) from None
 
 
 def _show(patch: Patching, dry_run: bool) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from pathlib import Path
+from typing import Protocol
 
 from ddp_codemod.messages import text
 from ddp_codemod.model import Reason
@@ -31,9 +32,18 @@ def unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> Fai
     return Failure(Reason.of(key, word=word, hint=hint, hint_zh=hint_zh, **args))
 
 
-def refused(why: Any) -> Failure:
-    """A failure from what ``write`` raises: an error that carries a reason and the names of files."""
-    return Failure(why.reason, tuple(why.names))
+class Refusal(Protocol):
+    """What ``write`` raises: ``names`` are files, relative to the root."""
+
+    reason: Reason
+    names: tuple[str, ...]
+
+
+def refused(why: Refusal, root: Path) -> Failure:
+    """A failure from a refusal to write, with the files as the reader would type them."""
+    from ddp_codemod.report.view import typed
+
+    return Failure(why.reason, tuple(typed(root.absolute() / name, Path.cwd()) for name in why.names))
 
 
 def fail(key: str, /, *lines: str, **args: object) -> Failure:

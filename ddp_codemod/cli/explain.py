@@ -8,7 +8,7 @@ import click
 
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.options import Settings, survey_options
-from ddp_codemod.cli.run import existing, exit_code, prepare
+from ddp_codemod.cli.run import existing, exit_code, prepare, root_of
 from ddp_codemod.cli.translate import Command
 
 
@@ -21,7 +21,8 @@ def command(settings: Settings, place: str) -> int:
     if not name or not number.isascii() or not number.isdigit():
         raise fail("explain-usage", place=place)
     path, line = existing(name), int(number)
-    job = prepare(replace(settings, paths=(name,)))
+    # the whole project: whether a line is edited can hang on calls and origins in other files
+    job = prepare(replace(settings, paths=(str(root_of([path])), name)))
     from ddp_codemod.pipeline import explain as survey
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain

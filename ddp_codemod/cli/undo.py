@@ -27,7 +27,7 @@ def command(settings: Settings) -> int:
     try:
         undone = undo(root)
     except WriteError as why:
-        raise refused(why) from None
+        raise refused(why, root) from None
     for name in undone.names:
         console.out(console.text("undo-file", path=typed(root.absolute() / name, Path.cwd())))
     if undone.left:

@@ -143,7 +143,7 @@ def test_dirty_files_are_refused(project: Project, run, words: tuple[str, ...]) 
     done = run("apply", ".", "--platform", "rocm", *words)
     assert done.code == 2
     assert files(root)["train.py"] == TRAIN.encode()
-    assert "train.py" in done.err
+    assert "\n  train.py\n" in done.err
     assert "--allow-dirty" in done.err
     assert done.out == ""
     assert run("apply", ".", "--platform", "rocm", "--allow-dirty").code == 0

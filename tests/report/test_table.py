@@ -1,0 +1,39 @@
+"""Columns and paragraphs on terminals, where a Chinese character takes two cells."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ddp_codemod.report.table import cells, table, wrapped
+
+TEXT = st.text(alphabet="ab c,。，（）中文字x1-_/ ", max_size=200)
+
+
+def test_a_chinese_character_takes_two_cells() -> None:
+    assert cells("ab中文，") == 2 + 4 + 2
+
+
+def test_columns_stand_under_each_other() -> None:
+    assert table([("a", "华为", "x"), ("long", "b", "y")]) == ["a     华为  x", "long  b     y"]
+
+
+def test_no_rows_are_no_lines() -> None:
+    assert table([]) == []
+
+
+def test_a_closing_mark_does_not_begin_a_line() -> None:
+    assert wrapped("中文中文，中文", 8) == ["中文中", "文，中文"]
+
+
+def test_words_stay_whole() -> None:
+    assert wrapped("one two three", 8) == ["one two", "three"]
+    assert wrapped("unbreakable-word", 4) == ["unbreakable-word"]
+
+
+@given(TEXT, st.integers(10, 60))
+def test_nothing_is_lost_and_lines_fit(text: str, width: int) -> None:
+    lines = wrapped(text, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    longest_word = max((cells(word) for word in text.split()), default=0)
+    assert all(cells(line) <= max(width, longest_word) for line in lines)
