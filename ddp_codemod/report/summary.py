@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ddp_codemod.model import Action, Edit, Skipped
 from ddp_codemod.report import text
-from ddp_codemod.report.view import View
+from ddp_codemod.report.view import View, leading
 
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
@@ -66,7 +66,11 @@ def _left(view: View, outcome: Outcome) -> str:
     """What remains to be done, so that nobody takes the job for finished: "" where nothing does."""
     review = sum(decision.action is Action.REVIEW for decision in view.survey.decisions)
     broken = sum(skipped.candidate for skipped in (*view.survey.skipped, *outcome.failed))
-    counts = {"left-count-review": review, "left-count-edits": len(outcome.left), "left-count-skipped": broken}
+    counts = {
+        "left-count-review": review,
+        "left-count-edits": len(leading(outcome.left, view.survey)),
+        "left-count-skipped": broken,
+    }
     return view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
 
 

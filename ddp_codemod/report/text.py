@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Skipped
-from ddp_codemod.report.view import View, touching
+from ddp_codemod.report.view import View, leading, touching
 
 _COLOURS = {Action.EDIT: "green", Action.KEEP: "dim", Action.REVIEW: "yellow"}
 
@@ -55,14 +55,19 @@ def reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
 
 def unsafe(view: View, edits: Sequence[Edit], command: str) -> list[str]:
     """Edits that were not made because other behaviour may change, and the command that makes them."""
-    found = [edit(view, one) for one in edits if one.applicability is Applicability.UNSAFE]
+    found = [edit(view, one) for one in leading(edits, view.survey) if one.applicability is Applicability.UNSAFE]
     block = _listed(view, "left-unsafe", found, "yellow")
     return [*block, "  " + view.say("left-unsafe-next", command=view.ink(command, "bold"))] if block else []
 
 
 def manual(view: View, edits: Sequence[Edit]) -> list[str]:
     """Edits that only a person can make."""
-    return _listed(view, "left-manual", [edit(view, one) for one in edits if one.applicability is Applicability.MANUAL], "yellow")
+    return _listed(
+        view,
+        "left-manual",
+        [edit(view, one) for one in leading(edits, view.survey) if one.applicability is Applicability.MANUAL],
+        "yellow",
+    )
 
 
 def advisories(view: View, found: Sequence[Advisory]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +89,13 @@ def touching(edit: Edit, survey: Survey) -> list[Decision]:
         if decision.rule == edit.rule
         and any(_overlap(edit, place) for place in (decision.place, *(origin.place for origin in decision.origins)))
     ]
+
+
+def leading(edits: Sequence[Edit], survey: Survey) -> list[Edit]:
+    """The edits that stand for their groups: those made for a site, without the imports and the like that go along."""
+    made_for_sites = [edit for edit in edits if touching(edit, survey)]
+    groups = {edit.group for edit in made_for_sites}
+    return [edit for edit in edits if edit in made_for_sites or edit.group not in groups]
 
 
 def _overlap(edit: Edit, place: Place) -> bool:

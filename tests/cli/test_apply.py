@@ -87,7 +87,9 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     done = run("apply", ".", "--platform", "mixed-gpu")
     assert done.code == 0
     assert files(root)["trainer.py"] == TRAINER.encode()
-    assert "Not finished: " in done.out
+    assert "Not finished: 1 edit not applied." in done.out
+    # one line for the change and its import together
+    assert "Not applied, other behaviour may change (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
     command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
     assert command in done.out
     assert run("apply", ".", "--platform", "mixed-gpu", "--strict").code == 1
