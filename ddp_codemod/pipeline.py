@@ -72,7 +72,7 @@ class Run:
         findings = [finding for use in self._uses() for finding in self._match(use)]
         planner = Planner(self.options.rules, self._writable, self._droppable, self._reexported)
         plan = planner.plan(findings)
-        decisions = tuple(sorted((_decision(finding) for finding in plan.findings), key=_order))
+        decisions = tuple(sorted({made for finding in plan.findings for made in _decisions(finding)}, key=_order))
         names = (
             {d.place.name for d in decisions}
             | {o.place.name for d in decisions for o in d.origins}
@@ -109,6 +109,8 @@ class Run:
                 yield from self.finder.uses(module, derived)
 
     def _match(self, use: Use) -> Iterator[Finding]:
+        if use.surface.if_no_group and self._makes_group(use.module):
+            return
         rules = self.options.rules
         wanted = dict.fromkeys((*self.options.platform.rules, *self.options.fixes))
         backend: Finding | None = None
@@ -125,6 +127,10 @@ class Run:
                 found = match_environment(self.context, use, fix, backend)
             if found is not None:
                 yield from self._heeded(found)
+
+    def _makes_group(self, module: Module) -> bool:
+        """Whether a file makes the default group itself."""
+        return any(use.surface.default_group for use in self.finder.uses(module))
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
@@ -236,6 +242,15 @@ def _is_backend(finding: Finding) -> bool:
     return any(
         parameter.role == "backend" and parameter.name == finding.parameter for parameter in finding.use.surface.parameters
     )
+
+
+def _decisions(finding: Finding) -> Iterator[Decision]:
+    """The decision for the use; where a person should look at its origins instead, one for each of these."""
+    made = _decision(finding)
+    for leaf in finding.at:
+        yield replace(made, place=leaf.place, value=leaf.module.text(leaf.node), origins=(_origin(leaf),), hops=leaf.way.hops)
+    if not finding.at:
+        yield made
 
 
 def _decision(finding: Finding) -> Decision:

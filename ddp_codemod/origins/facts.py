@@ -11,7 +11,7 @@ from ddp_codemod.origins.leaf import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.model import Fact, FactValue
 from ddp_codemod.sites.resolve import Definition, Resolver, Variable
-from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, global_bindings, owner, scope_of
 
 BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -93,7 +93,7 @@ class Facts:
             reached = self._flow(module, made).block(home.body)
             found = [*_parameters(made), *reached.found] if reached.open else reached.found
             if isinstance(home, ast.Module):
-                found = [*found, *_assigned_as_global(module, name)]
+                found = [*found, *global_bindings(module, name)]
             # a scope that never ends (a server's loop) still has its bindings
             module.cache[key] = found or made
         return module.cache[key]  # type: ignore[return-value]
@@ -199,14 +199,6 @@ def _unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
 
 def _only_parameter(module: Module, home: ast.AST, name: str) -> bool:
     return len(bindings(module, home).get(name, ())) == 1
-
-
-def _assigned_as_global(module: Module, name: str) -> list[Binding]:
-    found: list[Binding] = []
-    for declared in module.nodes.get(ast.Global, ()):
-        if isinstance(declared, ast.Global) and name in declared.names:
-            found += [made for made in bindings(module, scope_of(module, declared)).get(name, ()) if made.kind != "parameter"]
-    return found
 
 
 def _is_docstring(node: ast.stmt) -> bool:

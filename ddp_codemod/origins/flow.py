@@ -45,7 +45,7 @@ class Flow:
     def before(self, node: ast.AST) -> Reached:
         """What can hold when the statement of ``node`` starts, inside its function, class or module body."""
         result = Reached()
-        statement: ast.AST = self.module.statement(node)
+        statement = self.module.statement(node)
         while True:
             parent = self.module.parents[statement]
             block = _block_of(parent, statement)
@@ -74,9 +74,7 @@ class Flow:
                 attempt = self.module.parents[parent]
                 for inner in attempt.body:  # type: ignore[attr-defined]
                     result.found = self._anything(inner) + result.found
-            statement = parent
-            while not isinstance(statement, ast.stmt):  # an except handler or a match case stands in its statement
-                statement = self.module.parents[statement]
+            statement = self.module.statement(parent)  # an except handler or a match case stands in its statement
 
     def block(self, statements: Sequence[ast.stmt]) -> Reached:
         """What can hold after a list of statements."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import calls, options
+from ddp_codemod.origins import classes, options
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.origins.leaf import Default, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef, Variable
-from ddp_codemod.sites.scopes import Binding, bindings, scope_of
+from ddp_codemod.sites.scopes import Binding, assigned, bindings, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -34,13 +34,15 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     base = tracer.resolver.resolve(module, node.value)
     for entity in base:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
-            found += of_class(tracer, entity.module, entity.node, node.attr, node, way)
+            found += classes.of_class(tracer, entity.module, entity.node, node.attr, node, way)
         elif isinstance(entity, ModuleRef):
             for member in tracer.resolver.member(entity, node.attr):
                 if isinstance(member, Variable):
                     found += tracer.variable(member, node, way)
     if not found:
         found += options.flags(tracer, module, node.attr, way)
+    if not found:
+        found += classes.only_field(tracer, node.attr, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 
@@ -91,89 +93,12 @@ def _stored_at(module: Module, text: str) -> list[Binding]:
         table: dict[str, list[Binding]] = {}
         for kind in (ast.Assign, ast.AnnAssign):
             for statement in module.nodes.get(kind, ()):
-                for target, value in _assigned(statement):
+                for target, value in assigned(statement):
                     if isinstance(target, (ast.Attribute, ast.Subscript)):
                         place = ast.unparse(target)
                         table.setdefault(place, []).append(Binding(place, "value", statement, value))
         module.cache["stored"] = table
     return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
-
-
-def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
-    """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
-    found: list[Leaf] = []
-    for owner_module, base in tracer.resolver.lineage(module, node):
-        for binding in _stores(owner_module, base).get(name, ()):
-            if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
-                step = way.hop(
-                    owner_module.place(binding.node), Reason.of("hop-attribute", name=name, owner=base.name), "assignment"
-                )
-                found += tracer.trace(owner_module, binding.value, step)
-        found += _of_body(tracer, owner_module, base, name, way)
-        if found:
-            break
-    return found
-
-
-def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> list[Leaf]:
-    found: list[Leaf] = []
-    for binding in bindings(module, node).get(name, ()):
-        place = module.place(binding.node)
-        if binding.kind == "value" and binding.value is not None:
-            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), "field-default")
-            found += tracer.trace(module, binding.value, step)
-            if isinstance(binding.node, ast.AnnAssign):
-                found += _constructed(tracer, module, node, name, way)
-        elif binding.kind == "function" and _is_property(binding.node):
-            found += tracer.returned(Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
-    return found
-
-
-def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
-    """Arguments of the calls that make a dataclass-like object, for the field of that name."""
-    fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
-    for other_name in tracer.resolver.project.mentioning(node.name):
-        other = tracer.resolver.project.module(other_name)
-        for call in calls.calls_of(other).get(node.name, ()) if other else ():
-            assert other is not None
-            entities = tracer.resolver.resolve(other, call.func)
-            if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
-                continue
-            argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
-            if argument is not None:
-                step = way.hop(other.place(call), Reason.of("hop-argument", name=name, function=node.name), "argument")
-                yield from tracer.trace(other, argument, replace(step, frame=None))
-
-
-def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
-    """Assignments to ``self.NAME`` in the methods of a class."""
-    key = ("stores", node)
-    if key not in module.cache:
-        table: dict[str, list[Binding]] = {}
-        for method in node.body:
-            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
-                own = method.args.args[0].arg
-                for statement in ast.walk(method):
-                    for target, value in _assigned(statement):
-                        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
-                            table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))
-        module.cache[key] = table
-    return module.cache[key]  # type: ignore[return-value]
-
-
-def _assigned(statement: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
-    if isinstance(statement, ast.Assign):
-        return [(target, statement.value) for target in statement.targets]
-    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        return [(statement.target, statement.value)]
-    return []
-
-
-def _is_property(node: ast.AST) -> bool:
-    last = [
-        part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in getattr(node, "decorator_list", [])
-    ]
-    return any(name.endswith("property") for name in last)
 
 
 def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
@@ -186,6 +111,12 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if closed:
         return found
     found += look_up(tracer, module, node.value, node.slice, way) or []
+    if not found and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        found += classes.only_field(tracer, node.slice.value, way)
+    if not found:
+        found += [
+            leaf for leaf in tracer.trace(module, node.value, way) if leaf.kind == "parameter" and leaf.module.name == module.name
+        ]
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.leaf import Leaf, Way
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.model import Flag
 from ddp_codemod.sites.scopes import Binding, bindings  # noqa: F401
 
@@ -38,7 +38,7 @@ def decorated_default(
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call):
             for flag in _flags_of(tracer):
-                if _method(decorator) == flag.method and destination(decorator, flag) == name:
+                if last_name(decorator.func) == flag.method and destination(decorator, flag) == name:
                     found += _default(tracer, module, decorator, flag, name, way)
     return found
 
@@ -58,11 +58,22 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
             for call in calls.calls_of(other).get(flag.defaults_method or "", ()):
                 if any(keyword.arg == name for keyword in call.keywords):
                     by_file.setdefault(other_name, []).append((other, call, flag))
+    if module.name not in by_file:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
+        by_file = {
+            file: made for file, made in by_file.items() if any(_may_be_ours(tracer, one, call, flag) for one, call, flag in made)
+        }
     found: list[Leaf] = []
     for file in _nearest(module.name, by_file):
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
     return found
+
+
+def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:
+    value = calls.argument_of(call, flag.default, None)
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return value.value.lower() in tracer.rules.backends or "://" in value.value
+    return True
 
 
 def _nearest(name: str, files: Iterable[str]) -> list[str]:
@@ -85,7 +96,7 @@ def _nearest(name: str, files: Iterable[str]) -> list[str]:
 
 
 def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Way) -> list[Leaf]:
-    keyword = name if _method(call) == flag.defaults_method else flag.default
+    keyword = name if last_name(call.func) == flag.defaults_method else flag.default
     value = calls.argument_of(call, keyword, None)
     step = way.hop(module.place(call), Reason.of("hop-option", name=name), "option-default")
     if value is None:
@@ -95,10 +106,6 @@ def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: s
 
 def _flags_of(tracer: Tracer) -> list[Flag]:
     return [flag for idioms in tracer.idioms for flag in idioms.flag]
-
-
-def _method(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def destination(call: ast.Call, flag: Flag) -> str | None:

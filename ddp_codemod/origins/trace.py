@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import calls, members, options
+from ddp_codemod.origins import members, options, parameters
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
@@ -107,7 +107,7 @@ class Tracer:
         found: list[Leaf] = []
         for binding in definitions:
             if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
-                found += calls.trace_parameter(self, module, home, binding, way)
+                found += parameters.trace_parameter(self, module, home, binding, way)
             elif binding.kind == "value" and binding.value is not None:
                 step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
                 found += self.trace(module, binding.value, step)
@@ -187,7 +187,7 @@ class Tracer:
         found: list[Leaf] = []
         for entity in self.resolver.resolve(module, node.func):
             if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                found += self.returned(entity, way, calls.frame(self, module, node, entity, way.frame))
+                found += self.returned(entity, way, parameters.frame(self, module, node, entity, way.frame))
         return found or [self.unknown(module, node, way, "why-call", text=_short(module.text(node.func)))]
 
     def returned(self, entity: Definition, way: Way, frame: Frame | None) -> list[Leaf]:

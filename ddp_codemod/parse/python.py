@@ -85,3 +85,8 @@ def _index(source: Source, tree: ast.Module) -> Module:
             parents[child] = node
         todo.extend(reversed(children))
     return Module(source, tree, parents, nodes)
+
+
+def last_name(node: ast.AST) -> str:
+    """The last name of a dotted expression: ``c`` of ``a.b.c``; "" for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -82,6 +82,7 @@ class Finding:
     reason: Reason
     changes: tuple[Change, ...] = ()
     required_import: str | None = None
+    at: tuple[Leaf, ...] = ()  # where a person should look, if that is not the use itself
 
     def keep(self, reason: Reason) -> Finding:
         """The same, kept."""

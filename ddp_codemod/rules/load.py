@@ -13,7 +13,20 @@ from typing import TypeVar
 
 import msgspec
 
-from ddp_codemod.rules.model import Alias, AliasFile, Backend, BackendFile, Fix, Idioms, Platform, Surface, SurfaceFile
+from ddp_codemod.rules.model import (
+    Alias,
+    AliasFile,
+    Backend,
+    BackendFile,
+    DiagnosticFile,
+    Fix,
+    Hint,
+    Idioms,
+    Platform,
+    Signature,
+    Surface,
+    SurfaceFile,
+)
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,6 +49,14 @@ class Rules:
     fixes: dict[str, Fix] = field(default_factory=dict)
     backends: dict[str, Backend] = field(default_factory=dict)
     idioms: list[Idioms] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """All known errors, and what logs say about the machines that wrote them, by id."""
+
+    signatures: dict[str, Signature] = field(default_factory=dict)
+    hints: dict[str, Hint] = field(default_factory=dict)
 
 
 def data_folder() -> Path:
@@ -72,6 +93,29 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
     _check_references(rules, seen)
     _add_aliases(rules, aliases)
     return rules
+
+
+@lru_cache(maxsize=4)
+def load_diagnostics(extra: tuple[Path, ...] = ()) -> Diagnostics:
+    """Read the error signatures, the shipped ones and those of the folders; no other command waits for them.
+
+    Raises RuleError as ``load`` does.
+    """
+    known = Diagnostics()
+    seen: dict[tuple[str, str], Path] = {}
+    for folder in (data_folder(), *extra):
+        for path in sorted(folder.glob("diagnostics/*.toml")):
+            file = _decode(path, DiagnosticFile)
+            _add(known.signatures, file.signature, path, "signature", seen)
+            _add(known.hints, file.hint, path, "hint", seen)
+    for signature in known.signatures.values():
+        for ident in (ident for cure in signature.cure for ident in (*cure.when, *cure.unless)):
+            if ident not in known.hints:
+                path = seen["signature", signature.id]
+                line = _line_of(path.read_text("utf-8"), ident)
+                said = f"signature {signature.id!r} asks for the hint {ident!r}, which no file defines"
+                raise RuleError(f"{path}:{line}: {said}{nearest(ident, known.hints)}")
+    return known
 
 
 def _add_aliases(rules: Rules, aliases: Iterable[Alias]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
@@ -48,15 +49,17 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(Reason.of("keep-ignored", why=parameter.ignored, why_zh=parameter.ignored_zh or parameter.ignored))
     changes, blocked = _changes(context, use, parameter, leaves)
     if parameter.foreign is not None and (changes or blocked):
+        reason = Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)
+        return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
+    if platform.id in parameter.open_on and all(leaf.kind == OMITTED for leaf in leaves):
         return made.review(
-            fix.id, Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)
+            fix.id, Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
         )
     if changes:
         safe = fix.applicability == "safe" and use.surface.edit_applicability == "safe"
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe"
-        made = made.edit(fix.id, safe, _edit_reason(context, made, parameter, changes[0], len(changes)), changes)
-        return made
+        return made.edit(fix.id, safe, _edit_reason(context, made, parameter, changes[0], len(changes)), changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
     return made.keep(_keep_reason(context, made, parameter))
@@ -99,11 +102,23 @@ def _change(use: Use, parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
 def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool:
     """Whether a backend is one branch of a choice between accelerators, and another branch is for the platform's own."""
     devices = context.platform.device_types
-    if len(devices) < 2 or leaf.kind in ENTRANCES or _serves(context, leaf, devices):
+    if len(devices) < 2 or _serves(context, leaf, devices):
         return False
+    if _is_specific(context, leaf) and any(_serves(context, other, devices[:1]) for other in leaves):
+        return True
+    if leaf.kind in ENTRANCES:
+        return False
+    if leaf.kind == "subclass-argument":
+        return any(other.kind == leaf.kind and _serves(context, other, devices[:1]) for other in leaves)
     scope = scope_of(leaf.module, leaf.node)
     beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
     return any(scope_of(other.module, other.node) is scope and _serves(context, other, devices[:1]) for other in beside)
+
+
+def _is_specific(context: Context, leaf: Leaf) -> bool:
+    assert isinstance(leaf.value, Known)
+    known = context.rules.backends.get(str(leaf.value.value).lower())
+    return known is not None and known.specific
 
 
 def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:

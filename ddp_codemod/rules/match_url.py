@@ -54,7 +54,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
             if switched_off:
                 continue
             if leaf.kind == OMITTED:
-                if parameter.add != "keyword" or parameter.omitted == "never":
+                if parameter.add != "keyword":
                     continue
                 changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{with_query(query.default_url, query)}"'))
             elif leaf.kind == "literal":

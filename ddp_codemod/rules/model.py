@@ -6,6 +6,8 @@ from typing import Annotated, Literal, Union
 
 import msgspec
 
+from ddp_codemod.rules.pattern import anchors
+
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
@@ -59,6 +61,8 @@ class Parameter(_Entry, frozen=True, kw_only=True):
     add: Literal["keyword", "handler", "never"] = "keyword"  # how a value is given where it was left out
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
+    # Platforms on which it is not known what leaving it out gives: listed for review there.
+    open_on: tuple[Name, ...] = ()
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them
@@ -75,6 +79,8 @@ class Surface(_Entry, frozen=True, kw_only=True):
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     # A method that shows that the object made here trains ("backward"): without a call of it in the project the call is kept.
     trains: str | None = None
+    # It makes the default group only where none exists: no site where the file makes one itself.
+    if_no_group: bool = False
     parameters: tuple[Parameter, ...] = ()
     edit_applicability: Literal["safe", "unsafe"] = "safe"
     note: str = ""
@@ -189,6 +195,7 @@ class Backend(_Entry, frozen=True, kw_only=True):
 
     name: Name
     devices: tuple[str, ...]
+    specific: bool = False  # code that names it has chosen that hardware on purpose
     enum: bool  # torch.distributed.Backend has the upper-case attribute without any plugin
     source: tuple[Name, ...]
 
@@ -250,6 +257,7 @@ class Idioms(_Entry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
     backend_enums: tuple[Name, ...]
+    test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]
     current_functions: tuple[Name, ...]
@@ -257,3 +265,65 @@ class Idioms(_Entry, frozen=True, kw_only=True):
     forwarder: tuple[Forwarder, ...]
     default: tuple[DefaultCall, ...]
     flag: tuple[Flag, ...]
+
+
+class Hint(_Entry, frozen=True, kw_only=True):
+    """What a log says about where it was written; cures hang on it."""
+
+    id: Name
+    patterns: tuple[Name, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse patterns that cannot be used (ValueError)."""
+        for pattern in self.patterns:
+            anchors(pattern)
+
+
+class Cure(_Entry, frozen=True, kw_only=True):
+    """A way out: an ``apply`` with this platform and these rules, or plain advice, or both."""
+
+    platform: str | None = None
+    rules: tuple[Name, ...] = ()
+    unsafe: bool = False
+    text: str = ""
+    text_zh: str = ""
+    when: tuple[Name, ...] = ()  # hints of which the log gives at least one
+    unless: tuple[Name, ...] = ()  # hints of which it gives none
+
+    def __post_init__(self) -> None:
+        """Refuse a cure that says nothing, or only in one language (ValueError)."""
+        if bool(self.text) != bool(self.text_zh) or not (self.text or self.platform or self.rules):
+            raise ValueError("a cure has a platform, rules, or a text in both languages")
+
+
+class Signature(_Entry, frozen=True, kw_only=True):
+    """An error as logs show it."""
+
+    id: Name
+    patterns: tuple[Name, ...]  # any of them, within one line
+    near: tuple[Name, ...] = ()  # one of these has to be in the same stack ...
+    apart: tuple[Name, ...] = ()  # ... and none of these
+    silence: bool = False  # counts only where the log ends with it
+    # "umbrella": says that something failed, another line says what; "consequence": usually follows from another error
+    role: Literal["root", "umbrella", "consequence"] = "root"
+    confidence: Literal["sure", "usual", "possible"]
+    title: str
+    title_zh: str
+    cause: str
+    cause_zh: str
+    source: tuple[Name, ...]
+    cure: tuple[Cure, ...]
+    hit: tuple[str, ...]  # excerpts of logs that show it
+    miss: tuple[str, ...]  # and such that look alike and do not
+
+    def __post_init__(self) -> None:
+        """Refuse patterns that cannot be used (ValueError)."""
+        for pattern in (*self.patterns, *self.near, *self.apart):
+            anchors(pattern)
+
+
+class DiagnosticFile(_Entry, frozen=True, kw_only=True):
+    """rules/diagnostics/KIND.toml"""
+
+    hint: tuple[Hint, ...] = ()
+    signature: tuple[Signature, ...] = ()

@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 
 from ddp_codemod.rules.load import data_folder
-from ddp_codemod.rules.model import AliasFile, BackendFile, Fix, Idioms, Platform, SurfaceFile
+from ddp_codemod.rules.model import AliasFile, BackendFile, DiagnosticFile, Fix, Idioms, Platform, SurfaceFile
 
 # which file says what, below rules/
 FILES: dict[str, type[msgspec.Struct]] = {
     "platforms/*.toml": Platform,
     "surfaces/*.toml": SurfaceFile,
     "fixes/*.toml": Fix,
+    "diagnostics/*.toml": DiagnosticFile,
     "backends.toml": BackendFile,
     "aliases.toml": AliasFile,
     "idioms.toml": Idioms,

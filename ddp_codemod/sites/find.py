@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
@@ -80,13 +80,7 @@ class Finder:
         aliases = _aliases(module, self.words)
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
-            last = (
-                node.func.attr
-                if isinstance(node.func, ast.Attribute)
-                else node.func.id
-                if isinstance(node.func, ast.Name)
-                else ""
-            )
+            last = last_name(node.func)
             if last in self.words or last in aliases or last in more_words:
                 for entity in self.resolver.resolve(module, node.func):
                     use = self._use(module, node, entity)

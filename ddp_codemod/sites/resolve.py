@@ -9,7 +9,7 @@ from typing import Union
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, owner, scope_of
 
 DEPTH = 12  # aliases of aliases; cycles end here
 
@@ -85,9 +85,32 @@ class Resolver:
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
                 return self._bases_of_enclosing(module, node, depth)
-            made = self.resolve(module, node.func, depth + 1)
-            return [Instance(e.module, e.node) for e in made if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
+            return self._made(self.resolve(module, node.func, depth + 1), depth)
         return []
+
+    def _made(self, called: list[Entity], depth: int) -> list[Entity]:
+        """The objects that a call gives: of a class that is called, or of the class that a function says it returns."""
+        found: list[Entity] = []
+        for entity in called:
+            if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+                found.append(Instance(entity.module, entity.node))
+            elif isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
+                found += self._annotated(entity.module, entity.node.returns, depth)
+        return found
+
+    def _annotated(self, module: Module, annotation: ast.expr | None, depth: int) -> list[Entity]:
+        """The instances that an annotation names: ``C``, ``"C"``, ``Optional[C]``, ``C | None``."""
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str) and annotation.value.isidentifier():
+            named = self.member(ModuleRef(module), annotation.value, depth + 1)
+        elif isinstance(annotation, (ast.Name, ast.Attribute)):
+            named = self.resolve(module, annotation, depth + 1)
+        elif isinstance(annotation, ast.Subscript):
+            return self._annotated(module, annotation.slice, depth + 1)
+        elif isinstance(annotation, ast.BinOp):
+            return [*self._annotated(module, annotation.left, depth + 1), *self._annotated(module, annotation.right, depth + 1)]
+        else:
+            return []
+        return [Instance(e.module, e.node) for e in named if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
 
     def _name(self, module: Module, node: ast.Name, depth: int) -> list[Entity]:
         scope = scope_of(module, node)
@@ -99,7 +122,10 @@ class Resolver:
     def variable(self, variable: Variable, depth: int = 0) -> list[Entity]:
         """What a name of a scope can stand for, over all its bindings."""
         found: list[Entity] = []
-        for binding in bindings(variable.module, variable.scope).get(variable.name, ()):
+        made = bindings(variable.module, variable.scope).get(variable.name, [])
+        if isinstance(variable.scope, ast.Module):
+            made = [*made, *global_bindings(variable.module, variable.name)]
+        for binding in made:
             found += self._binding(variable.module, variable.scope, binding, depth)
         return _distinct(found)
 
@@ -121,14 +147,10 @@ class Resolver:
         around = module.parents.get(scope)
         arguments = [*scope.args.posonlyargs, *scope.args.args]
         if isinstance(around, ast.ClassDef) and arguments and arguments[0] is binding.node:
-            decorators = {part.id for part in scope.decorator_list if isinstance(part, ast.Name)}
+            decorators = {part.id for part in getattr(scope, "decorator_list", ()) if isinstance(part, ast.Name)}
             if "staticmethod" not in decorators:
                 return [Definition(module, around)] if "classmethod" in decorators else [Instance(module, around)]
-        annotation = binding.node.annotation if isinstance(binding.node, ast.arg) else None
-        if isinstance(annotation, (ast.Name, ast.Attribute)):
-            named = self.resolve(module, annotation, depth + 1)
-            return [Instance(e.module, e.node) for e in named if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
-        return []
+        return self._annotated(module, binding.node.annotation if isinstance(binding.node, ast.arg) else None, depth)
 
     def _import(self, module: Module, binding: Binding, depth: int) -> list[Entity]:
         if not binding.member:

@@ -86,6 +86,15 @@ def owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     return None
 
 
+def global_bindings(module: Module, name: str) -> list[Binding]:
+    """The bindings of a module's name that functions make which declare it ``global``."""
+    found: list[Binding] = []
+    for declared in module.nodes.get(ast.Global, ()):
+        if isinstance(declared, ast.Global) and name in declared.names:
+            found += [made for made in bindings(module, scope_of(module, declared)).get(name, ()) if made.kind != "parameter"]
+    return list(dict.fromkeys(found))
+
+
 def _declared(module: Module, scope: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
     key = (kind, scope)
     if key not in module.cache:
@@ -189,3 +198,12 @@ def _targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path: tupl
         starred = any(isinstance(part, ast.Starred) for part in target.elts)
         for index, part in enumerate(target.elts):
             yield from _targets(part, None if starred else value, node, (*path, index))
+
+
+def assigned(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The (target, value) pairs of a plain or annotated assignment."""
+    if isinstance(statement, ast.Assign):
+        return [(target, statement.value) for target in statement.targets]
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        return [(statement.target, statement.value)]
+    return []

@@ -1,0 +1,105 @@
+"""Finds the places of a project that call a function, directly or through a forwarder such as ``mp.spawn`` or ``partial``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.model import Forwarder
+from ddp_codemod.sites.resolve import Definition
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+
+def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
+    """Every place of the project that calls a function, also through a forwarder such as ``mp.spawn`` or ``partial``."""
+    key = ("callers", function)
+    if key not in module.cache:
+        module.cache[key] = list(_callers(tracer, module, function))
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    project = tracer.resolver.project
+    around = module.parents.get(function)
+    construct = function.name == "__init__" and isinstance(around, ast.ClassDef)
+    word = around.name if construct and isinstance(around, ast.ClassDef) else function.name
+    for name in project.mentioning(word):
+        other = project.module(name)
+        if other is None:
+            continue
+        words = {word, *_aliases(other, word)}
+        if construct:
+            words |= {"__init__", "cls", *_subclasses(other, words)}
+        for called in sorted(words):
+            for call in calls_of(other).get(called, ()):
+                if calls_function(tracer, other, call.func, module, function):
+                    yield Given(other, call, tuple(call.args), tuple(call.keywords))
+        yield from _forwarded(tracer, other, words, module, function)
+
+
+def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:
+    """Whether an expression stands for the function (a class stands for its ``__init__``)."""
+    for entity in tracer.resolver.resolve(other, node):
+        if isinstance(entity, Definition):
+            if entity.node is function:
+                return True
+            if isinstance(entity.node, ast.ClassDef) and function.name == "__init__":
+                for maker in tracer.resolver.member(entity, "__init__"):
+                    if isinstance(maker, Definition) and maker.node is function:
+                        return True
+    return False
+
+
+def _aliases(module: Module, word: str) -> set[str]:
+    """Other names under which a file imports the word."""
+    found: set[str] = set()
+    for node in module.nodes.get(ast.ImportFrom, ()):
+        assert isinstance(node, ast.ImportFrom)
+        found |= {alias.asname for alias in node.names if alias.name == word and alias.asname}
+    return found
+
+
+def _subclasses(module: Module, words: set[str]) -> set[str]:
+    """Classes of a file that derive from one of the words; calling them may run the inherited ``__init__``."""
+    found: set[str] = set()
+    for node in module.nodes.get(ast.ClassDef, ()):
+        assert isinstance(node, ast.ClassDef)
+        for base in node.bases:
+            if last_name(base) in words:
+                found.add(node.name)
+    return found
+
+
+def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, function: Def) -> Iterator[Given]:
+    for forwarder in (forwarder for idioms in tracer.idioms for forwarder in idioms.forwarder):
+        names = {name.rsplit(".", 1)[-1] for name in forwarder.names}
+        for called in sorted({*names, *(alias for name in names for alias in _aliases(other, name))}):
+            for call in calls_of(other).get(called, ()):
+                handed = argument_of(call, forwarder.function, forwarder.function_position)
+                if handed is None or last_name(handed) not in words:
+                    continue
+                if not set(tracer.resolver.names(other, call.func)) & set(forwarder.names):
+                    continue
+                if calls_function(tracer, other, handed, module, function):
+                    yield _through(other, call, forwarder)
+
+
+def _through(other: Module, call: ast.Call, forwarder: Forwarder) -> Given:
+    if forwarder.args is None:  # partial(f, 1, x=2)
+        return Given(other, call, tuple(call.args[forwarder.function_position + 1 :]), tuple(call.keywords), forwarder.skip)
+    handed = argument_of(call, forwarder.args, forwarder.args_position)
+    positional = tuple(handed.elts) if isinstance(handed, (ast.Tuple, ast.List)) else ()
+    named = argument_of(call, forwarder.kwargs, None) if forwarder.kwargs else None
+    keywords: list[ast.keyword] = []
+    if isinstance(named, ast.Dict):
+        for key, value in zip(named.keys, named.values, strict=True):
+            if isinstance(key, ast.Constant):
+                keywords.append(ast.keyword(str(key.value), value))
+    elif isinstance(named, ast.Call):
+        keywords += named.keywords
+    return Given(other, call, positional, tuple(keywords), forwarder.skip)

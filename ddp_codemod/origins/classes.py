@@ -1,0 +1,104 @@
+"""Attributes of the project's classes: what methods store, fields and their arguments, properties."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import calls
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import Binding, assigned, bindings
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+
+def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
+    """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
+    found: list[Leaf] = []
+    for owner_module, base in tracer.resolver.lineage(module, node):
+        for binding in _stores(owner_module, base).get(name, ()):
+            if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
+                step = way.hop(
+                    owner_module.place(binding.node), Reason.of("hop-attribute", name=name, owner=base.name), "assignment"
+                )
+                found += tracer.trace(owner_module, binding.value, step)
+        found += _of_body(tracer, owner_module, base, name, way)
+        if found:
+            break
+    return found
+
+
+def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
+    """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
+    project = tracer.resolver.project
+    classes: list[tuple[Module, ast.ClassDef]] = []
+    for file in project.mentioning(name):
+        module = project.module(file)
+        for node in module.nodes.get(ast.ClassDef, ()) if module else ():
+            assert isinstance(node, ast.ClassDef)
+            assert module is not None
+            declared = [b for b in bindings(module, node).get(name, ()) if isinstance(b.node, ast.AnnAssign)]
+            if declared:
+                classes.append((module, node))
+    if len(classes) != 1:
+        return []
+    return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != "unknown"]
+
+
+def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> list[Leaf]:
+    found: list[Leaf] = []
+    for binding in bindings(module, node).get(name, ()):
+        place = module.place(binding.node)
+        if binding.kind == "value" and binding.value is not None:
+            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), "field-default")
+            found += tracer.trace(module, binding.value, step)
+            if isinstance(binding.node, ast.AnnAssign):
+                found += _constructed(tracer, module, node, name, way)
+        elif binding.kind == "function" and _is_property(binding.node):
+            found += tracer.returned(Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
+    return found
+
+
+def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+    """Arguments of the calls that make a dataclass-like object, for the field of that name."""
+    fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    for other_name in tracer.resolver.project.mentioning(node.name):
+        other = tracer.resolver.project.module(other_name)
+        for call in calls.calls_of(other).get(node.name, ()) if other else ():
+            assert other is not None
+            entities = tracer.resolver.resolve(other, call.func)
+            if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
+                continue
+            argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
+            if argument is not None:
+                step = way.hop(other.place(call), Reason.of("hop-argument", name=name, function=node.name), "argument")
+                yield from tracer.trace(other, argument, replace(step, frame=None))
+
+
+def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
+    """Assignments to ``self.NAME`` in the methods of a class."""
+    key = ("stores", node)
+    if key not in module.cache:
+        table: dict[str, list[Binding]] = {}
+        for method in node.body:
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
+                own = method.args.args[0].arg
+                for statement in ast.walk(method):
+                    for target, value in assigned(statement):
+                        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
+                            table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))
+        module.cache[key] = table
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _is_property(node: ast.AST) -> bool:
+    last = [
+        part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in getattr(node, "decorator_list", [])
+    ]
+    return any(name.endswith("property") for name in last)

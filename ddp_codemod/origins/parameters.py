@@ -1,0 +1,98 @@
+"""Parameters: their defaults and what the calls of the project pass for them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import members, options
+from ddp_codemod.origins.callers import callers
+from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument
+from ddp_codemod.origins.leaf import Frame, Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import Binding
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+
+def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, way: Way) -> list[Leaf]:
+    """The leaves of a parameter: its default and what every call in the project passes."""
+    node = binding.node
+    assert isinstance(node, ast.arg)
+    if isinstance(function, ast.Lambda):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function="lambda")]
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    if _given_by_test(tracer, module, function, node.arg):
+        return [Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)]
+    frame = way.frame.find(function) if way.frame else None
+    default = default_of(function, node.arg)
+    if frame is not None:
+        if node.arg in frame.bound:
+            bound_module, bound, outer = frame.bound[node.arg]
+            step = way.hop(
+                bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"
+            )
+            return tracer.trace(bound_module, bound, _in(step, outer))
+        if default is not None:
+            step = way.hop(
+                module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default"
+            )
+            return tracer.trace(module, default, step)
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+    found: list[Leaf] = []
+    if default is not None:
+        step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
+        found += tracer.trace(module, default, _in(step, None))
+    found += options.decorated_default(tracer, module, function, node.arg, way)
+    for given in callers(tracer, module, function):
+        argument = given_argument(given, function, node.arg, bound_method(module, function))
+        kind = "subclass-argument" if _to_base(given.call) else "argument"
+        step = way.hop(given.module.place(given.call), Reason.of("hop-argument", name=node.arg, function=function.name), kind)
+        if argument is not None:
+            found += tracer.trace(given.module, argument, _in(step, None))
+            continue
+        for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
+            found += members.look_up(tracer, given.module, spread, ast.Constant(node.arg), _in(step, None)) or []
+    return found or [
+        Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
+    ]
+
+
+def _to_base(call: ast.Call) -> bool:
+    """Whether a call is ``super().method(...)``: one of several subclasses' values."""
+    base = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super"
+
+
+def _given_by_test(tracer: Tracer, module: Module, function: Def, name: str) -> bool:
+    """Whether a decorator such as ``pytest.mark.parametrize`` gives the parameter its values."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            names = tracer.resolver.names(module, decorator.func)
+            if any(known in idioms.test_parameters for idioms in tracer.idioms for known in names):
+                said = [
+                    part.value for argument in decorator.args[:1] for part in ast.walk(argument) if isinstance(part, ast.Constant)
+                ]
+                if any(name in str(text).replace(" ", "").split(",") for text in said):
+                    return True
+    return False
+
+
+def _in(way: Way, frame: Frame | None) -> Way:
+    return Way(way.kind, way.hops, frame, way.seen)
+
+
+def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, around: Frame | None) -> Frame:
+    """The frame for following one call into a function."""
+    function = entity.node
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    given = Given(module, call, tuple(call.args), tuple(call.keywords))
+    bound: dict[str, tuple[Module, ast.expr, Frame | None]] = {}
+    for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
+        value = given_argument(given, function, argument.arg, bound_method(entity.module, function))
+        if value is not None:
+            bound[argument.arg] = (module, value, around)
+    return Frame(function, bound, around)
