@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import prod
 
 SHORTEST = 5  # characters of the text that a pattern is found by in a large log
 WIDEST = 400  # characters that one gap may span
+TRIES = 20_000  # ways to lay the gaps of one pattern
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d*)(,?)(\d*)\}")
 
 
@@ -34,8 +36,9 @@ def anchors(pattern: str) -> tuple[str, ...]:
     except re.error as why:
         raise ValueError(f"pattern {pattern!r}: {why}") from None
     branches, end = _branches(pattern, 0)
-    if end != len(pattern):
-        raise ValueError(f"pattern {pattern!r}: unbalanced parenthesis")
+    assert end == len(pattern), "re.compile would have refused it"
+    if prod(int(most) for most in re.findall(r"(?<!\\)\.\{\d*,(\d+)\}", pattern)) > TRIES:
+        raise ValueError(f"pattern {pattern!r}: gaps that together may lie in more than {TRIES} ways")
     found = _of_branches(branches)
     if min(map(len, found), default=0) < SHORTEST:
         raise ValueError(f"pattern {pattern!r}: every branch needs {SHORTEST} literal characters in a row to be found by")
@@ -79,6 +82,8 @@ def _branches(pattern: str, at: int) -> tuple[tuple[tuple[_Item, ...], ...], int
         if quantifier:
             item = _quantified(pattern, item, wild, quantifier)
             at = quantifier.end()
+            if not item.literal and (not branches[-1] or branches[-1][-1].repeated) and not item.branches:
+                raise ValueError(f"pattern {pattern!r}: two repeats in a row, or one at the start")
         branches[-1].append(item)
     return tuple(map(tuple, branches)), at
 
