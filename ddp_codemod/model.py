@@ -6,6 +6,7 @@ Offsets are characters of ``Source.text``; lines count from 1, columns from 0 in
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -42,9 +43,15 @@ class Reason:
         return cls(key, tuple((name, str(value)) for name, value in args.items()))
 
 
+Replacement = tuple[int, int, str]  # start and end of a stretch of text, and the new text for it
+
+
 @dataclass(frozen=True)
 class Source:
-    """One file as it was read: its bytes, its text without a byte order mark, and how to go back."""
+    """One file as it was read: its bytes, its text without a byte order mark, and how to go back.
+
+    A notebook's ``text`` is the Python of its cells; ``position`` speaks of the file, all else of the text.
+    """
 
     path: Path
     name: str  # relative to the root, "/" as separator
@@ -67,7 +74,7 @@ class Source:
             starts.append(at)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """(line, column) of a character offset."""
+        """(line, column) of a character offset, in the file."""
         row = bisect_right(self.line_starts, offset) - 1
         return row + 1, offset - self.line_starts[row]
 
@@ -85,6 +92,20 @@ class Source:
         row = bisect_right(self.line_starts, offset) - 1
         end = self.line_starts[row + 1] if row + 1 < len(self.line_starts) else len(self.text)
         return self.line_starts[row], end
+
+    @property
+    def file(self) -> Source:
+        """The file itself, where ``text`` is only a part of it."""
+        return self
+
+    def written(self, replacements: Sequence[Replacement]) -> str | Reason:
+        """The text of the file with stretches of ``text`` replaced, which are in order; a reason where that cannot be."""
+        parts: list[str] = []
+        at = 0
+        for start, end, new in replacements:
+            parts += (self.text[at:start], new)
+            at = end
+        return "".join((*parts, self.text[at:]))
 
     @cached_property
     def newline(self) -> str:
@@ -160,7 +181,8 @@ class Recipe:
 class Edit:
     """One change of one stretch of text. ``after`` is the new text, or None where ``recipe`` has still to make it.
 
-    Edits of one ``group`` belong together: they are applied all or none.
+    Edits of one ``group`` belong together: they are applied all or none. ``also`` are other groups that need this edit too (an
+    import, say): it is made with any of them.
     """
 
     name: str
@@ -173,6 +195,12 @@ class Edit:
     group: int = 0
     recipe: Recipe | None = None
     anchor: int | None = None  # where the reader should look, if that is not ``start``
+    also: tuple[int, ...] = ()
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """Every group that the edit belongs to."""
+        return (self.group, *self.also)
 
 
 @dataclass(frozen=True, slots=True)

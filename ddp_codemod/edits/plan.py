@@ -53,9 +53,7 @@ class Planner:
                 continue
             group = min(self._made[key].group for key in keys)
             joined = {self._made[key].group for key in keys}
-            for key, edit in self._made.items():
-                if edit.group in joined:
-                    self._made[key] = replace(edit, group=group)
+            self._join(joined, group)
             first = self._made[keys[0]]
             place = module.place(unused.statement)
             recipe = Recipe("remove-import-name", (("name", unused.name),))
@@ -72,17 +70,32 @@ class Planner:
                 assert finding.rule is not None
                 return finding.review(finding.rule, edits)
             made.append(edits)
-        for edit in itertools.chain.from_iterable(made):
-            self._keep(edit)
+        for edits in made:
+            shared = {self._made[key].group for edit in edits if not _imports(edit) and (key := _key(edit)) in self._made}
+            if shared:  # the same change was made for another site: what this one needs beside it belongs to it as well
+                self._join(shared, min(shared))
+            for edit in edits:
+                self._keep(replace(edit, group=min(shared, default=edit.group)))
         return finding
+
+    def _join(self, joined: set[int], group: int) -> None:
+        """Make one group of several."""
+        for key, edit in self._made.items():
+            if joined & set(edit.groups):
+                own, *also = dict.fromkeys(group if number in joined else number for number in edit.groups)
+                self._made[key] = replace(edit, group=own, also=tuple(also))
 
     def _keep(self, edit: Edit) -> None:
         key = _key(edit)
         known = self._made.get(key)
         if known is None:
             self._made[key] = edit
-        elif edit.applicability is Applicability.UNSAFE:
-            self._made[key] = replace(known, applicability=Applicability.UNSAFE)
+            return
+        also = known.also if edit.group in known.groups else (*known.also, edit.group)
+        applicability = known.applicability
+        if edit.applicability is not applicability:  # what a safe change needs is safe, what two sites disagree on is not
+            applicability = Applicability.SAFE if _imports(edit) else Applicability.UNSAFE
+        self._made[key] = replace(known, also=also, applicability=applicability)
 
     def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
         module = change.leaf.module if isinstance(change, NewText) else change.module
@@ -174,6 +187,10 @@ class Planner:
             module.name, insertion.offset, insertion.offset, insertion.text, finding.rule, finding.applicability, reason, group
         )
         return [made], written
+
+
+def _imports(edit: Edit) -> bool:
+    return edit.reason.key == "edit-import"
 
 
 def _key(edit: Edit) -> Key:

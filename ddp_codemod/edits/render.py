@@ -38,11 +38,12 @@ def render(survey: Survey, unsafe: bool) -> Rendered:
     allowed = {Applicability.SAFE, Applicability.UNSAFE} if unsafe else {Applicability.SAFE}
     groups: dict[int, list[Edit]] = {}
     for edit in survey.edits:
-        groups.setdefault(edit.group, []).append(edit)
+        for number in edit.groups:
+            groups.setdefault(number, []).append(edit)
     wanted = [group for group in groups.values() if all(edit.applicability in allowed for edit in group)]
     texts, taken, failed = _take(survey, wanted)
     done = {id(edit) for group in taken for edit in group}
-    broken = {id(edit) for _, group in failed for edit in group}
+    broken = {id(edit) for _, group in failed for edit in group} - done
     changes = []
     for name in sorted(texts):
         source = survey.sources[name]

@@ -1,4 +1,5 @@
 import codecs
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,21 @@ def test_a_file_whose_bytes_do_not_come_back_is_left_alone():
 
 def test_a_file_that_was_not_read():
     assert keys(render(survey({}, edit("a.py", 0, 1, "b", 1)), unsafe=False)) == [("a.py", "edit-without-source")]
+
+
+def test_an_edit_that_several_groups_need_is_made_once_with_any_of_them():
+    needed = replace(edit("a.py", 0, 0, "import os\n", 1), also=(2,))
+    first, second = edit("a.py", 0, 1, "x", 1, UNSAFE), edit("a.py", 2, 3, "y", 2)
+    found = survey({"a.py": "a;b\n"}, needed, first, second)
+    assert files(render(found, unsafe=False)) == {"a.py": b"import os\na;y\n"}
+    assert render(found, unsafe=False).left == (first,)
+    assert files(render(found, unsafe=True)) == {"a.py": b"import os\nx;y\n"}
+
+
+def test_an_edit_of_a_group_that_fails_is_made_with_one_that_does_not():
+    needed = replace(edit("a.py", 0, 0, "import os\n", 1), also=(2,))
+    found = survey({"a.py": "a;b\n"}, needed, edit("a.py", 0, 1, "(", 1), edit("a.py", 2, 3, "y", 2))
+    made = render(found, unsafe=False)
+    assert files(made) == {"a.py": b"import os\na;y\n"}
+    assert needed in made.applied
+    assert needed not in made.failed_edits
