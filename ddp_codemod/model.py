@@ -46,6 +46,16 @@ class Reason:
 Replacement = tuple[int, int, str]  # start and end of a stretch of text, and the new text for it
 
 
+def replaced(text: str, replacements: Sequence[Replacement]) -> str:
+    """The text with the stretches replaced, which are in order and do not overlap."""
+    parts: list[str] = []
+    at = 0
+    for start, end, new in replacements:
+        parts += (text[at:start], new)
+        at = end
+    return "".join((*parts, text[at:]))
+
+
 @dataclass(frozen=True)
 class Source:
     """One file as it was read: its bytes, its text without a byte order mark, and how to go back.
@@ -100,12 +110,7 @@ class Source:
 
     def written(self, replacements: Sequence[Replacement]) -> str | Reason:
         """The text of the file with stretches of ``text`` replaced, which are in order; a reason where that cannot be."""
-        parts: list[str] = []
-        at = 0
-        for start, end, new in replacements:
-            parts += (self.text[at:start], new)
-            at = end
-        return "".join((*parts, self.text[at:]))
+        return replaced(self.text, replacements)
 
     @cached_property
     def newline(self) -> str:

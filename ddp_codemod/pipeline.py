@@ -28,7 +28,7 @@ from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
 
-SUFFIXES = (".py",)
+SUFFIXES = (".py", ".ipynb")
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 Progress = Callable[[str, int, int], None]
 

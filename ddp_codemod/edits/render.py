@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ddp_codemod.edits.recipes import RecipeError
-from ddp_codemod.edits.splice import SpliceError, rendered, splice
-from ddp_codemod.model import Applicability, Edit, FileChange, Reason, Skipped, Source, Survey
+from ddp_codemod.edits.splice import SpliceError, rendered, replacements
+from ddp_codemod.model import Applicability, Edit, FileChange, Reason, Replacement, Skipped, Source, Survey, replaced
 
-_PYTHON = (".py", ".pyi", ".pyw")
+_PYTHON = (".py", ".pyi", ".pyw", ".ipynb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +102,23 @@ def _texts(survey: Survey, groups: Sequence[Group], names: set[str]) -> dict[str
         if source is None:
             return Skipped(name, Reason.of("edit-without-source"))
         try:
-            texts[name] = splice(source, mine)
+            made = replacements(source, mine)
         except SpliceError as why:
             return Skipped(name, why.reason)
-        if (wrong := _wrong(source, texts[name])) is not None:
-            return Skipped(name, wrong)
+        text = _checked(source, made)
+        if isinstance(text, Reason):
+            return Skipped(name, text)
+        texts[name] = text
     return texts
 
 
-def _wrong(source: Source, text: str) -> Reason | None:
-    """Why a new text cannot be written, if it cannot."""
+def _checked(source: Source, made: Sequence[Replacement]) -> str | Reason:
+    """The file's new text, or why it cannot be written."""
+    text = source.written(made)
+    if isinstance(text, Reason):
+        return text
     try:
-        if source.text.encode(source.encoding) != source.data:
+        if source.file.text.encode(source.encoding) != source.data:
             return Reason.of("edit-no-round-trip", encoding=source.encoding)
         data = text.encode(source.encoding)
         if data.decode(source.encoding) != text:
@@ -121,12 +126,12 @@ def _wrong(source: Source, text: str) -> Reason | None:
     except (UnicodeError, LookupError):
         return Reason.of("edit-does-not-encode", encoding=source.encoding)
     if not source.name.endswith(_PYTHON):
-        return None
+        return text
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-            ast.parse(text)
+            ast.parse(replaced(source.text, made))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         line = getattr(why, "lineno", None) or 1
         return Reason.of("edit-does-not-parse", line=line, why=getattr(why, "msg", None) or type(why).__name__)
-    return None
+    return text

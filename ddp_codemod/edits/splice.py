@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ddp_codemod.edits.lines import emptied
 from ddp_codemod.edits.recipes import RecipeError, rewrite
-from ddp_codemod.model import Edit, Reason, Recipe, Source
+from ddp_codemod.model import Edit, Reason, Recipe, Replacement, Source, replaced
 
 
 class SpliceError(Exception):
@@ -34,7 +34,12 @@ class _Node:
 
 
 def splice(source: Source, edits: Sequence[Edit]) -> str:
-    """The text with all edits made.
+    """The text with all edits made. Raises SpliceError as ``replacements`` does."""
+    return replaced(source.text, replacements(source, edits))
+
+
+def replacements(source: Source, edits: Sequence[Edit]) -> list[Replacement]:
+    """What all edits together replace in the text, in order.
 
     Edits of one place that say the same count once. A recipe works on a text in which the edits inside its span, and earlier
     recipes of the same span, are made already. Raises SpliceError where spans overlap otherwise, or a recipe refuses.
@@ -77,24 +82,25 @@ def _sorted(source: Source, edits: Sequence[Edit]) -> list[_Node]:
     return [node for _, node in sorted(enumerate(nodes.values()), key=rank)]
 
 
-def _fill(source: Source, start: int, end: int, nodes: Sequence[_Node]) -> str:
-    """The text from start to end with the nodes made, which lie in it in order."""
-    parts: list[str] = []
+def _fill(source: Source, start: int, end: int, nodes: Sequence[_Node]) -> list[Replacement]:
+    """What making the nodes, which lie between start and end in order, replaces."""
+    made: list[Replacement] = []
     at = start
     for node in nodes:
         new = _made(source, node)
         first, last = (node.start, node.end) if new else emptied(source, node.start, node.end)
         if first < at or last > end:
             raise SpliceError(Reason.of("edit-overlaps", line=source.position(node.start)[0]))
-        parts += (source.text[at:first], new)
+        made.append((first, last, new))
         at = last
-    return "".join((*parts, source.text[at:end]))
+    return made
 
 
 def _made(source: Source, node: _Node) -> str:
     if node.recipe is None:
         return node.after or ""
-    inner = _fill(source, node.start, node.end, node.inner)
+    made = _fill(source, node.start, node.end, node.inner)
+    inner = replaced(source.text[: node.end], made)[node.start :]
     try:
         return rewrite(node.recipe, inner)
     except RecipeError as why:

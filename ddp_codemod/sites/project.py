@@ -7,6 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from ddp_codemod.discover.files import read
 from ddp_codemod.model import Skipped, Source
+from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
+from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
 
 
@@ -38,6 +40,10 @@ class Project:
         """The parsed file, or None where it cannot be handled (then ``skipped`` says why)."""
         if name not in self._modules:
             made: Source | Module | Skipped = read(self.root / name, self.root)
+            if isinstance(made, Source) and name.endswith(NOTEBOOK):
+                made = read_notebook(made)
+            if isinstance(made, NotebookSource) and made.left_out is not None:
+                self.skipped[name] = made.left_out
             if isinstance(made, Source):
                 made = parse(made)
             if isinstance(made, Skipped):

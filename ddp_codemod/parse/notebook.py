@@ -1,0 +1,175 @@
+"""Jupyter notebooks: the Python cells as one text, and the way back into the JSON file.
+
+In the text every cell ends with two line ends that are not in the file: the first ends the cell's last line, so that what
+follows that line can be told from what precedes the next cell.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ddp_codemod.model import Reason, Replacement, Skipped, Source, replaced
+from ddp_codemod.parse.cell_edits import CellEdit, edited
+from ddp_codemod.parse.cells import Cell, NotANotebook, python_cells
+from ddp_codemod.parse.ipython import Piece, foreign, pieces
+
+SUFFIX = ".ipynb"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of the text, and the stretch ``at`` to ``until`` of a cell that it shows (``real``) or stands for."""
+
+    start: int
+    end: int
+    cell: int
+    at: int
+    until: int
+    real: bool
+
+
+@dataclass(frozen=True)
+class NotebookSource(Source):
+    """A notebook as one Python text. ``data`` and ``encoding`` are the file's, ``json`` is its text."""
+
+    json: Source
+    cells: tuple[Cell, ...]
+    runs: tuple[Run, ...]
+    left_out: Skipped | None  # what was not read of it, if anything
+
+    @property
+    def file(self) -> Source:
+        """The file itself."""
+        return self.json
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """(line, column) in the file of an offset in the text."""
+        return self.json.position(self.in_file(offset))
+
+    def in_file(self, offset: int) -> int:
+        """The offset in the file of a character of the text, or of the nearest one before it that is in the file."""
+        at = bisect_right(self._starts, offset) - 1
+        if at < 0:
+            return 0
+        run = self.runs[at]
+        cell = self.cells[run.cell]
+        inside = min(run.at + offset - run.start, run.until) if run.real else run.at
+        return cell.elements[cell.index(inside)].in_file(inside)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [run.start for run in self.runs]
+
+    def written(self, replacements: Sequence[Replacement]) -> str | Reason:
+        """The file's text with stretches of the Python text replaced: all else stays as it is.
+
+        Gives a reason where a stretch is not inside one cell, or not Python of that cell.
+        """
+        edits: list[CellEdit] = []
+        for start, end, new in _joined(replacements):
+            edit = self._in_cell(start, end, new)
+            if edit is None:
+                return Reason.of("edit-across-cells", line=self.position(start)[0])
+            edits.append(edit)
+        text = edited(self.json.text, self.cells, edits)
+        if text is None:
+            return Reason.of("edit-overlaps", line=self.position(replacements[0][0])[0])
+        again = read_notebook(replace(self.json, text=text))
+        if isinstance(again, Skipped) or again.text.split() != replaced(self.text, replacements).split():
+            return Reason.of("edit-breaks-notebook", line=self.position(replacements[0][0])[0])
+        return text
+
+    def _in_cell(self, start: int, end: int, new: str) -> CellEdit | None:
+        """The same replacement, in a cell; None where it is in none."""
+        first = max(0, bisect_right(self._starts, start) - 1)
+        while first > 0 and self.runs[first - 1].end >= start:
+            first -= 1
+        near = [run for run in self.runs[first : first + 8] if run.real and run.start <= start <= run.end]
+        if start == end and near:
+            # at a stretch that is not shown, a whole line goes in front of the line, anything else behind the stretch
+            run = near[0] if new.endswith(("\n", "\r")) else near[-1]
+            return CellEdit(run.cell, run.at + start - run.start, run.at + start - run.start, new)
+        for run in near:
+            if end <= run.end and start < run.end:
+                return CellEdit(run.cell, run.at + start - run.start, run.at + end - run.start, new)
+        return self._at_cell_end(start, end, new)
+
+    def _at_cell_end(self, start: int, end: int, new: str) -> CellEdit | None:
+        """A replacement that includes, or stands behind, the line end that a cell's last line has in the text only."""
+        at = bisect_right([run.end for run in self.runs], end - 1) - 1
+        if at < 0 or not self.runs[at].real or (at + 1 < len(self.runs) and self.runs[at + 1].cell == self.runs[at].cell):
+            return None
+        run = self.runs[at]
+        ending = self.text[run.end : end]
+        if ending not in ("\n", "\r\n"):
+            return None
+        if start == end:
+            return CellEdit(run.cell, run.until, run.until, ending + new[: -len(ending)]) if new.endswith(ending) else None
+        if start < run.start:
+            return None
+        cut = run.at + start - run.start
+        if new:
+            return CellEdit(run.cell, cut, run.until, new[: -len(ending)]) if new.endswith(ending) else None
+        before = self.cells[run.cell].text[run.at : cut]  # the line goes with the line end in front of it
+        return CellEdit(run.cell, cut - (2 if before.endswith("\r\n") else before.endswith("\n")), run.until, "")
+
+
+def read_notebook(source: Source) -> NotebookSource | Skipped:
+    """A notebook that was read as text, as Python; one that is none is skipped with the reason."""
+    try:
+        cells = python_cells(source.text)
+    except NotANotebook as why:
+        return Skipped(source.name, Reason.of("skipped-notebook", why=why))
+    text: list[str] = []
+    runs: list[Run] = []
+    length = 0
+    left_out: list[Skipped] = []
+    for number, cell in enumerate(cells):
+        if not cell.elements:
+            continue
+        try:
+            parts = _parts(cell)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
+            left_out.append(_left_out(source, cell, "skipped-cell", getattr(why, "msg", None) or type(why).__name__))
+            continue
+        if parts is None:
+            left_out.append(_left_out(source, cell, "skipped-foreign-cell", foreign(cell.text) or ""))
+            continue
+        for part in parts:
+            shown = cell.text[part.start : part.end] if part.stand_in is None else part.stand_in
+            runs.append(Run(length, length + len(shown), number, part.start, part.end, part.stand_in is None))
+            text.append(shown)
+            length += len(shown)
+        text.append("\r\n\n" if "\r\n" in cell.text else "\n\n")
+        length += len(text[-1])
+    # a cell in another language is nothing unusual; one that is no valid Python has to be told first
+    worst = next((one for one in left_out if one.candidate), left_out[0] if left_out else None)
+    return NotebookSource(
+        source.path, source.name, source.data, "".join(text), source.encoding, source, cells, tuple(runs), worst
+    )
+
+
+def _parts(cell: Cell) -> list[Piece] | None:
+    return None if foreign(cell.text) is not None else pieces(cell.text)
+
+
+def _left_out(source: Source, cell: Cell, key: str, why: str) -> Skipped:
+    line = source.position(cell.elements[0].start)[0]
+    return Skipped(source.name, Reason.of(key, line=line, why=why), candidate=key == "skipped-cell")
+
+
+def _joined(replacements: Sequence[Replacement]) -> Iterator[Replacement]:
+    """The replacements in order; one that only removes text is one with what stands in front of it."""
+    last: Replacement | None = None
+    for start, end, new in sorted(replacements, key=lambda one: one[:2]):
+        if last is not None and last[1] == start < end and not new:
+            last = (last[0], end, last[2])
+        else:
+            if last is not None:
+                yield last
+            last = (start, end, new)
+    if last is not None:
+        yield last
