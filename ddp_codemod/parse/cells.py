@@ -64,8 +64,8 @@ class Cell:
     @cached_property
     def by_lines(self) -> bool:
         """Whether each line is a string of its own."""
-        *others, last = self.elements
-        return self.listed and "\n" not in last.text[:-1] and all(one.text.find("\n") == len(one.text) - 1 for one in others)
+        texts = [element.text for element in self.elements]
+        return self.listed and all(text and "\n" not in text[:-1] for text in texts) and all(map(_ended, texts[:-1]))
 
     def index(self, offset: int) -> int:
         """The number of the element that holds the character at an offset; the last one for the end of the cell."""
@@ -74,6 +74,10 @@ class Cell:
     @cached_property
     def _starts(self) -> list[int]:
         return [element.at for element in self.elements]
+
+
+def _ended(line: str) -> bool:
+    return line.endswith("\n")
 
 
 def python_cells(text: str) -> tuple[Cell, ...]:

@@ -16,6 +16,7 @@ FOREIGN = frozenset({
 UNKNOWN = "__unknown__"  # bound nowhere, so that nothing is concluded from it
 
 _CELL_MAGIC = re.compile(r"\s*%%(\w+|!)[^\n]*(?:\n|\Z)")
+_OTHER_PYTHON = re.compile(r"%%(?:(?:writefile|file)\b.*\.pyw?[\"']?$|python|pypy)")
 _MAGIC = re.compile(
     r"""(?P<indent>[ \t]*)(?:
         (?P<timed>%time[ \t]+(?=[^\s-]))
@@ -47,6 +48,11 @@ def foreign(cell: str) -> str | None:
     """The first line of a cell that is not this notebook's Python; None for others."""
     magic = _CELL_MAGIC.match(cell)
     return magic.group().strip() if magic and magic.group(1) in FOREIGN else None
+
+
+def is_other_python(line: str) -> bool:
+    """Whether the cell magic on a line makes its cell Python of another process or of a file."""
+    return _OTHER_PYTHON.match(line) is not None
 
 
 def pieces(cell: str) -> list[Piece]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from ddp_codemod.model import Reason, Replacement, Skipped, Source, replaced
 from ddp_codemod.parse.cell_edits import CellEdit, edited
 from ddp_codemod.parse.cells import Cell, NotANotebook, python_cells
-from ddp_codemod.parse.ipython import Piece, foreign, pieces
+from ddp_codemod.parse.ipython import Piece, foreign, is_other_python, pieces
 
 SUFFIX = ".ipynb"
 
@@ -128,7 +128,7 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
     length = 0
     left_out: list[Skipped] = []
     for number, cell in enumerate(cells):
-        if not cell.elements:
+        if not cell.text:
             continue
         try:
             parts = _parts(cell)
@@ -136,7 +136,9 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
             left_out.append(_left_out(source, cell, "skipped-cell", getattr(why, "msg", None) or type(why).__name__))
             continue
         if parts is None:
-            left_out.append(_left_out(source, cell, "skipped-foreign-cell", foreign(cell.text) or ""))
+            magic = foreign(cell.text) or ""
+            if is_other_python(magic):
+                left_out.append(_left_out(source, cell, "skipped-foreign-cell", magic))
             continue
         for part in parts:
             shown = cell.text[part.start : part.end] if part.stand_in is None else part.stand_in
@@ -145,7 +147,7 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
             length += len(shown)
         text.append("\r\n\n" if "\r\n" in cell.text else "\n\n")
         length += len(text[-1])
-    # a cell in another language is nothing unusual; one that is no valid Python has to be told first
+    # a cell that is Python elsewhere is nothing unusual; one that is no valid Python has to be told first
     worst = next((one for one in left_out if one.candidate), left_out[0] if left_out else None)
     return NotebookSource(
         source.path, source.name, source.data, "".join(text), source.encoding, source, cells, tuple(runs), worst
