@@ -65,3 +65,23 @@ def read(path: Path, root: Path) -> Source | Skipped:
     if text.encode(encoding) != data:
         return Skipped(name, Reason.of("skipped-encoding", why=encoding))
     return Source(path, name, data, text, encoding)
+
+
+def read_text(path: Path, root: Path) -> Source | Skipped:
+    """Read a configuration or launch file, which is UTF-8 with or without a byte order mark; any other is skipped."""
+    name = path.relative_to(root).as_posix()
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return Skipped(name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
+        data = path.read_bytes()
+    except OSError as why:
+        return Skipped(name, Reason.of("skipped-unreadable", why=why.strerror or why))
+    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as why:
+        line = data.count(b"\n", 0, why.start) + 1
+        return Skipped(name, Reason.of("skipped-not-utf-8", line=line))
+    if "\0" in text:
+        return Skipped(name, Reason.of("skipped-not-text"))
+    return Source(path, name, data, text, encoding)

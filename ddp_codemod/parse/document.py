@@ -1,0 +1,131 @@
+"""What every kind of configuration file is read into: scalars under key paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ddp_codemod.model import Place, Source
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One scalar value under a key path."""
+
+    path: Path  # keys from the top; positions in lists as "0", "1" ...
+    start: int  # characters of Source.text: the scalar's own text with its quotes, without comments, anchors and tags
+    end: int
+    value: str  # what it reads as: unquoted, unescaped
+    is_text: bool = True  # it reads as a string, not as a number, a boolean, a date or null
+    document: int = 0  # which document of the file (YAML's ``---``), from 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What stands at ``path`` is what stands at ``target`` (a YAML alias); ``merge``: beside the keys of its own (``<<``)."""
+
+    path: Path
+    target: Path
+    document: int
+    merge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a reader finds in a text."""
+
+    entries: tuple[Entry, ...]
+    links: tuple[Link, ...] = ()
+    errors: tuple[int, ...] = ()  # where the text is not valid; entries near it are left out
+
+
+@dataclass(eq=False)
+class Document:
+    """A parsed configuration file. Identity is the file, as for a Module."""
+
+    source: Source
+    content: Content
+    write: Callable[[str, Entry, str], str]  # (text, entry, value) -> source text
+    cache: dict[object, object] = field(default_factory=dict)  # what later stages work out once per file
+
+    @property
+    def name(self) -> str:
+        """Path relative to the root."""
+        return self.source.name
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every scalar, in source order; keys that stand twice are both there."""
+        return self.content.entries
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """Offsets at which the file is not valid; entries near them are left out."""
+        return self.content.errors
+
+    def place(self, entry: Entry) -> Place:
+        """Where an entry's scalar stands."""
+        return Place(self.source.name, entry.start, entry.end)
+
+    def text(self, entry: Entry) -> str:
+        """Source text of an entry's scalar, with its quotes."""
+        return self.source.text[entry.start : entry.end]
+
+    def written(self, entry: Entry, value: str) -> str:
+        """The source text that gives ``value`` at an entry; quotes that stand there are kept.
+
+        Raises ValueError where this kind of file has no way to write it there.
+        """
+        return self.write(self.source.text, entry, value)
+
+    def mapping(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
+        """The entries directly under the mapping or list at a path, in one document of the file or in all."""
+        found = self._children.get(tuple(path), ())
+        return tuple(entry for entry in found if document is None or entry.document == document)
+
+    def at(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
+        """The entries that reading a path gives: those that stand there, else those that aliases and merge keys lead to."""
+        found: dict[Entry, None] = {}
+        for number in range(self._documents) if document is None else (document,):
+            found.update(dict.fromkeys(self._read(tuple(path), number, set())))
+        return tuple(found)
+
+    def _read(self, path: Path, document: int, seen: set[Path]) -> list[Entry]:
+        if not path or path in seen:
+            return []
+        seen.add(path)
+        own = [entry for entry in self.mapping(path[:-1], document) if entry.path == path]
+        if own or (path, document) in self._standing:
+            return own
+        for cut in range(len(path), -1, -1):  # the nearest link decides
+            for link in self._links.get((path[:cut], document), ()):
+                if not (link.merge and cut == len(path)):
+                    if found := self._read(link.target + path[cut:], document, seen):
+                        return found
+        return []
+
+    @cached_property
+    def _children(self) -> dict[Path, list[Entry]]:
+        children: dict[Path, list[Entry]] = {}
+        for entry in self.entries:
+            children.setdefault(entry.path[:-1], []).append(entry)
+        return children
+
+    @cached_property
+    def _standing(self) -> set[tuple[Path, int]]:
+        """Mappings and lists that are written out: a merge key does not reach into them."""
+        return {(entry.path[:end], entry.document) for entry in self.entries for end in range(1, len(entry.path))}
+
+    @cached_property
+    def _links(self) -> dict[tuple[Path, int], list[Link]]:
+        links: dict[tuple[Path, int], list[Link]] = {}
+        for link in self.content.links:
+            links.setdefault((link.path, link.document), []).append(link)
+        return links
+
+    @cached_property
+    def _documents(self) -> int:
+        return max((entry.document for entry in self.entries), default=0) + 1

@@ -1,0 +1,63 @@
+"""JSON files, with comments and last commas where they have some, as readers of JSON5 take them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from ddp_codemod.parse.document import Content, Entry, Path
+from ddp_codemod.parse.grammar import Tree, broken
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SCALARS = frozenset({"string", "number", "true", "false", "null"})
+
+
+def read(text: str) -> Content:
+    """The scalars of a JSON text; nothing of an object or list in which something is not valid."""
+    tree = Tree("json", text)
+    entries: list[Entry] = []
+    values = [node for node in tree.root.named_children if node.type != "comment"]
+    todo: list[tuple[Node, Path]] = [(values[0], ())] if len(values) == 1 and not tree.root.is_error else []
+    while todo:
+        node, path = todo.pop()
+        children = [child for child in node.named_children if child.type != "comment"]
+        if node.type in _SCALARS:
+            if (value := _value(tree.of(node))) is not None:
+                entries.append(Entry(path, *tree.span(node), value, node.type == "string"))
+        elif any(broken(child) and tree.of(child) != "," for child in node.children):
+            continue
+        elif node.type == "array":
+            todo += [(child, (*path, str(index))) for index, child in reversed([*enumerate(children)])]
+        elif node.type == "object":
+            todo += [pair for child in reversed(children) if (pair := _pair(tree, child, path))]
+    return Content(tuple(entries), errors=tuple(at for at in tree.errors() if text[at : at + 1] != ","))
+
+
+def _pair(tree: Tree, node: Node, path: Path) -> tuple[Node, Path] | None:
+    key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+    if any(broken(child) for child in node.children) or key is None or value is None or key.has_error:
+        return None
+    name = _value(tree.of(key))
+    return (value, (*path, name)) if name is not None else None
+
+
+def _value(text: str) -> str | None:
+    try:
+        value = json.loads(text)
+    except ValueError:  # the grammar is laxer than JSON: hexadecimal numbers, unknown escapes
+        return None
+    return value if isinstance(value, str) else text
+
+
+def written(text: str, entry: Entry, value: str) -> str:
+    """A string, or the value as it is where no string stands and it is none either."""
+    if not entry.is_text and re.fullmatch(r"[\w.+-]+", value) and _value(value) == value:
+        return value
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)

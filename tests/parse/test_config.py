@@ -1,0 +1,105 @@
+"""What holds for configuration files of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.discover.files import read_text
+from ddp_codemod.model import Skipped, Source
+from ddp_codemod.parse.config import SUFFIXES, Document, parse_config
+
+Parse = Callable[[str, str], Document]
+SAMPLES = {
+    "a.yaml": "dist:\n  backend: nccl\n",
+    "a.yml": "dist: {backend: 'nccl'}\n",
+    "a.toml": '[dist]\nbackend = "nccl"\n',
+    "a.json": '{"dist": {"backend": "nccl"}}\n',
+    "a.ini": "[dist]\nbackend = nccl\n",
+    "a.cfg": "[dist]\nbackend: nccl\n",
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_kind_gives_the_path_and_the_value(name: str, document: Parse) -> None:
+    parsed = document(name, SAMPLES[name])
+    assert [(entry.path, entry.value) for entry in parsed.entries] == [(("dist", "backend"), "nccl")]
+    assert parsed.place(parsed.entries[0]).name == parsed.name == name
+
+
+def test_every_suffix_has_a_sample() -> None:
+    assert {Path(name).suffix for name in SAMPLES} == set(SUFFIXES)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("newline", ["\r\n", "\n"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [True, False])
+def test_bytes_around_the_value_stay(name: str, newline: str, bom: bytes, end: bool, tmp_path: Path) -> None:
+    comment = "" if name.endswith("json") else "# é 通\n"
+    text = comment + (SAMPLES[name] if end else SAMPLES[name].rstrip("\n"))
+    data = bom + text.replace("\n", newline).encode("utf-8")
+    (tmp_path / name).write_bytes(data)
+    source = read_text(tmp_path / name, tmp_path)
+    assert isinstance(source, Source)
+    assert source.text.encode(source.encoding) == data
+    parsed = parse_config(source)
+    assert isinstance(parsed, Document)
+    (entry,) = parsed.entries
+    new = source.text[: entry.start] + parsed.written(entry, "gloo") + source.text[entry.end :]
+    assert new.encode(source.encoding) == data.replace(b"nccl", b"gloo")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n", "# c\n", "\t", "[" * 100_000, "{" * 100_000, "a: " * 30_000, "- " * 30_000, "? " * 999, "- " * 300, '"' * 999],
+)
+def test_what_is_no_configuration_gives_nothing(name: str, text: str, document: Parse) -> None:
+    assert all(entry.path == () for entry in document(name, text).entries if not name.endswith(("ini", "cfg")))
+
+
+@pytest.mark.parametrize(("name", "head", "tail"), [("a.json", '{"a":', "}"), ("a.yaml", "{a: ", "}"), ("a.json", "[", "]")])
+def test_deep_nesting_is_read(name: str, head: str, tail: str, document: Parse) -> None:
+    deep = 3_000
+    (entry,) = document(name, head * deep + "1" + tail * deep).entries
+    assert len(entry.path) == deep
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"])
+def test_blocks_too_deep_for_the_grammar_are_left(newline: str, document: Parse) -> None:
+    parsed = document("a.yaml", "".join(" " * level + "a:" + newline for level in range(600)) + " " * 600 + "b: nccl")
+    assert (parsed.entries, parsed.errors) == ((), (0,))
+
+
+def test_large_files_are_left() -> None:
+    text = "a: nccl\n" + "#" * 5_000_000
+    parsed = parse_config(Source(Path("a.yaml"), "a.yaml", text.encode(), text, "utf-8"))
+    assert isinstance(parsed, Skipped)
+    assert dict(parsed.reason.args) == {"limit": "5"}
+
+
+@pytest.mark.parametrize(
+    ("data", "key"),
+    [(b"a: \xff\n", "skipped-not-utf-8"), ("通信".encode("gbk"), "skipped-not-utf-8"), (b"a\0b", "skipped-not-text")],
+)
+def test_what_is_no_utf_8_text_is_skipped(data: bytes, key: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(data)
+    skipped = read_text(tmp_path / "a.yaml", tmp_path)
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason.key == key
+
+
+def test_a_missing_file_is_skipped(tmp_path: Path) -> None:
+    assert isinstance(read_text(tmp_path / "none.yaml", tmp_path), Skipped)
+
+
+def test_the_neighbours_of_a_key(document: Parse) -> None:
+    parsed = document("a.yaml", "s:\n  _target_: pkg.DDPStrategy\n  process_group_backend: nccl\n  deep: {x: 1}\nt: 2\n")
+    assert [entry.path[-1] for entry in parsed.mapping(("s",))] == ["_target_", "process_group_backend"]
+    assert [entry.value for entry in parsed.mapping(())] == ["2"]
+    assert parsed.mapping(("nothing",)) == ()
+    assert [entry.value for entry in parsed.at(("s", "_target_"))] == ["pkg.DDPStrategy"]
+    assert parsed.at(("s",)) == parsed.at(()) == ()
