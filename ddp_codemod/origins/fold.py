@@ -1,4 +1,4 @@
-"""A three-valued evaluator of expressions: known, truthy (true and not None, else open), or unknown.
+"""A three-valued evaluator of expressions: known, truthy (true and not None, else open), falsy, or unknown.
 
 It computes with constants and with what ``look`` knows, and never runs the code that it reads.
 """
@@ -25,13 +25,18 @@ class Truthy:
 
 
 @dataclass(frozen=True, slots=True)
+class Falsy:
+    """Some value that is false in a condition: False, None, "" or their like."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """Nothing is known."""
 
 
-Value = Union[Known, Truthy, Unknown]
+Value = Union[Known, Truthy, Falsy, Unknown]
 Look = Callable[[ast.expr], Value]
-TRUTHY, UNKNOWN = Truthy(), Unknown()
+TRUTHY, FALSY, UNKNOWN = Truthy(), Falsy(), Unknown()
 
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -53,11 +58,18 @@ def truth(value: Value) -> bool | None:
     """Whether a value is true in a condition; None where that is open."""
     if isinstance(value, Known):
         return bool(value.value)
-    return True if isinstance(value, Truthy) else None
+    return True if isinstance(value, Truthy) else False if isinstance(value, Falsy) else None
 
 
 def fold(node: ast.expr, look: Look) -> Value:
     """What an expression gives, as far as it is known. ``look`` is asked for names, attributes, calls and subscripts."""
+    try:
+        return _fold(node, look)
+    except RecursionError:  # thousands of operands in strangers' code
+        return UNKNOWN
+
+
+def _fold(node: ast.expr, look: Look) -> Value:
     if isinstance(node, ast.Constant):
         return Known(node.value)
     if isinstance(node, ast.BoolOp):
@@ -69,11 +81,11 @@ def fold(node: ast.expr, look: Look) -> Value:
     if isinstance(node, ast.IfExp):
         return _if_exp(node, look)
     if isinstance(node, ast.NamedExpr):
-        return fold(node.value, look)
+        return _fold(node.value, look)
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return _display(node, look)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = fold(node.left, look), fold(node.right, look)
+        left, right = _fold(node.left, look), _fold(node.right, look)
         return _text(left, right) if isinstance(left, Known) and isinstance(right, Known) else UNKNOWN
     if isinstance(node, ast.JoinedStr):
         return _joined(node, look)
@@ -88,21 +100,17 @@ def _bool_op(node: ast.BoolOp, look: Look) -> Value:
     open_before = False
     result: Value = UNKNOWN
     for part in node.values:
-        result = fold(part, look)
+        result = _fold(part, look)
         known = truth(result)
         if known is stops:
             # an earlier open part may have ended the chain with another value of the same truth
-            return (Known(stops) if _is_bool(node, result) else TRUTHY if stops else UNKNOWN) if open_before else result
+            return (TRUTHY if stops else FALSY) if open_before else result
         open_before = open_before or known is None
     return UNKNOWN if open_before else result
 
 
-def _is_bool(node: ast.BoolOp, result: Value) -> bool:
-    return isinstance(result, Known) and isinstance(result.value, bool) and not result.value
-
-
 def _unary(node: ast.UnaryOp, look: Look) -> Value:
-    value = fold(node.operand, look)
+    value = _fold(node.operand, look)
     if isinstance(node.op, ast.Not):
         known = truth(value)
         return UNKNOWN if known is None else Known(not known)
@@ -112,7 +120,7 @@ def _unary(node: ast.UnaryOp, look: Look) -> Value:
 
 
 def _compare(node: ast.Compare, look: Look) -> Value:
-    values = [fold(part, look) for part in (node.left, *node.comparators)]
+    values = [_fold(part, look) for part in (node.left, *node.comparators)]
     result: bool | None = True
     for op, left, right in zip(node.ops, values, values[1:], strict=False):
         one = _compare_two(op, left, right)
@@ -124,29 +132,40 @@ def _compare(node: ast.Compare, look: Look) -> Value:
 
 def _compare_two(op: ast.cmpop, left: Value, right: Value) -> bool | None:
     if isinstance(left, Known) and isinstance(right, Known):
-        try:
-            return bool(COMPARISONS[type(op)](left.value, right.value))
-        except TypeError:
-            return None
+        return _compare_known(op, left.value, right.value)
     for value, other in ((left, right), (right, left)):
-        if isinstance(value, Truthy) and isinstance(other, Known):
-            if isinstance(op, (ast.Is, ast.Eq)) and not other.value:
+        if isinstance(value, Truthy) and isinstance(other, Known) and not other.value:
+            if isinstance(op, (ast.Is, ast.Eq)):
                 return False
-            if isinstance(op, (ast.IsNot, ast.NotEq)) and not other.value:
+            if isinstance(op, (ast.IsNot, ast.NotEq)):
                 return True
     return None
 
 
+def _compare_known(op: ast.cmpop, left: Any, right: Any) -> bool | None:
+    inside = isinstance(op, (ast.In, ast.NotIn))
+    if isinstance(left, tuple) or (isinstance(right, tuple) and not inside):
+        return None  # it stands for a list or a set too, which compare otherwise
+    if isinstance(op, (ast.Is, ast.IsNot)) and not any(value is None or isinstance(value, bool) for value in (left, right)):
+        return None  # whether two equal texts are one object is up to the interpreter
+    try:
+        return bool(COMPARISONS[type(op)](left, right))
+    except TypeError:
+        return None
+
+
 def _if_exp(node: ast.IfExp, look: Look) -> Value:
-    known = truth(fold(node.test, look))
+    known = truth(_fold(node.test, look))
     if known is not None:
-        return fold(node.body if known else node.orelse, look)
-    body, orelse = fold(node.body, look), fold(node.orelse, look)
-    return body if body == orelse and type(body) is type(orelse) else UNKNOWN
+        return _fold(node.body if known else node.orelse, look)
+    body, orelse = _fold(node.body, look), _fold(node.orelse, look)
+    if isinstance(body, Known) and isinstance(orelse, Known):
+        return body if body == orelse and type(body.value) is type(orelse.value) else UNKNOWN
+    return body if body == orelse else UNKNOWN
 
 
 def _display(node: ast.Tuple | ast.List | ast.Set, look: Look) -> Value:
-    values = [fold(part, look) for part in node.elts]
+    values = [_fold(part, look) for part in node.elts]
     if all(isinstance(value, Known) for value in values):
         return Known(tuple(value.value for value in values if isinstance(value, Known)))
     return UNKNOWN
@@ -163,7 +182,7 @@ def _joined(node: ast.JoinedStr, look: Look) -> Value:
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             plain = part.conversion == -1 and part.format_spec is None
-            value = fold(part.value, look) if plain else UNKNOWN
+            value = _fold(part.value, look) if plain else UNKNOWN
             if not isinstance(value, Known) or not isinstance(value.value, (str, int)):
                 return UNKNOWN
             text += str(value.value)
@@ -178,13 +197,14 @@ def _text_method(node: ast.Call, look: Look) -> Value:
     """``platform.system().lower()``, ``sys.platform.startswith("win")`` and their like."""
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in TEXT_METHODS or node.keywords:
         return UNKNOWN
-    base = fold(node.func.value, look)
-    arguments = [fold(part, look) for part in node.args]
+    base = _fold(node.func.value, look)
+    arguments = [_fold(part, look) for part in node.args]
     if not isinstance(base, Known) or not isinstance(base.value, str):
         return UNKNOWN
     if not all(isinstance(part, Known) for part in arguments):
         return UNKNOWN
     try:
-        return Known(getattr(base.value, node.func.attr)(*(part.value for part in arguments if isinstance(part, Known))))
+        made = getattr(base.value, node.func.attr)(*(part.value for part in arguments if isinstance(part, Known)))
+        return Known(tuple(made) if isinstance(made, list) else made)
     except (TypeError, ValueError):
         return UNKNOWN

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, options
+from ddp_codemod.origins import classes, options, parameters
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
@@ -173,6 +173,10 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     found: list[Leaf] = []
     understood = False
     for leaf in tracer.trace(module, mapping, replace(way, kind="object")):
+        if leaf.kind == "parameter":
+            passed = parameters.passed_through(tracer, leaf, name)
+            understood = understood or passed is not None
+            found += passed or []
         if leaf.kind != "object":
             continue
         understood = True

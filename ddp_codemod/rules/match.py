@@ -31,6 +31,8 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
         if leaves is None:
             return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
         found += leaves
+    if use.own_init and not found:
+        return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, "class")]
     omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
     return None, found or [Leaf(module, call, OMITTED, omitted)]
 
@@ -51,14 +53,14 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)
         return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
-    if platform.id in parameter.open_on and all(leaf.kind == OMITTED for leaf in leaves):
+    if platform.id in parameter.open_on and not use.own_init and all(leaf.kind == OMITTED for leaf in leaves):
         return made.review(
             fix.id, Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
         )
     if changes:
         safe = fix.applicability == "safe" and use.surface.edit_applicability == "safe"
         if any(isinstance(change, NewKeyword) for change in changes):
-            safe = safe and parameter.add_applicability == "safe"
+            safe = safe and parameter.add_applicability == "safe" and not any(map(_may_clash, changes))
         return made.edit(fix.id, safe, _edit_reason(context, made, parameter, changes[0], len(changes)), changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
@@ -76,27 +78,33 @@ def _changes(context: Context, use: Use, parameter: Parameter, leaves: list[Leaf
         if isinstance(value, Known) and isinstance(value.value, str):
             verdict = assess(value.value, choice, context.rules.backends)
             if verdict.wanted is not None and not _for_other_hardware(context, leaf, leaves):
-                changes.append(_change(use, parameter, leaf, verdict.wanted))
+                changes.append(_change(parameter, leaf, verdict.wanted))
             elif not verdict.known:
                 blocked = blocked or Reason.of("review-strange", value=value.value)
         elif leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
             if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == "literal":
-                changes.append(_change(use, parameter, leaf, choice.wanted))  # written out, None is the same as left out
+                changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
                 blocked = blocked or _default_reason(context)
         elif isinstance(value, Default):
             blocked = blocked or (_default_reason(context) if default_wrong else None)
-        elif not isinstance(value, Current) and leaf.kind != "parameter":
+        elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class"):
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.module.text(leaf.node))
     return changes, blocked
 
 
-def _change(use: Use, parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
+def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
     if leaf.kind == OMITTED:
-        return NewKeyword(use.module, use.call, parameter.name, f'"{wanted}"')
+        assert isinstance(leaf.node, ast.Call)
+        return NewKeyword(leaf.module, leaf.node, parameter.name, f'"{wanted}"')
     return NewText(leaf, wanted)
+
+
+def _may_clash(change: Change) -> bool:
+    """Whether a keyword is added beside an unpacked mapping, which may hold it too."""
+    return isinstance(change, NewKeyword) and any(keyword.arg is None for keyword in change.call.keywords)
 
 
 def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool:
@@ -108,6 +116,11 @@ def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> boo
         return True
     if leaf.kind in ENTRANCES:
         return False
+    if (
+        any(isinstance(other.value, Default) for other in leaves)
+        and context.platform.backend.default in context.platform.backend.works
+    ):
+        return True  # torch's own choice comes first, and this is what is left for a device that it does not know
     if leaf.kind == "subclass-argument":
         return any(other.kind == leaf.kind and _serves(context, other, devices[:1]) for other in leaves)
     scope = scope_of(leaf.module, leaf.node)
@@ -155,15 +168,19 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
             return Reason.of("edit-backend", **common)
         line = first.leaf.module.source.position(first.leaf.place.start)[0]
         return Reason.of("edit-origin", origin=f"{first.leaf.module.name}:{line}", count=count, **common)
-    return Reason.of(
-        "edit-omitted", parameter=parameter.name, value=platform.backend.default, wanted=platform.backend.wanted, **common
-    )
+    common |= {"parameter": parameter.name, "value": platform.backend.default, "wanted": platform.backend.wanted}
+    if isinstance(first, NewKeyword) and first.call is not made.use.call:
+        line = first.module.source.position(first.module.place(first.call).start)[0]
+        return Reason.of("edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
+    return Reason.of("edit-omitted", **common)
 
 
 def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason:
     kinds = {leaf.kind for leaf in made.leaves}
     if kinds == {OMITTED}:
         return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
+    if kinds == {"class"}:
+        return Reason.of("keep-class")
     if kinds == {"parameter"}:
         return Reason("keep-parameter", next(leaf.why.args for leaf in made.leaves if leaf.why))
     if any(isinstance(leaf.value, Current) for leaf in made.leaves):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from math import prod
 
-SHORTEST = 5  # characters of the text that a pattern is found by in a large log
+SHORTEST = 4  # characters of the text that a pattern is found by in a large log
 WIDEST = 400  # characters that one gap may span
 TRIES = 20_000  # ways to lay the gaps of one pattern
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d*)(,?)(\d*)\}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name
@@ -15,12 +15,16 @@ from ddp_codemod.sites.resolve import Definition, External, Resolver
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """One call of a surface. ``through`` is the project class that derives from it, if the call makes one."""
+    """One call of a surface, or of a project class that derives from one.
+
+    Such a class may have an ``__init__`` of its own: then ``own_init`` is true, and ``base`` is its ``super().__init__(...)``.
+    """
 
     module: Module
     call: ast.Call
     surface: Surface
-    through: str = ""
+    own_init: bool = False
+    base: Use | None = None
 
     def argument(self, parameter: Parameter) -> ast.expr | None:
         """What the call passes for a parameter, by keyword or position; None where it is left out."""
@@ -81,7 +85,7 @@ class Finder:
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
             last = last_name(node.func)
-            if last in self.words or last in aliases or last in more_words:
+            if last in self.words or last in aliases or last in more_words or last == "__init__":
                 for entity in self.resolver.resolve(module, node.func):
                     use = self._use(module, node, entity)
                     if use is not None:
@@ -90,14 +94,30 @@ class Finder:
 
     def _use(self, module: Module, node: ast.Call, entity: object) -> Use | None:
         if isinstance(entity, External):
-            surface = self.surface(entity.name)
+            surface = self.surface(entity.name.removesuffix(".__init__"))
             return Use(module, node, surface) if surface else None
         if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
             for base in self.resolver.external_bases(entity.module, entity.node):
                 surface = self.surface(base)
                 if surface is not None:
-                    return Use(module, node, surface, entity.node.name)
+                    return self._of_class(Use(module, node, surface), entity)
         return None
+
+    def _of_class(self, use: Use, entity: Definition, depth: int = 0) -> Use:
+        """The use of a project class, with where its own ``__init__`` calls that of the surface."""
+        makers = self.resolver.member(entity, "__init__")
+        own = next((maker for maker in makers if isinstance(maker, Definition)), None)
+        if own is None:
+            return use
+        for node in ast.walk(own.node):
+            if isinstance(node, ast.Call) and last_name(node.func) == "__init__":
+                for called in self.resolver.resolve(own.module, node.func):
+                    if isinstance(called, External) and self.surface(called.name.removesuffix(".__init__")) is use.surface:
+                        return replace(use, own_init=True, base=Use(own.module, node, use.surface))
+                    around = called.module.parents.get(called.node) if isinstance(called, Definition) else None
+                    if isinstance(called, Definition) and isinstance(around, ast.ClassDef) and depth < 5:
+                        return self._of_class(use, Definition(called.module, around), depth + 1)
+        return replace(use, own_init=True)
 
     def derived(self, module: Module) -> list[str]:
         """Names of the classes of a file that derive from a surface."""
@@ -123,13 +143,6 @@ def _aliases(module: Module, words: Iterable[str]) -> set[str]:
         found |= {alias.asname for alias in node.names if alias.asname and alias.name in words}
     for node in module.nodes.get(ast.Assign, ()):
         assert isinstance(node, ast.Assign)
-        last = (
-            node.value.attr
-            if isinstance(node.value, ast.Attribute)
-            else node.value.id
-            if isinstance(node.value, ast.Name)
-            else ""
-        )
-        if last in words:
+        if last_name(node.value) in words:
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found

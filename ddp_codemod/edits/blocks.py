@@ -1,0 +1,114 @@
+"""The stretches of whole lines that edits change, and what stands there when some of them are made.
+
+Offsets are those of the file, also for a notebook. Lines are git's, which end at a line feed only: what is made here goes into
+patches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ddp_codemod.edits.lines import emptied
+from ddp_codemod.edits.splice import SpliceError, replacements
+from ddp_codemod.model import Edit, Reason, Source
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines of one file, from ``start`` to ``end`` (offsets), that some edits change and no other edit touches.
+
+    ``edits`` are the different ones; an edit of a file that stands for several units is in it once.
+    """
+
+    source: Source
+    start: int
+    end: int
+    edits: tuple[Edit, ...]
+
+    @property
+    def line(self) -> int:
+        """The number of the first line, from 1; where nothing goes, of the line that the new ones come before."""
+        return self.source.file.text.count("\n", 0, self.start) + 1
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the old file the block has."""
+        return len(split(self.old))
+
+    @property
+    def old(self) -> str:
+        """The lines as they are."""
+        return self.source.file.text[self.start : self.end]
+
+    def new(self, chosen: Collection[Edit]) -> str:
+        """The lines when the chosen edits are made. Raises SpliceError where they cannot all be made."""
+        text = _made(self.source, [edit for edit in self.edits if edit in chosen])
+        return text[self.start : len(text) - (len(self.source.file.text) - self.end)]
+
+
+def blocks(source: Source, edits: Iterable[Edit]) -> tuple[Block, ...]:
+    """The blocks of one file, from the top; edits that change the same place in the same way count once.
+
+    Raises SpliceError for an edit of a notebook that cannot be made.
+    """
+    different: dict[tuple[object, ...], Edit] = {}
+    for edit in edits:
+        different.setdefault(same(edit), edit)
+    spans = sorted(((_span(source, edit), edit) for edit in different.values()), key=lambda pair: (pair[0], pair[1].start))
+    joined: list[tuple[int, int, list[Edit]]] = []
+    for (start, end), edit in spans:
+        if joined and (start < joined[-1][1] or (start, end) == joined[-1][:2] or start == joined[-1][0]):
+            first, last, inside = joined[-1]
+            joined[-1] = first, max(last, end), [*inside, edit]
+        else:
+            joined.append((start, end, [edit]))
+    return tuple(Block(source, start, end, tuple(inside)) for start, end, inside in joined)
+
+
+def same(edit: Edit) -> tuple[object, ...]:
+    """What two edits share that change one place in the same way."""
+    return edit.name, edit.start, edit.end, edit.after, edit.recipe if edit.after is None else None
+
+
+def split(text: str) -> list[str]:
+    """Git's lines, each with its ending."""
+    parts = text.split("\n")
+    return [line + "\n" for line in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _made(source: Source, edits: Sequence[Edit]) -> str:
+    text = source.written(replacements(source, edits))
+    if isinstance(text, Reason):
+        raise SpliceError(text)
+    return text
+
+
+def _span(source: Source, edit: Edit) -> tuple[int, int]:
+    """The whole lines that an edit changes: none for an insertion of whole lines."""
+    if source.file is not source:
+        return _difference(source.file.text, _made(source, [edit]))
+    text, start, end = source.text, edit.start, edit.end
+    first = text.rfind("\n", 0, start) + 1
+    if start == end == first and edit.after and edit.after.endswith(("\n", "\r")):
+        return start, end
+    if edit.recipe is not None or not edit.after:
+        start, end = emptied(source, start, end)  # a recipe may leave nothing
+        first = text.rfind("\n", 0, start) + 1
+    if end > start and text[end - 1] == "\n":
+        return first, end
+    last = text.find("\n", end)
+    return first, len(text) if last < 0 else last + 1
+
+
+def _difference(old: str, new: str) -> tuple[int, int]:
+    """The lines of the old text that are not at the start or the end of the new one as well."""
+    before, after = split(old), split(new)
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    start = sum(map(len, before[:head]))
+    return start, len(old) - sum(map(len, before[len(before) - tail :]))

@@ -1,0 +1,56 @@
+"""What a reviewer decides about: the edits that are taken or left together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ddp_codemod.model import Applicability, Edit, Survey
+
+_SURER = (Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One decision. ``lead`` is the edit that the reader is shown first; ``number`` counts from 1 in reading order."""
+
+    number: int
+    edits: tuple[Edit, ...]
+    lead: Edit
+
+    @property
+    def applicability(self) -> Applicability:
+        """That of the least sure of its edits."""
+        return max((edit.applicability for edit in self.edits), key=_SURER.index)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The files that it changes, that of the lead first."""
+        return tuple(dict.fromkeys((self.lead.name, *(edit.name for edit in self.edits))))
+
+
+def units(survey: Survey) -> tuple[Unit, ...]:
+    """The units of a survey, by file and line of their leads."""
+    groups: dict[int, list[Edit]] = {}
+    for edit in survey.edits:
+        for number in edit.groups:
+            groups.setdefault(number, []).append(edit)
+    found = [(_lead(edits), tuple(edits)) for edits in groups.values()]
+    found.sort(key=lambda unit: (unit[0].name, _at(unit[0]), unit[0].group))
+    return tuple(Unit(number, edits, lead) for number, (lead, edits) in enumerate(found, 1))
+
+
+def only(survey: Survey, taken: Iterable[Unit]) -> Survey:
+    """The survey with the edits of these units and no others."""
+    numbers = {id(edit) for unit in taken for edit in unit.edits}
+    return replace(survey, edits=tuple(edit for edit in survey.edits if id(edit) in numbers))
+
+
+def _lead(edits: Sequence[Edit]) -> Edit:
+    """The edit that the others go along with: neither an import nor an addition that it calls for."""
+    companions = ("edit-import", "edit-unused-import", "edit-choices")
+    return min(edits, key=lambda edit: (edit.reason.key in companions, edit.name, _at(edit)))
+
+
+def _at(edit: Edit) -> int:
+    return edit.start if edit.anchor is None else edit.anchor
