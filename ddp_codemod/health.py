@@ -1,0 +1,45 @@
+"""What diagnose, doctor and verify find, on its way to a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ddp_codemod.rules.model import Cure, Signature
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A line of a traceback: the file as the log names it, perhaps on another machine."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """Where a log shows an error first, and how often in all."""
+
+    line: int  # counted from 1
+    text: str
+    frames: tuple[Frame, ...] = ()  # of the stack around it, outermost first
+    ranks: tuple[str, ...] = ()  # all that show it, the first to do so first
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """An error in a log. Without a signature it is one that no rule knows."""
+
+    signature: Signature | None
+    first: Occurrence
+    cures: tuple[Cure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that a log says, what counts most first."""
+
+    diagnoses: tuple[Diagnosis, ...]
+    hints: tuple[str, ...]
+    lines: int
+    size: int  # bytes

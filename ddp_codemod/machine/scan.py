@@ -1,0 +1,176 @@
+"""Finds the known errors in a log: one expression of fixed texts looks through the bytes, and only where it strikes are lines read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from ddp_codemod.health import Occurrence
+from ddp_codemod.machine.fixed import Fixed
+from ddp_codemod.machine.logs import Block, blocks, decoded
+from ddp_codemod.machine.ranks import rank_of
+from ddp_codemod.machine.stack import HEAD, Stack, stack
+from ddp_codemod.rules.model import Hint, Signature
+from ddp_codemod.rules.pattern import anchors
+
+WIDTH = 2000  # characters looked at on either side of a strike
+SHOWN = 300  # characters of a line that are shown
+RANKS = 64  # ranks remembered for one error
+LOOKS = 200  # stacks read for one error: the same one can fill a log
+QUIET = 10  # lines that may follow the last sign of life of a hang
+# The last line of a Python traceback; those that only hand on what happened in another process do not count.
+_EXCEPTION = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Exit|Interrupt|Warning)\b")
+_HANDED_ON = re.compile(r"(?:\w{1,60}\.){0,8}(?:ChildFailedError|Process\w{1,20}Exception|SignalException|CalledProcessError)\b")
+
+
+@dataclass
+class Seen:
+    """The first time of an error, and the count of the others."""
+
+    first: Occurrence
+    last_line: int
+    ranks: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def again(self, line: int, rank: str | None) -> None:
+        """Count one more."""
+        self.count += 1
+        self.last_line = line
+        if rank is not None and rank not in self.ranks and len(self.ranks) < RANKS:
+            self.ranks.append(rank)
+
+    @property
+    def whole(self) -> Occurrence:
+        """The first occurrence, with all ranks and the count."""
+        first = self.first
+        return Occurrence(first.line, first.text, first.frames, tuple(self.ranks), self.count)
+
+
+@dataclass
+class Found:
+    """What a log shows: signatures by id, the first error that none knows, the hints."""
+
+    known: dict[str, Seen] = field(default_factory=dict)
+    unknown: Seen | None = None
+    hints: set[str] = field(default_factory=set)
+    lines: int = 0
+    size: int = 0
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A signature, a hint, or (None) the head of a traceback, and where it was seen last."""
+
+    what: Signature | Hint | None
+    pattern: re.Pattern[bytes]
+    texts: tuple[str, ...]
+    last: tuple[int, int] = (0, 0)
+
+
+class Scanner:
+    """Looks for signatures and hints. Its memory does not grow with the log."""
+
+    def __init__(self, signatures: Iterable[Signature], hints: Iterable[Hint]) -> None:
+        self.found = Found()
+        self._looks = LOOKS
+        self._signatures = list(signatures)
+        entries: list[Signature | Hint] = [*self._signatures, *hints]
+        self._entries = [_Entry(entry, _any(entry.patterns), _anchors(entry.patterns)) for entry in entries]
+        self._errors = [entry.pattern for entry in self._entries if isinstance(entry.what, Signature)]
+        self._entries.append(_Entry(None, re.compile(re.escape(HEAD).encode()), (HEAD,)))
+        self._lookup()
+
+    def scan(self, stream: BinaryIO, progress: Callable[[int], None] | None = None) -> Found:
+        """Read the whole log."""
+        for block in blocks(stream):
+            self._block(block)
+            ends = block.data.count(b"\n", block.start, block.end)
+            self.found.lines = block.line - 1 + ends + (block.data[block.end - 1 : block.end] != b"\n")
+            self.found.size += block.end - block.start
+            if progress is not None:
+                progress(self.found.size)
+        for signature in self._signatures:
+            seen = self.found.known.get(signature.id)
+            if signature.silence and seen and self.found.lines - seen.last_line > QUIET:
+                del self.found.known[signature.id]
+        return self.found
+
+    def _lookup(self) -> None:
+        """Prepare to look for everything that is still of interest."""
+        self._fixed = Fixed([(text, entry) for entry in self._entries for text in entry.texts])
+
+    def _block(self, block: Block) -> None:
+        data, at, number, counted = block.data, block.start, block.line, block.start
+        start = stop = -1
+        while (found := self._fixed.search(data, at, block.end)) is not None:
+            if found.start() >= stop:
+                begin = max(block.start, found.start() - WIDTH)
+                start = max(data.rfind(mark, begin, found.start()) + 1 for mark in (b"\n", b"\r")) or begin
+                stop = _line_end(data, found.end())
+            for entry in self._fixed.meant(found):
+                if entry.last != (block.line, start) and entry.pattern.search(data, start, stop):
+                    entry.last = block.line, start
+                    number += data.count(b"\n", counted, start)
+                    counted = start
+                    self._line(entry.what, block, (start, stop), number)
+            at = found.end()
+
+    def _line(self, what: Signature | Hint | None, block: Block, span: tuple[int, int], number: int) -> None:
+        if isinstance(what, Signature):
+            self._record(what, block, span, number)
+        elif what is not None:
+            self.found.hints.add(what.id)
+            self._entries = [entry for entry in self._entries if entry.what is not what]
+            self._lookup()
+        elif self.found.unknown is None and self._looks:
+            self._looks -= 1
+            self._traceback(stack(block, *span), number)
+
+    def _record(self, signature: Signature, block: Block, span: tuple[int, int], number: int) -> None:
+        seen = self.found.known.get(signature.id)
+        if seen is not None and (seen.count >= LOOKS or not (signature.near or signature.apart)):
+            seen.again(number, rank_of(decoded(block.data[slice(*span)])))
+            return
+        around = stack(block, *span)
+        if not _fits(signature, around):
+            return
+        if seen is None:
+            seen = Seen(Occurrence(number, around.line.strip()[:SHOWN], around.frames), number)
+            self.found.known[signature.id] = seen
+        seen.again(number, around.rank)
+
+    def _traceback(self, around: Stack, number: int) -> None:
+        """Remember a traceback whose exception no signature knows."""
+        for at, line in enumerate(around.after):
+            if _EXCEPTION.match(line):
+                tail = "\n".join(around.after[at : at + 6])
+                if _HANDED_ON.match(line) or any(pattern.search(tail.encode()) for pattern in self._errors):
+                    return
+                whole = Stack(around.rank, around.after[:at], line, ())
+                self.found.unknown = Seen(Occurrence(number + at + 1, line.strip()[:SHOWN], whole.frames), number)
+                self.found.unknown.again(number, around.rank)
+                return
+
+
+def _fits(signature: Signature, around: Stack) -> bool:
+    """Whether the stack holds what a signature wants near, and nothing that it wants apart."""
+    if not (signature.near or signature.apart):
+        return True
+    text = around.text
+    near = not signature.near or any(re.search(pattern, text) for pattern in signature.near)
+    return near and not any(re.search(pattern, text) for pattern in signature.apart)
+
+
+def _line_end(data: bytes, at: int) -> int:
+    ends = (data.find(mark, at, at + WIDTH) for mark in (b"\n", b"\r"))
+    return min((end for end in ends if end >= 0), default=min(len(data), at + WIDTH))
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[bytes]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns).encode("ascii"))
+
+
+def _anchors(patterns: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for pattern in patterns for text in anchors(pattern)))
