@@ -7,6 +7,7 @@ from dataclasses import replace
 import click
 
 from ddp_codemod.cli.errors import refused
+from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, paths_argument, survey_options
 from ddp_codemod.cli.patching import Patching, patching
 from ddp_codemod.cli.run import prepare
@@ -43,6 +44,9 @@ def _show(patch: Patching, dry_run: bool) -> None:
     from ddp_codemod.report.summary import summary
 
     job, rendered = patch.job, patch.rendered
+    if job.settings.format in MACHINES:
+        job.console.raw(document(job, patch.survey))
+        return
     if job.settings.format == "json":
         job.console.raw(patch.json(written=not dry_run))
         return

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, paths_argument, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
 from ddp_codemod.cli.translate import Command
@@ -22,6 +23,9 @@ def command(settings: Settings) -> int:
     from ddp_codemod.report.summary import Outcome, summary
 
     found = survey(job.options)
+    if settings.format in MACHINES:
+        job.console.raw(document(job, found))
+        return exit_code(found, settings, edits_count=True)
     if settings.format == "json":
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings, edits_count=True)

@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.formats import MACHINES, document
+from ddp_codemod.cli.options import Settings, patch_options, paths_argument
 from ddp_codemod.cli.patching import patching
 from ddp_codemod.cli.run import prepare
 from ddp_codemod.cli.translate import Command
@@ -14,7 +15,7 @@ from ddp_codemod.cli.translate import Command
 
 @click.command("diff", cls=Command, help="help-diff")
 @paths_argument
-@survey_options
+@patch_options
 def command(settings: Settings) -> int:
     """Print the patch."""
     job = prepare(settings)
@@ -22,6 +23,9 @@ def command(settings: Settings) -> int:
     from ddp_codemod.report.summary import summary
 
     console = job.console
+    if settings.format in MACHINES:
+        console.raw(document(job, patch.survey))
+        return patch.code
     if settings.format == "json":
         console.raw(patch.json(written=False))
         return patch.code

@@ -7,6 +7,7 @@ from dataclasses import replace
 import click
 
 from ddp_codemod.cli.errors import fail
+from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, survey_options
 from ddp_codemod.cli.run import existing, exit_code, prepare, root_of
 from ddp_codemod.cli.translate import Command
@@ -28,6 +29,9 @@ def command(settings: Settings, place: str) -> int:
     from ddp_codemod.report.explain import explain
 
     found = survey(job.options, path, line)
+    if settings.format in MACHINES:
+        job.console.raw(document(job, found))
+        return exit_code(found, settings)
     if settings.format == "json":
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings)

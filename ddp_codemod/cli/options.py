@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ddp_codemod.cli.formats import MACHINES
 from ddp_codemod.cli.translate import option, reader_of
 from ddp_codemod.messages import LANGUAGES
 
@@ -74,13 +75,19 @@ _COLOR = option("--color", type=click.Choice(["auto", "always", "never"]), defau
 _QUIET = option("-q", "--quiet", is_flag=True, help="help-quiet")
 _VERBOSE = option("-v", "--verbose", is_flag=True, help="help-verbose")
 _FOLDERS = option("--rules", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="help-rules")
+
+
+def _format(*names: str) -> Callable[[F], F]:
+    return option("--format", type=click.Choice(names), default="text", help="help-format")
+
+
 _SURVEY = (
     option("--platform", metavar="ID", help="help-platform"),
     option("--rule", "rules", multiple=True, metavar="ID", help="help-rule"),
     _FOLDERS,
     option("--unsafe", is_flag=True, help="help-unsafe"),
     option("--strict", is_flag=True, help="help-strict"),
-    option("--format", type=click.Choice(["text", "json"]), default="text", help="help-format"),
+    _format("text", "json", *MACHINES),
     _QUIET,
     _VERBOSE,
     _COLOR,
@@ -111,6 +118,11 @@ def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
 def survey_options(function: F) -> F:
     """Give a command the options of everything that reads a project."""
     return _settings(function, _SURVEY)
+
+
+def patch_options(function: F) -> F:
+    """The same for ``diff``, whose patch can come as a mail."""
+    return _settings(function, (*_SURVEY[:5], _format("text", "json", *MACHINES, "mbox"), *_SURVEY[6:]))
 
 
 def talk_options(function: F) -> F:

@@ -1,0 +1,77 @@
+"""What the formats for other tools share: each unit with its sites, and the lines that it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ddp_codemod.edits.blocks import Block, blocks
+from ddp_codemod.edits.splice import SpliceError
+from ddp_codemod.edits.units import Unit, units
+from ddp_codemod.model import Decision, Edit, Place, Source, Survey
+from ddp_codemod.report.view import touching
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A unit, the sites that it is made for, and its blocks; no blocks where it cannot be made by a program."""
+
+    unit: Unit
+    sites: tuple[Decision, ...]
+    blocks: tuple[Block, ...]
+    place: Place  # what it is about: the value or call that its lead changes
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A stretch of a file (offsets of the file) and its new text, without what stays at either end."""
+
+    start: int
+    end: int
+    text: str
+
+
+def proposals(survey: Survey, failed: Iterable[Edit] = ()) -> list[Proposal]:
+    """The units of a survey; ``failed`` are edits that could not be rendered."""
+    broken = {id(edit) for edit in failed}
+    return [_proposal(survey, unit, any(id(edit) in broken for edit in unit.edits)) for unit in units(survey)]
+
+
+def _proposal(survey: Survey, unit: Unit, broken: bool) -> Proposal:
+    sites = tuple(dict.fromkeys(site for edit in (unit.lead, *unit.edits) for site in touching(edit, survey)))
+    made: list[Block] = []
+    if not broken and unit.applicability.value != "manual":
+        try:
+            for name in unit.names:
+                made += blocks(survey.sources[name], (edit for edit in unit.edits if edit.name == name))
+        except SpliceError:
+            made = []
+    return Proposal(unit, sites, tuple(made), _place(unit.lead, sites))
+
+
+def replacement(block: Block) -> Replacement:
+    """The part of a block that changes when all of its edits are made."""
+    old, new = block.old, block.new(block.edits)
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return Replacement(block.start + head, block.end - tail, new[head : len(new) - tail])
+
+
+def position(source: Source, offset: int) -> tuple[int, int]:
+    """(line, column) in the file, both from 1; columns are code points."""
+    line, column = source.position(offset)
+    return line, column + 1
+
+
+def _place(lead: Edit, sites: tuple[Decision, ...]) -> Place:
+    if lead.end > lead.start:
+        return Place(lead.name, lead.start, lead.end)
+    for site in sites:
+        for place in (site.place, *(origin.place for origin in site.origins)):
+            if place.name == lead.name:
+                return place
+    return Place(lead.name, lead.start, lead.start)

@@ -1,0 +1,188 @@
+"""The report for code scanning: SARIF 2.1.0, with the changes as fixes.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from ddp_codemod import __version__
+from ddp_codemod.messages import in_language, render, text
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Place, Skipped, Source, Survey
+from ddp_codemod.report.fixes import Proposal, position, proposals, replacement
+from ddp_codemod.rules.load import Rules
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+REVIEW = "for-review"  # the rule of sites that no rule speaks of
+BASE = "%SRCROOT%"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a document is made with: ``prefix`` leads from the top of the repository to the root, "" or ending in a slash."""
+
+    survey: Survey
+    rules: Rules
+    lang: str = "en"
+    prefix: str = ""
+    unsafe: bool = False  # whether unsafe edits count
+
+    def source(self, name: str) -> Source | None:
+        """A file of the survey."""
+        return self.survey.sources.get(name)
+
+    def counts(self, applicability: Applicability) -> bool:
+        """Whether ``apply`` with the same options would make an edit."""
+        return applicability is Applicability.SAFE or (self.unsafe and applicability is Applicability.UNSAFE)
+
+    def path(self, name: str) -> str:
+        """A file's name from the top of the repository."""
+        return self.prefix + name
+
+
+def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
+    """The document as bytes, ASCII only. ``failed`` edits get no fix; ``unmade`` says why."""
+    survey = scope.survey
+    results = [_proposal(scope, proposal) for proposal in proposals(survey, failed)]
+    results += [_review(scope, decision) for decision in survey.decisions if decision.action is Action.REVIEW]
+    results += [_note(scope, advisory) for advisory in survey.advisories if advisory.line]
+    results.sort(key=lambda result: json.dumps(result["locations"][0]["physicalLocation"], sort_keys=True))
+    ids = list(dict.fromkeys(result["ruleId"] for result in results))
+    seen: dict[str, int] = {}
+    for result in results:
+        result["ruleIndex"] = ids.index(result["ruleId"])
+        known = _known(result)
+        seen[known] = seen.get(known, 0) + 1
+        result["partialFingerprints"] = {
+            "ddpCodemod/v1": hashlib.sha256(f"{known}{seen[known]}".encode("ascii")).hexdigest()[:32]
+        }
+    notifications = [_project_note(scope, advisory) for advisory in survey.advisories if not advisory.line]
+    notifications += [_skipped(scope, skipped) for skipped in (*survey.skipped, *unmade)]
+    run = {
+        "tool": {"driver": _driver(scope, ids)},
+        "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\n"],
+        "originalUriBaseIds": {BASE: {"description": {"text": text("sarif-base", scope.lang)}}},
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notifications}],
+        "results": results,
+        "properties": {"platform": survey.platform},
+    }
+    return (json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n").encode("ascii")
+
+
+def _driver(scope: Scope, ids: list[str]) -> dict[str, Any]:
+    return {"name": "ddp-codemod", "semanticVersion": __version__, "rules": [_rule(scope, ident) for ident in ids]}
+
+
+def _rule(scope: Scope, ident: str) -> dict[str, Any]:
+    lang, fix = scope.lang, scope.rules.fixes.get(ident)
+    if fix is not None:
+        body = in_language(fix, "text", lang).strip()
+        links = "\n".join(f"- <{source}>" for source in fix.source)
+        return {
+            "id": ident,
+            "shortDescription": {"text": in_language(fix, "title", lang)},
+            "fullDescription": {"text": body},
+            "help": {"text": body, "markdown": f"{body}\n\n{links}"},
+            "helpUri": fix.source[0],
+            "defaultConfiguration": {"level": "warning"},
+        }
+    return {"id": ident, "shortDescription": {"text": text("sarif-other-rule", lang)}, "defaultConfiguration": {"level": "note"}}
+
+
+def _proposal(scope: Scope, proposal: Proposal) -> dict[str, Any]:
+    unit = proposal.unit
+    result: dict[str, Any] = {
+        "ruleId": unit.lead.rule,
+        "level": "warning" if scope.counts(unit.applicability) else "note",
+        "message": {"text": render(unit.lead.reason, scope.lang)},
+        "locations": [_location(scope, proposal.place)],
+        "properties": {"applicability": unit.applicability.value, "platform": scope.survey.platform},
+    }
+    if calls := [site.call for site in proposal.sites if site.call != proposal.place]:
+        result["relatedLocations"] = [_location(scope, call, text("sarif-call", scope.lang)) for call in dict.fromkeys(calls)]
+    if flows := [_flow(scope, site) for site in proposal.sites]:
+        result["codeFlows"] = flows
+    if proposal.blocks:
+        result["fixes"] = [_fix(scope, proposal)]
+    return result
+
+
+def _fix(scope: Scope, proposal: Proposal) -> dict[str, Any]:
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for block in proposal.blocks:
+        made = replacement(block)
+        entry = {"deletedRegion": _region(block.source.file, made.start, made.end), "insertedContent": {"text": made.text}}
+        changes.setdefault(block.source.name, []).append(entry)
+    files = [{"artifactLocation": _artifact(scope, name), "replacements": entries} for name, entries in changes.items()]
+    return {"description": {"text": text("sarif-fix", scope.lang, platform=scope.survey.platform)}, "artifactChanges": files}
+
+
+def _flow(scope: Scope, site: Decision) -> dict[str, Any]:
+    """From where the value starts to the call."""
+    steps: list[dict[str, Any]] = []
+    for origin in site.origins:
+        steps.append(_location(scope, origin.place, text(f"origin-{origin.kind}", scope.lang).removeprefix("origin-")))
+    steps += [_location(scope, hop.place, render(hop.reason, scope.lang)) for hop in reversed(site.hops)]
+    steps.append(_location(scope, site.call, text("sarif-call", scope.lang)))
+    return {"threadFlows": [{"locations": [{"location": step} for step in steps]}]}
+
+
+def _review(scope: Scope, site: Decision) -> dict[str, Any]:
+    return {
+        "ruleId": site.rule or REVIEW,
+        "level": "note",
+        "message": {"text": render(site.reason, scope.lang)},
+        "locations": [_location(scope, site.place)],
+        "codeFlows": [_flow(scope, site)],
+        "properties": {"applicability": "manual", "platform": scope.survey.platform},
+    }
+
+
+def _note(scope: Scope, advisory: Advisory) -> dict[str, Any]:
+    place = {"physicalLocation": {"artifactLocation": _artifact(scope, advisory.name), "region": {"startLine": advisory.line}}}
+    message = {"text": render(advisory.message, scope.lang)}
+    return {"ruleId": advisory.rule, "level": "note", "message": message, "locations": [place]}
+
+
+def _project_note(scope: Scope, advisory: Advisory) -> dict[str, Any]:
+    return {"level": "note", "message": {"text": f"{advisory.rule}: {render(advisory.message, scope.lang)}"}}
+
+
+def _skipped(scope: Scope, skipped: Skipped) -> dict[str, Any]:
+    place = {"physicalLocation": {"artifactLocation": _artifact(scope, skipped.name)}}
+    level = "warning" if skipped.candidate else "note"
+    return {"level": level, "message": {"text": render(skipped.reason, scope.lang)}, "locations": [place]}
+
+
+def _location(scope: Scope, place: Place, message: str = "") -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _artifact(scope, place.name)}
+    source = scope.source(place.name)
+    if source is not None:
+        physical["region"] = _region(source, place.start, place.end)
+        physical["region"]["snippet"] = {"text": source.text[place.start : place.end]}
+    return {"physicalLocation": physical, **({"message": {"text": message}} if message else {})}
+
+
+def _region(source: Source, start: int, end: int) -> dict[str, Any]:
+    (line, column), (end_line, end_column) = position(source, start), position(source, end)
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _artifact(scope: Scope, name: str) -> dict[str, str]:
+    raw = os.fsencode(scope.path(name)) if os.name != "nt" else scope.path(name).encode("utf-8", "surrogateescape")
+    return {"uri": quote(raw, safe="/-._~"), "uriBaseId": BASE}
+
+
+def _known(result: dict[str, Any]) -> str:
+    """What a result is known by when its line moves: code scanning tells old results from new ones by it."""
+    place = result["locations"][0]["physicalLocation"]
+    snippet = place.get("region", {}).get("snippet", {}).get("text", "")
+    return json.dumps([result["ruleId"], place["artifactLocation"]["uri"], snippet])
