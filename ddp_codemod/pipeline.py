@@ -11,19 +11,23 @@ from pathlib import Path
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.model import Action, Advisory, Decision, Hop, Origin, Reason, Source, Survey
+from ddp_codemod.model import Action, Advisory, Decision, Hop, Origin, Reason, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.decisions import decisions_of, in_order, places_of
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
+from ddp_codemod.rules.match_configured import match_configured
 from ddp_codemod.rules.match_environment import match_environment
 from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
@@ -53,10 +57,12 @@ class Run:
         paths = [Path(_absolute(path)) for path in options.paths]
         self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
         finder_surfaces = list(options.rules.surfaces.values())
-        project_files = list(walk(self.root, [self.root], SUFFIXES))
-        named = [path for path in paths if path.is_file() and path not in set(project_files)]
+        everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS)))
+        project_files = [path for path in everything if path.suffix in SUFFIXES]
+        configs = [path for path in everything if path.suffix in CONFIGS]
+        named = [path for path in paths if path.is_file() and path not in set(everything)]
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
-        self.project = Project(self.root, [*project_files, *named], tops)
+        self.project = Project(self.root, [*project_files, *named], tops, configs)
         self.under = [path.relative_to(self.root).as_posix() for path in paths]
         resolver = Resolver(self.project)
         self.finder = Finder(finder_surfaces, resolver)
@@ -70,9 +76,10 @@ class Run:
     def survey(self) -> Survey:
         """Everything that the run finds."""
         findings = [finding for use in self._uses() for finding in self._match(use)]
+        findings += [finding for use in configured_uses(self.project, self.finder) for finding in self._match_configured(use)]
         planner = Planner(self.options.rules, self._writable, self._droppable, self._reexported)
         plan = planner.plan(findings)
-        decisions = tuple(sorted({made for finding in plan.findings for made in _decisions(finding)}, key=_order))
+        decisions = tuple(sorted({made for finding in plan.findings for made in decisions_of(finding)}, key=in_order))
         names = (
             {d.place.name for d in decisions}
             | {o.place.name for d in decisions for o in d.origins}
@@ -86,7 +93,7 @@ class Run:
             edits=plan.edits,
             advisories=tuple(self._warnings(plan.findings)),
             skipped=tuple(sorted(self.project.skipped.values(), key=lambda skipped: skipped.name)),
-            sources={name: source for name in sorted(names) if (source := self._source(name)) is not None},
+            sources={name: source for name in sorted(names) if (source := self.project.source(name)) is not None},
             files_seen=sum(any(is_under(name, at) for at in self.under) for name in self.project.names),
             ignored=self.ignored,
         )
@@ -96,17 +103,16 @@ class Run:
         derived: dict[str, object] = {}
         candidates = self.project.select(self.finder.candidate.search, [""])
         for name in candidates:
-            module = self.project.module(name)
-            if module is not None and b"class " in self.project.data(name):
+            for module in self.project.programs(name) if b"class " in self.project.data(name) else ():
                 derived.update(dict.fromkeys(self.finder.derived(module)))
         more = {found for word in derived for found in self.project.mentioning(word)}
         files = sorted({name for name in {*candidates, *more} if any(is_under(name, at) for at in self.under)})
         for number, name in enumerate(files):
             if self.options.progress is not None:
                 self.options.progress(name, number, len(files))
-            module = self.project.module(name)
-            if module is not None:
+            for module in self.project.programs(name):
                 yield from self.finder.uses(module, derived)
+            self.project.unread(name, self.finder.candidate.search)
 
     def _match(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group and self._makes_group(use.module):
@@ -128,6 +134,15 @@ class Run:
             if found is not None:
                 yield from self._heeded(found)
 
+    def _match_configured(self, use: ConfiguredUse) -> Iterator[Finding]:
+        if not self._writable(use.module.name):
+            return
+        for ident in self.options.platform.rules:
+            fix = self.options.rules.fixes[ident]
+            for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
+                if parameter.role == "backend":
+                    yield match_configured(self.context, use, parameter, fix)
+
     def _makes_group(self, module: Module) -> bool:
         """Whether a file makes the default group itself."""
         return any(use.surface.default_group for use in self.finder.uses(module))
@@ -147,11 +162,10 @@ class Run:
 
     def _heeded(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless its line says that it is to be left alone."""
-        module = finding.use.module
-        place = module.place(finding.argument or finding.use.call)
-        for offset in {place.start, module.place(finding.use.call).start}:
-            start, end = module.source.line_span(offset)
-            said = IGNORE.search(module.source.text[start:end])
+        source = finding.use.module.source
+        for offset in {place.start for place in places_of(finding)}:
+            start, end = source.line_span(offset)
+            said = IGNORE.search(source.text[start:end])
             if said and (said.group(1) is None or finding.rule in re.split(r"[,\s]+", said.group(1))):
                 self.ignored += 1
                 return
@@ -200,10 +214,6 @@ class Run:
                         return True
         return False
 
-    def _source(self, name: str) -> Source | None:
-        module = self.project.module(name)
-        return module.source if module else None
-
 
 def survey(options: Options) -> Survey:
     """Look through a project and work out every site, what happens to it and why, and the edits."""
@@ -242,38 +252,6 @@ def _is_backend(finding: Finding) -> bool:
     return any(
         parameter.role == "backend" and parameter.name == finding.parameter for parameter in finding.use.surface.parameters
     )
-
-
-def _decisions(finding: Finding) -> Iterator[Decision]:
-    """The decision for the use; where a person should look at its origins instead, one for each of these."""
-    made = _decision(finding)
-    for leaf in finding.at:
-        yield replace(made, place=leaf.place, value=leaf.module.text(leaf.node), origins=(_origin(leaf),), hops=leaf.way.hops)
-    if not finding.at:
-        yield made
-
-
-def _decision(finding: Finding) -> Decision:
-    module = finding.use.module
-    call = module.place(finding.use.call)
-    place = module.place(finding.argument) if finding.argument is not None else call
-    origins = tuple(_origin(leaf) for leaf in finding.leaves)
-    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.leaves for hop in leaf.way.hops))
-    value = module.text(finding.argument) if finding.argument is not None else None
-    return Decision(
-        place, call, finding.use.surface.id, finding.parameter, value, finding.resolves_to, origins,
-        finding.action, finding.applicability, finding.rule, finding.reason, hops,
-    )  # fmt: skip
-
-
-def _origin(leaf: Leaf) -> Origin:
-    known = isinstance(leaf.value, Known)
-    value = leaf.value.value if isinstance(leaf.value, Known) else None
-    return Origin(leaf.place, leaf.kind, known, value, leaf.why, leaf.way.hops)
-
-
-def _order(decision: Decision) -> tuple[str, int, int, str]:
-    return decision.place.name, decision.place.start, decision.call.start, decision.parameter
 
 
 __all__ = ["Options", "Reason", "explain", "survey"]

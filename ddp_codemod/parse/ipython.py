@@ -8,23 +8,29 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Cell magics whose cell is another language, another process or a file; every other one runs its cell as it is.
+# Cell magics whose cell is another language or no code; every other one runs its cell, or makes a program of its own of it.
 FOREIGN = frozenset({
-    "bash", "sh", "script", "system", "sx", "!", "cmd", "writefile", "file", "python", "python2", "python3", "pypy", "perl",
-    "ruby", "html", "HTML", "svg", "SVG", "js", "javascript", "latex", "markdown", "sql", "R", "cython", "julia", "configure",
+    "bash", "sh", "script", "system", "sx", "!", "cmd", "perl", "ruby", "html", "HTML", "svg", "SVG", "js", "javascript",
+    "latex", "markdown", "sql", "R", "cython", "julia", "configure",
 })  # fmt: skip
 UNKNOWN = "__unknown__"  # bound nowhere, so that nothing is concluded from it
 
 _CELL_MAGIC = re.compile(r"\s*%%(\w+|!)[^\n]*(?:\n|\Z)")
-_OTHER_PYTHON = re.compile(r"%%(?:(?:writefile|file)\b.*\.pyw?[\"']?$|python|pypy)")
+_FILE = re.compile(r"\s*%%(?:writefile|file)\b[^\n]*?([^\s\"']*)[\"']?[ \t\r]*(?:\n|\Z)")
+_PROCESS = re.compile(r"\s*%%(?:python3?|pypy3?)\b")
 _MAGIC = re.compile(
     r"""(?P<indent>[ \t]*)(?:
         (?P<timed>%time[ \t]+(?=[^\s-]))
-      | (?P<line>%%?[A-Za-z_]|!|\?\??[\w%*]|%{0,2}[\w.*]+\?\??[ \t]*(?:\#[^\r\n]*)?(?=[\r\n]|\Z))
+      | (?P<line>
+            %%?[A-Za-z_] | ! | \?\??[\w%*]
+          | %{0,2}[\w.*]+\?\??[ \t]*(?:\#[^\r\n]*)?(?=[\r\n]|\Z)
+          | (?:pip|conda|mamba|cd|ls|ll|cat|cp|mv|rm|mkdir|rmdir)[ \t]+[^=\s(\[,]  # runs without its "%" too
+        )
       | (?P<target>[A-Za-z_][\w.,\[\]'" \t]*=[ \t]*)[!%](?=[^=\s])
     )""",
     re.VERBOSE,
 )
+_MARGIN = re.compile(r"(?:[ \t]*\r?\n)*([ \t]+)(?=\S)")
 _ENV = re.compile(r"%(?:set_)?env[ \t]+([^\s=]+)(?:[ \t]*=|[ \t])(.*)", re.DOTALL)
 _END = re.compile(r"(?:[^\\\r\n]|\\\r?\n|\\.|\\\Z)*")
 _TOKEN = re.compile(
@@ -44,25 +50,29 @@ class Piece:
     stand_in: str | None = None
 
 
-def foreign(cell: str) -> str | None:
-    """The first line of a cell that is not this notebook's Python; None for others."""
+def program(cell: str, number: int) -> str | None:
+    """The program that a cell is a part of: "" is the notebook, else the file that it writes, or one of its own; None if it is no Python."""
     magic = _CELL_MAGIC.match(cell)
-    return magic.group().strip() if magic and magic.group(1) in FOREIGN else None
+    if _PROCESS.match(cell):
+        return f"process {number}"
+    if file := _FILE.match(cell):
+        return f"file {file.group(1)}" if file.group(1).endswith((".py", ".pyw")) else None
+    return None if magic and magic.group(1) in FOREIGN else ""
 
 
-def is_other_python(line: str) -> bool:
-    """Whether the cell magic on a line makes its cell Python of another process or of a file."""
-    return _OTHER_PYTHON.match(line) is not None
+def pieces(cell: str, plain: bool = False) -> list[Piece]:
+    """A cell's pieces in order, from behind a cell magic on; in a ``plain`` one nothing is IPython's.
 
-
-def pieces(cell: str) -> list[Piece]:
-    """A cell's pieces in order, from behind a cell magic on. Raises SyntaxError or ValueError for a cell that is no Python."""
+    Raises SyntaxError or ValueError for a cell that is no Python.
+    """
     magic = _CELL_MAGIC.match(cell)
     body = magic.end() if magic else 0
     found = [Piece(body, len(cell))]
     try:
         _check(cell[body:])  # most cells have no magics; and what looks like one may be a line of a string
     except SyntaxError:
+        if plain:
+            raise
         found = list(_split(cell, body))
         _check("".join(cell[piece.start : piece.end] if piece.stand_in is None else piece.stand_in for piece in found))
     return found
@@ -75,12 +85,23 @@ def _check(text: str) -> None:
 
 
 def _split(cell: str, at: int) -> Iterator[Piece]:
+    indented = _MARGIN.match(cell, at)
+    margin = re.compile("^" + indented.group(1), re.MULTILINE) if indented else None
     done = at
     for start, end, stand_in in _magics(cell, at):
-        yield Piece(done, start)
+        yield from _dedented(cell, done, start, margin)
         yield Piece(start, end, stand_in)
         done = end
-    yield Piece(done, len(cell))
+    yield from _dedented(cell, done, len(cell), margin)
+
+
+def _dedented(cell: str, at: int, end: int, margin: re.Pattern[str] | None) -> Iterator[Piece]:
+    """A stretch of Python without the indentation of the cell's first line, which IPython takes off every line."""
+    for space in margin.finditer(cell, at, end) if margin else ():
+        yield Piece(at, space.start())
+        yield Piece(space.start(), space.end(), "")
+        at = space.end()
+    yield Piece(at, end)
 
 
 def _magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:

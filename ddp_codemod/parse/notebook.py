@@ -6,6 +6,7 @@ follows that line can be told from what precedes the next cell.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +15,10 @@ from functools import cached_property
 from ddp_codemod.model import Reason, Replacement, Skipped, Source, replaced
 from ddp_codemod.parse.cell_edits import CellEdit, edited
 from ddp_codemod.parse.cells import Cell, NotANotebook, python_cells
-from ddp_codemod.parse.ipython import Piece, foreign, is_other_python, pieces
+from ddp_codemod.parse.ipython import pieces, program
 
 SUFFIX = ".ipynb"
+_SHOWN = re.compile(r"[^\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,17 @@ class NotebookSource(Source):
     json: Source
     cells: tuple[Cell, ...]
     runs: tuple[Run, ...]
-    left_out: Skipped | None  # what was not read of it, if anything
+    programs: tuple[tuple[str, int, int], ...]  # which program each stretch of the text belongs to; "" is the notebook itself
+    left_out: tuple[tuple[str, Skipped], ...]  # the cells that could not be read, and why
+
+    def views(self) -> list[NotebookSource]:
+        """A text for each program in it, the notebook's own first: all else is blank, so that offsets are the same."""
+        names = dict.fromkeys(["", *(name for name, _, _ in self.programs)])
+        return [self] if len(names) == 1 else [self._view(name) for name in names]
+
+    def _view(self, program: str) -> NotebookSource:
+        stretches = ((self.text[start:end], name) for name, start, end in self.programs)
+        return replace(self, text="".join(text if name == program else _SHOWN.sub(" ", text) for text, name in stretches))
 
     @property
     def file(self) -> Source:
@@ -125,21 +137,19 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
         return Skipped(source.name, Reason.of("skipped-notebook", why=why))
     text: list[str] = []
     runs: list[Run] = []
+    programs: list[tuple[str, int, int]] = []
+    left_out: list[tuple[str, Skipped]] = []
     length = 0
-    left_out: list[Skipped] = []
     for number, cell in enumerate(cells):
-        if not cell.text:
+        name = program(cell.text, number) if cell.text else None
+        if name is None:
             continue
         try:
-            parts = _parts(cell)
+            parts = pieces(cell.text, plain=bool(name))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
-            left_out.append(_left_out(source, cell, "skipped-cell", getattr(why, "msg", None) or type(why).__name__))
+            left_out.append((cell.text, _left_out(source, cell, why)))
             continue
-        if parts is None:
-            magic = foreign(cell.text) or ""
-            if is_other_python(magic):
-                left_out.append(_left_out(source, cell, "skipped-foreign-cell", magic))
-            continue
+        start = length
         for part in parts:
             shown = cell.text[part.start : part.end] if part.stand_in is None else part.stand_in
             runs.append(Run(length, length + len(shown), number, part.start, part.end, part.stand_in is None))
@@ -147,20 +157,16 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
             length += len(shown)
         text.append("\r\n\n" if "\r\n" in cell.text else "\n\n")
         length += len(text[-1])
-    # a cell that is Python elsewhere is nothing unusual; one that is no valid Python has to be told first
-    worst = next((one for one in left_out if one.candidate), left_out[0] if left_out else None)
+        programs.append((name, start, length))
     return NotebookSource(
-        source.path, source.name, source.data, "".join(text), source.encoding, source, cells, tuple(runs), worst
-    )
+        source.path, source.name, source.data, "".join(text), source.encoding, source, cells, tuple(runs), tuple(programs),
+        tuple(left_out),
+    )  # fmt: skip
 
 
-def _parts(cell: Cell) -> list[Piece] | None:
-    return None if foreign(cell.text) is not None else pieces(cell.text)
-
-
-def _left_out(source: Source, cell: Cell, key: str, why: str) -> Skipped:
+def _left_out(source: Source, cell: Cell, why: BaseException) -> Skipped:
     line = source.position(cell.elements[0].start)[0]
-    return Skipped(source.name, Reason.of(key, line=line, why=why), candidate=key == "skipped-cell")
+    return Skipped(source.name, Reason.of("skipped-cell", line=line, why=getattr(why, "msg", None) or type(why).__name__))
 
 
 def _joined(replacements: Sequence[Replacement]) -> Iterator[Replacement]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from ddp_codemod.discover.files import read
+from ddp_codemod.discover.files import read, read_text
 from ddp_codemod.model import Skipped, Source
+from ddp_codemod.parse.config import parse_config
+from ddp_codemod.parse.document import Document
+from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
@@ -15,14 +18,20 @@ from ddp_codemod.parse.python import Module, parse
 class Project:
     """All Python files under a root. Nothing is parsed before someone asks for it."""
 
-    def __init__(self, root: Path, files: Iterable[Path], framework_tops: Iterable[str] = ()) -> None:
+    def __init__(
+        self, root: Path, files: Iterable[Path], framework_tops: Iterable[str] = (), configs: Iterable[Path] = ()
+    ) -> None:
         self.root = root
         self.names: list[str] = [path.relative_to(root).as_posix() for path in files]
+        self.configs: list[str] = [path.relative_to(root).as_posix() for path in configs]
         self.skipped: dict[str, Skipped] = {}
+        self._documents: dict[str, Document | None] = {}
         self._known = set(self.names)
         self._folders = {str(parent) for name in self.names for parent in PurePosixPath(name).parents}
         self._bytes: dict[str, bytes] = {}
         self._modules: dict[str, Module | None] = {}
+        self._sources: dict[str, Source] = {}
+        self._programs: dict[str, tuple[Module, ...]] = {}
         self._mentions: dict[bytes, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], Module | None] = {}
         self._tops = frozenset(framework_tops)
@@ -42,10 +51,11 @@ class Project:
             made: Source | Module | Skipped = read(self.root / name, self.root)
             if isinstance(made, Source) and name.endswith(NOTEBOOK):
                 made = read_notebook(made)
-            if isinstance(made, NotebookSource) and made.left_out is not None:
-                self.skipped[name] = made.left_out
             if isinstance(made, Source):
-                made = parse(made)
+                self._sources[name] = made
+                own, *others = made.views() if isinstance(made, NotebookSource) else [made]
+                made = parse(own)
+                self._programs[name] = tuple(part for view in others if isinstance(part := parse(view), Module))
             if isinstance(made, Skipped):
                 self.skipped[name] = made
                 self._modules[name] = None
@@ -53,12 +63,42 @@ class Project:
                 self._modules[name] = made
         return self._modules[name]
 
+    def programs(self, name: str) -> list[Module]:
+        """The parsed file, and the programs that it writes or starts if it is a notebook; their places are the file's too."""
+        module = self.module(name)
+        return [*([module] if module else ()), *self._programs.get(name, ())]
+
+    def unread(self, name: str, wanted: Callable[[bytes], object]) -> None:
+        """Name the first cell of a notebook that was not read, of those that the byte test wants."""
+        source = self.source(name)
+        for cell, why in source.left_out if isinstance(source, NotebookSource) else ():
+            if wanted(cell.encode("utf-8", "replace")):
+                self.skipped.setdefault(name, why)
+
     def mentioning(self, word: str) -> tuple[str, ...]:
         """Names of the files whose bytes hold the word."""
         key = word.encode()
         if key not in self._mentions:
             self._mentions[key] = tuple(name for name in self.names if key in self.data(name))
         return self._mentions[key]
+
+    def documents(self, word: str) -> list[Document]:
+        """The configuration files whose bytes hold the word, parsed; those that cannot be read are left out."""
+        found: list[Document] = []
+        for name in self.configs:
+            if (self.root / name).stat().st_size <= MAX_BYTES and word.encode() in self.data(name):
+                if name not in self._documents:
+                    source = read_text(self.root / name, self.root)
+                    made = parse_config(source) if isinstance(source, Source) else source
+                    self._documents[name] = made if isinstance(made, Document) else None
+                if (document := self._documents[name]) is not None:
+                    found.append(document)
+        return found
+
+    def source(self, name: str) -> Source | None:
+        """The text of a file that was looked into, as edits take it."""
+        known = self._documents.get(name) or (self.module(name) if name in self._known else None)
+        return self._sources.get(name, known.source) if known else None
 
     def select(self, wanted: Callable[[bytes], object], under: Sequence[str]) -> list[str]:
         """Names of the files under the given folders or files ("" is the root) that the byte test wants."""

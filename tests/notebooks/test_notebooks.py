@@ -207,18 +207,32 @@ def test_a_line_that_says_so_is_left_alone(root, run, notebook):
 
 
 def test_a_broken_cell_is_named_and_the_others_are_handled(root, run, notebook):
-    before = notebook(IMPORTS, "print 'x'", 'dist.init_process_group("nccl")')
+    before = notebook(IMPORTS, "print 'init_process_group'", 'dist.init_process_group("nccl")')
     code, _ = run("apply", ".")
     assert code == 1
     assert (root / "n.ipynb").read_bytes() == before.replace(b'group(\\"nccl\\")"', b'group(\\"gloo\\")"')
 
 
-def test_a_cell_that_writes_a_module_is_named(run, notebook):
-    notebook("%%writefile ddp.py\n" + IMPORTS + "dist.init_process_group('nccl')")
-    code, _ = run("check", ".")
-    assert code == 0
-    skipped = json.loads(run("check", ".", "--format", "json")[1])["skipped"]
-    assert [one["path"] for one in skipped] == ["n.ipynb"]
+def test_a_broken_cell_that_nothing_is_looked_for_in_is_not_named(run, notebook):
+    notebook(IMPORTS, "print 'x'", 'dist.init_process_group("nccl")')
+    assert run("apply", ".")[0] == 0
+    assert json.loads(run("check", ".", "--format", "json")[1])["skipped"] == []
+
+
+def test_a_module_that_a_cell_writes(root, run, notebook):
+    before = notebook("import os", "%%writefile ddp.py\n" + IMPORTS + "dist.init_process_group('nccl')", "!torchrun ddp.py")
+    run("apply", ".")
+    assert (root / "n.ipynb").read_bytes() == before.replace(b"group('nccl')", b"group('gloo')")
+
+
+def test_a_module_that_a_cell_writes_needs_imports_of_its_own(root, run, notebook):
+    module = "%%writefile ddp.py\n" + IMPORTS
+    notebook("import os\nbackend = 'x'", module, "%%writefile -a ddp.py\nbackend = 'nccl'\ndist.init_process_group(backend)")
+    run("apply", ".", "--unsafe", "--rule", "nccl-p2p-off", platform="cuda")
+    assert python_lines(root / "n.ipynb") == [
+        "import os", "backend = 'x'", "%%writefile ddp.py", "import os", IMPORTS.rstrip(), "%%writefile -a ddp.py",
+        "backend = 'nccl'", NEW_VARIABLE, "dist.init_process_group(backend)",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,10 @@ def statements(text: str) -> list[str]:
         ("if a:\n    !ls\nelse:\n    %cd x", ["if a:\n    pass\nelse:\n    pass"]),
         ("def f():\n    %time g()\n    return 1", ["def f():\n    g()\n    return 1"]),
         ("%%bash\na = 1", []),
-        ("%%writefile a.py\na = 1", []),
+        ("%%writefile a.txt\na = 1", []),
+        ("pip install a b\na = 1", ["a = 1"]),
+        ("ls ./a/\nls = 1", ["ls = 1"]),
+        ("    a = 1\n    !ls\n\n    if a:\n        b", ["a = 1", "pass", "if a:\n    b"]),
         ("%%html", []),
         ("await a", ["await a"]),
         ("a;", ["a"]),
@@ -176,18 +179,36 @@ def test_what_is_no_notebook_is_skipped_by_name(text):
 def test_a_cell_that_is_no_python_is_left_out_and_named():
     book = read(notebook("a = 1", "print 'x'", "b = 1"))
     assert [ast.unparse(node) for node in ast.parse(book.text).body] == ["a = 1", "b = 1"]
-    assert book.left_out is not None
-    assert book.left_out.reason.key == "skipped-cell"
-    assert dict(book.left_out.reason.args)["line"] == "14"
+    ((cell, why),) = book.left_out
+    assert cell == "print 'x'"
+    assert why.reason.key == "skipped-cell"
+    assert dict(why.reason.args)["line"] == "14"
 
 
-def test_only_cells_that_are_python_elsewhere_are_named():
-    assert read(notebook("%%bash\nls", "%%html\na")).left_out is None
-    for cell in ("%%writefile a.py\nimport a", "%%writefile -a x/a.py\nimport a", "%%python3\na"):
-        left_out = read(notebook(cell)).left_out
-        assert left_out is not None
-        assert not left_out.candidate
-    assert read(notebook("%%writefile a.yaml\na: b")).left_out is None
+def programs(*cells: str) -> list[list[str]]:
+    return [[ast.unparse(node) for node in ast.parse(view.text).body] for view in read(notebook(*cells)).views()]
+
+
+def test_cells_that_are_programs_of_their_own():
+    assert programs("a", "%%writefile x.py\nb", "c", "%%file 'y.py'\nd", "%%writefile -a x.py\ne", "%%python3\nf", "%%python\ng") == [
+        ["a", "c"], ["b", "e"], ["d"], ["f"], ["g"],
+    ]  # fmt: skip
+    assert programs("a", "%%bash\nls", "%%writefile x.txt\nb", "%%script python\nc") == [["a"]]
+    assert programs("%%writefile x.py\nb") == [[], ["b"]]
+
+
+def test_a_program_of_its_own_has_no_magics():
+    assert programs("%%writefile x.py\n!ls", "a") == [["a"]]
+    assert len(read(notebook("%%writefile x.py\n!ls", "a")).left_out) == 1
+
+
+def test_the_views_of_a_notebook_have_its_offsets():
+    book = read(notebook("a = 'é'", "%%writefile x.py\nb = '😀'\n", "c"))
+    for view in book.views():
+        assert len(view.text) == len(book.text)
+        for match in re.finditer(r"\S+", view.text):
+            assert book.text.startswith(match.group(), match.start())
+    assert "".join(view.text for view in book.views()).split() == ["a", "=", "'é'", "c", "b", "=", "'😀'"]
 
 
 def test_a_lone_surrogate_leaves_its_cell_out():
@@ -425,7 +446,7 @@ def test_an_edit_changes_its_cell_as_it_would_change_plain_text_and_nothing_else
 def test_a_value_between_magics_changes_alone(made, magics):
     cell = "\n".join(["%%time", *magics, "if 1:", *(f"    {magic}" for magic in magics), "    f('target')", *magics])
     text = made.text.replace("]}\n", ', {"cell_type": "code", "source": ' + json.dumps(cell.splitlines(True)) + "}]}\n")
-    assert read(text).left_out is None
+    assert read(text).left_out == ()
     assert written(text, "target", "it") == text.replace("target", "it")
 
 
