@@ -49,10 +49,15 @@ class Patching:
 
 def patching(job: Job) -> Patching:
     """Survey the project and render its edits; without an edit neither LibCST nor git is loaded."""
-    from ddp_codemod.edits.render import Rendered, render
     from ddp_codemod.pipeline import survey
 
-    found = survey(job.options)
+    return patched(job, survey(job.options))
+
+
+def patched(job: Job, found: Survey) -> Patching:
+    """The patch of a survey's edits, all those that the options allow."""
+    from ddp_codemod.edits.render import Rendered, render
+
     if not found.edits:
         return Patching(job, found, Rendered((), (), (), ()), {}, b"")
     from ddp_codemod.patch.gitdiff import git_diff

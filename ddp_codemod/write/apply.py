@@ -47,12 +47,7 @@ def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: boo
     wanted = [change for change in changes if change.before != change.after]
     if not wanted:
         return Written((), None)
-    past = journal.entries(root)
-    if past and past[-1].pending:
-        raise Interrupted([kept.name for kept in past[-1].files])
-    files = _replacements(root, wanted)
-    if not allow_dirty:
-        refuse_dirty(root, files, read_blobs(root, [file.name for file in files]))
+    files = check_changes(root, wanted, allow_dirty=allow_dirty)
     home = os.path.realpath(root)
     entry = journal.begin(root, [_kept(file, home) for file in files], [file.before for file in files])
     try:
@@ -63,6 +58,17 @@ def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: boo
         journal.forget(entry)
         raise
     return Written(tuple(sorted(change.name for change in wanted)), entry.folder)
+
+
+def check_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: bool) -> list[Replacement]:
+    """Look whether the changes can be written, and write nothing: raises what ``apply_changes`` would raise for that."""
+    past = journal.entries(root)
+    if past and past[-1].pending:
+        raise Interrupted([kept.name for kept in past[-1].files])
+    files = _replacements(root, changes)
+    if not allow_dirty:
+        refuse_dirty(root, files, read_blobs(root, [file.name for file in files]))
+    return files
 
 
 def refuse_dirty(root: Path, files: Sequence[Replacement], blobs: Mapping[str, Blob]) -> None:

@@ -1,0 +1,140 @@
+"""``review``: take or leave each change, in the terminal or on a page."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from ddp_codemod.cli.errors import fail, refused
+from ddp_codemod.cli.options import Settings, survey_options
+from ddp_codemod.cli.patching import Patching, patched, patching
+from ddp_codemod.cli.run import exit_code, prepare
+from ddp_codemod.cli.translate import Command, option
+from ddp_codemod.edits.units import Unit, units
+from ddp_codemod.model import Applicability, Survey
+
+
+@click.command("review", cls=Command, help="help-review")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-review-html")
+@option("--answers", is_flag=True, help="help-review-answers")
+@option("--allow-dirty", is_flag=True, help="help-allow-dirty")
+@survey_options
+def command(settings: Settings, page: Path | None, answers: bool, allow_dirty: bool) -> int:
+    """Go through the changes one by one."""
+    settings = replace(settings, paths=settings.paths or (".",))
+    if settings.format != "text":
+        raise fail("review-format")
+    if page is None and not answers and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise fail("review-no-terminal", command=settings.again("review", "--html", "review.html"))
+    job = prepare(replace(settings, unsafe=True))  # unsafe changes are shown too: here each one is seen
+    whole = patching(job)
+    if page is not None:
+        from ddp_codemod.cli.page import write_page
+
+        return write_page(whole, page, settings.unsafe)
+    return _Review(whole, answers, allow_dirty).run()
+
+
+@dataclass
+class _Review:
+    whole: Patching
+    answers: bool
+    allow_dirty: bool
+
+    def run(self) -> int:
+        from ddp_codemod.cli.ask import Questions, piped, typed
+
+        broken = {id(edit) for edit in self.whole.rendered.failed_edits}
+        choices = [unit for unit in units(self.whole.survey) if unit.applicability is not Applicability.MANUAL]
+        choices = [unit for unit in choices if not any(id(edit) in broken for edit in unit.edits)]
+        choices = [replace(unit, number=number) for number, unit in enumerate(choices, 1)]
+        self._check()
+        questions = Questions(
+            choices,
+            self.whole.job.console,
+            lambda unit: self._show(unit, len(choices)),
+            self._edit,
+            piped() if self.answers else typed(),
+        )
+        taken = questions.ask()
+        return self._write(taken, questions.undecided, len(choices))
+
+    def _check(self) -> None:
+        """Refuse before the first question what would be refused after the last one."""
+        from ddp_codemod.write.apply import check_changes
+        from ddp_codemod.write.errors import WriteError
+
+        try:
+            check_changes(self.whole.job.root, self.whole.rendered.changes, allow_dirty=self.allow_dirty)
+        except WriteError as why:
+            raise refused(why, self.whole.job.root) from None
+
+    def _alone(self, unit: Unit) -> Patching:
+        survey = replace(self.whole.survey, edits=unit.edits)
+        return patched(self.whole.job, survey)
+
+    def _show(self, shown: Unit, total: int) -> None:
+        from ddp_codemod.report.unit import unit
+
+        alone = self._alone(shown)
+        console = self.whole.job.console
+        console.out()
+        for line in unit(self.whole.job.view(self.whole.survey), shown, total, alone.rendered.changes, alone.parts):
+            console.out(line)
+
+    def _edit(self, unit: Unit) -> Unit | None:
+        """What an editor makes of a unit's patch; None, with a word, where it stays as it is."""
+        from ddp_codemod.cli.ask import has_editor
+        from ddp_codemod.edits.manual import PatchError, edited
+
+        console, alone = self.whole.job.console, self._alone(unit)
+        if self.answers and not has_editor():
+            console.out(console.text("review-no-editor"))
+            return None
+        sources = [alone.survey.sources[change.name] for change in alone.rendered.changes]
+        parts = [
+            alone.parts[source.name].decode(source.file.encoding.removesuffix("-sig"), "backslashreplace") for source in sources
+        ]
+        guide = "".join(f"# {line}\n" for line in console.text("review-edit-guide").splitlines())
+        before = "".join(parts).replace("\r\n", "\n")
+        text = click.edit(guide + before, extension=".diff")
+        if text is None or text.removeprefix(guide) == before:
+            return None
+        try:
+            changed = edited(unit, text, sources)
+        except PatchError as why:
+            console.out(self.whole.job.view(self.whole.survey).reason(why.reason))
+            return None
+        again = self._alone(changed)
+        for failed in again.rendered.failed:
+            console.out(self.whole.job.view(self.whole.survey).reason(failed.reason))
+        return changed if again.rendered.changes and not again.rendered.failed else None
+
+    def _write(self, taken: list[Unit], undecided: int, total: int) -> int:
+        from ddp_codemod.report.summary import Outcome
+        from ddp_codemod.report.unit import closing
+        from ddp_codemod.write.apply import apply_changes
+        from ddp_codemod.write.errors import WriteError
+
+        job = self.whole.job
+        done = patched(job, _with(self.whole.survey, taken))
+        try:
+            apply_changes(job.root, done.rendered.changes, allow_dirty=self.allow_dirty)
+        except WriteError as why:
+            raise refused(why, job.root) from None
+        job.console.out()
+        failed = (*self.whole.rendered.failed, *done.rendered.failed)
+        outcome = Outcome("written", done.made, (), failed, done.outcome("written").again)
+        for line in closing(job.view(self.whole.survey), outcome, undecided, total):
+            job.console.out(line)
+        return exit_code(self.whole.survey, job.settings, failed)
+
+
+def _with(survey: Survey, taken: list[Unit]) -> Survey:
+    """The survey with the edits of these units; one that several need is in it once."""
+    edits = {id(edit): edit for unit in taken for edit in unit.edits}
+    return replace(survey, edits=tuple(edits.values()))

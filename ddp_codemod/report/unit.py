@@ -1,0 +1,82 @@
+"""One unit as a reviewer sees it in a terminal: what, why, the way from the call to the value, and its diff."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ddp_codemod.edits.units import Unit
+from ddp_codemod.model import Action, Applicability, Decision, FileChange
+from ddp_codemod.report import text
+from ddp_codemod.report.summary import Outcome
+from ddp_codemod.report.view import View, touching
+
+_COLOURS = {Applicability.SAFE: "green", Applicability.UNSAFE: "yellow", Applicability.MANUAL: "red"}
+
+
+def unit(view: View, shown: Unit, total: int, changes: Sequence[FileChange], parts: Mapping[str, bytes]) -> list[str]:
+    """The lines for one unit. ``changes`` and ``parts`` are what it alone does to its files."""
+    sure = shown.applicability
+    where = view.at(shown.lead.name, view.edit_line(shown.lead))
+    head = view.say("review-head", number=shown.number, total=total)
+    block = [
+        view.ink(f"{head}  {where}", "bold") + f"  {shown.lead.rule}  ",
+        "  " + view.reason(shown.lead.reason),
+    ]
+    block[0] += view.ink(view.say(f"applicability-{sure.value}"), _COLOURS[sure])
+    for site in sites(view, shown):
+        block += way(view, site)
+    others = [edit for edit in shown.edits if edit is not shown.lead]
+    if others:
+        block.append("  " + view.say("review-together", n=len(others)))
+        block += [f"    {view.at(edit.name, view.edit_line(edit))}  {view.reason(edit.reason)}" for edit in others]
+    block.append("")
+    for change in changes:
+        source = view.survey.sources.get(change.name)
+        encoding = source.file.encoding.removesuffix("-sig") if source else "utf-8"
+        diff = parts[change.name].decode(encoding, "backslashreplace").replace("\r\n", "\n")
+        block.append(view.ink.diff(visible(diff.rstrip("\n"))))
+    return block
+
+
+def closing(view: View, outcome: Outcome, undecided: int, total: int) -> list[str]:
+    """What became of a review, and what to type next."""
+    made = outcome.made
+    block = []
+    if made:
+        counts = {"edits": len(made), "files": len({edit.name for edit in made}), "platform": view.survey.platform}
+        block.append(view.ink(view.say("summary-written", **counts), "bold"))
+    else:
+        block.append(view.ink(view.say("review-nothing" if total else "summary-nothing", platform=view.survey.platform), "bold"))
+    if undecided:
+        block.append(view.say("review-undecided", n=undecided))
+    block += text.reviews(view, [site for site in view.survey.decisions if site.action is Action.REVIEW])
+    block += text.manual(view, [edit for edit in view.survey.edits if edit.applicability is Applicability.MANUAL])
+    block += text.advisories(view, view.survey.advisories)
+    block += text.skipped(view, (*view.survey.skipped, *outcome.failed))
+    if made:
+        block += ["", view.say("next-undo", command=view.ink(outcome.again("undo"), "bold"))]
+    return block
+
+
+def sites(view: View, shown: Unit) -> list[Decision]:
+    """The sites that a unit is made for."""
+    return list(dict.fromkeys(site for edit in (shown.lead, *shown.edits) for site in touching(edit, view.survey)))
+
+
+def way(view: View, site: Decision) -> list[str]:
+    """From a call to where its value starts."""
+    block = ["  " + view.say("explain-call", where=view.where(site.call), call=visible(view.source_text(site.call)))]
+    for hop in site.hops:
+        block.append(f"    {view.where(hop.place)}  {view.reason(hop.reason)}")
+    for origin in site.origins:
+        if origin.place != site.place or site.hops:
+            block.append("  " + view.say("explain-origin", origin=visible(view.origin(origin))))
+    gives = ", ".join(site.resolves_to) or view.say("gives-unknown")
+    return [*block, "  " + view.say("explain-gives", platform=view.survey.platform, gives=gives)]
+
+
+def visible(shown: str) -> str:
+    """Text without characters that would move the cursor or change the terminal: strangers' code is shown here."""
+    return "".join(
+        character if character in "\n\t" or character.isprintable() else f"\\x{ord(character):02x}" for character in shown
+    )
