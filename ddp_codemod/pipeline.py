@@ -11,10 +11,9 @@ from pathlib import Path
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.model import Action, Advisory, Decision, Hop, Origin, Reason, Survey
+from ddp_codemod.model import Action, Advisory, Decision, Reason, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module

@@ -76,6 +76,8 @@ def _noqa(module: Module, statement: ast.stmt) -> bool:
 def widened_choices(leaf: Leaf, text: str, edit: Edit, rules: Rules) -> list[Edit]:
     """The edit that lets an option's list of choices admit its new default."""
     module = leaf.module
+    if not isinstance(module, Module) or not isinstance(leaf.node, ast.AST):
+        return []
     keyword = module.parents.get(leaf.outer or leaf.node)
     call = module.parents.get(keyword) if isinstance(keyword, ast.keyword) else None
     if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword):

@@ -11,9 +11,11 @@ from ddp_codemod.edits import companions
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.values import new_value
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
+from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewText, NewVariable, Splice
 from ddp_codemod.rules.load import Rules
+from ddp_codemod.sites.find import Use
 
 Key = tuple[str, int, int, str]
 
@@ -98,7 +100,7 @@ class Planner:
         self._made[key] = replace(known, also=also, applicability=applicability)
 
     def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
-        module = change.leaf.module if isinstance(change, NewText) else change.module
+        module: Module | Document = change.leaf.module if isinstance(change, NewText) else change.module
         if not self.writable(module.name):
             line = 1
             if isinstance(change, NewText):
@@ -113,31 +115,31 @@ class Planner:
                 module.name, start, end, after, finding.rule, finding.applicability, finding.reason, group, recipe, anchor
             )
 
-        made = self._change(finding, change, module, edit)
+        made = self._change(finding, change, edit)
         if isinstance(made, Reason):
             return made
-        if finding.required_import is not None:
+        if finding.required_import is not None and isinstance(finding.use, Use):
             needed = self._import(finding.use.module, finding.required_import, None, finding.use.call, group, finding)
             if isinstance(needed, Reason):
                 return needed
             made += needed[0]
         return made
 
-    def _change(self, finding: Finding, change: Change, module: Module, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+    def _change(self, finding: Finding, change: Change, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         if isinstance(change, Splice):
             return [edit(change.offset, change.offset, change.text)]
         if isinstance(change, NewText):
             value = new_value(change.leaf, change.text, self.rules, self.purely)
             if value is None:
-                return Reason.of("review-not-editable", text=module.text(change.leaf.node))
+                return Reason.of("review-not-editable", text=change.leaf.text)
             made = edit(value.start, value.end, value.text)
             if value.dropped is not None:
-                self._dropped.setdefault(module, []).append((value.dropped, _key(made)))
+                self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _key(made)))
             return [made, *companions.widened_choices(change.leaf, change.text, made, self.rules)]
         if isinstance(change, NewKeyword):
-            place = module.place(change.call)
+            place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
-            return [edit(place.start, place.end, None, recipe, module.place(change.call.func).end)]
+            return [edit(place.start, place.end, None, recipe, change.module.place(change.call.func).end)]
         if isinstance(change, NewHandler):
             return self._handler(finding, change, edit)
         return self._variable(finding, change, edit)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
 
@@ -27,6 +28,9 @@ class NewValue:
 def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
     """How to write ``text`` where the leaf stands; None where the leaf is nothing that can be rewritten."""
     module, node = leaf.module, leaf.node
+    if isinstance(module, Document):
+        return _in_document(module, node, text) if isinstance(node, Entry) else None
+    assert isinstance(node, ast.AST)
     outer = leaf.outer
     if outer is not None and _collapses(leaf, outer, text, rules) and purely(module, outer):
         place = module.place(outer)
@@ -39,12 +43,19 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     return None
 
 
+def _in_document(document: Document, entry: Entry, text: str) -> NewValue | None:
+    try:
+        return NewValue(entry.start, entry.end, document.written(entry, text))
+    except ValueError:
+        return None
+
+
 def _text(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
     """An enum member stays one where torch itself has the new name; everything else is a string in the code's quotes."""
     known = rules.backends.get(text)
     if leaf.kind == "enum" and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
-        return leaf.module.text(leaf.node).removesuffix(leaf.node.attr) + text.upper()
-    return _quoted(text, _first_quote(leaf.module, around))
+        return leaf.text.removesuffix(leaf.node.attr) + text.upper()
+    return _quoted(text, _first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
 
 
 def _collapses(leaf: Leaf, outer: ast.expr, text: str, rules: Rules) -> bool:

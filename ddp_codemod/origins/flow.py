@@ -15,6 +15,7 @@ from ddp_codemod.sites.scopes import FUNCTIONS, Binding
 Truth = Callable[[ast.expr], "bool | None"]
 BARRIERS = (ast.Module, ast.ClassDef, *FUNCTIONS)
 EXITS = frozenset({"exit", "_exit", "quit", "abort"})
+SWALLOWS = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})  # contexts after which a failed body goes on
 
 
 @dataclass(slots=True)
@@ -44,8 +45,8 @@ class Flow:
 
     def before(self, node: ast.AST) -> Reached:
         """What can hold when the statement of ``node`` starts, inside its function, class or module body."""
-        result = Reached()
         statement = self.module.statement(node)
+        result = Reached(self._within(statement, node))
         while True:
             parent = self.module.parents[statement]
             block = _block_of(parent, statement)
@@ -59,11 +60,20 @@ class Flow:
                 return result
             if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
                 result.found = self._anything(parent) + result.found  # an earlier turn of the loop
-            elif isinstance(parent, (ast.With, ast.AsyncWith)) and (own := self.defines(parent)):
-                result.found, result.open = own + result.found, False
-                return result
+            elif isinstance(parent, ast.If):
+                result.found = self._anything(parent.test) + result.found
+            elif isinstance(parent, ast.match_case):
+                heads = [self.module.parents[parent].subject, parent.pattern, parent.guard]  # type: ignore[attr-defined]
+                result.found = [made for head in heads if head for made in self._anything(head)] + result.found
+            elif isinstance(parent, (ast.With, ast.AsyncWith)):
+                result.found = self._heads(parent) + result.found
+                if self.defines(parent):
+                    result.open = False
+                    return result
             elif isinstance(parent, ast.ExceptHandler):
                 result.found = self.defines(parent) + result.found
+            elif _is_try(parent) and block is parent.finalbody:  # type: ignore[attr-defined]
+                result.found = self._anything(parent) + result.found  # it may have failed anywhere
             elif _is_try(parent) and block is not None and block is not parent.body:  # type: ignore[attr-defined]
                 step = self.block(parent.body)  # type: ignore[attr-defined]
                 result.found = step.found + result.found
@@ -98,20 +108,27 @@ class Flow:
             if branches[0].ends is branches[1].ends and node not in self._holds:
                 return _join(branches)  # the condition changes nothing here
             known = self.truth(node.test)
-            return _join(branches if known is None else branches[:1] if known else branches[1:])
+            result = _join(branches if known is None else branches[:1] if known else branches[1:])
+            return Reached(self._anything(node.test) + result.found, True, result.ends) if result.open else result
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             if isinstance(node, ast.While) and self.truth(node.test) is False:
-                return Reached()
+                result = self.block(node.orelse)
+                return Reached(self._anything(node.test) + result.found, result.open, result.ends)
             return Reached(self._anything(node))
         if isinstance(node, (ast.With, ast.AsyncWith)):
+            if any(_called(item.context_expr) in SWALLOWS for item in node.items):
+                return Reached(self._anything(node), not own)
             inner = self.block(node.body)
-            return Reached(inner.found if not inner.open else own + inner.found, inner.open and not own, inner.ends)
+            own = self._heads(node)
+            return Reached(
+                inner.found if not inner.open else own + inner.found, inner.open and not self.defines(node), inner.ends
+            )
         if _is_try(node):
             return self._through_try(node)
         if isinstance(node, ast.Match):
             return Reached(self._anything(node))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            return Reached(own, not own)
+            return Reached(self._anything(node), not own)
         return Reached(self._anything(node), not own, _leaves(node))
 
     def _through_try(self, node: ast.stmt) -> Reached:
@@ -127,6 +144,18 @@ class Flow:
         if not last.open:
             return last
         return Reached(result.found + last.found, result.open, result.ends or last.ends)
+
+    def _heads(self, node: ast.With | ast.AsyncWith) -> list[Binding]:
+        """What the head of a ``with`` binds."""
+        return [made for item in node.items for made in self._anything(item.context_expr)] + self.defines(node)
+
+    def _within(self, statement: ast.AST, node: ast.AST) -> list[Binding]:
+        """What the statement of ``node`` itself may have bound before ``node``: by ``:=``, or in an earlier turn of its loop."""
+        if isinstance(statement, ast.While):
+            return self._anything(statement)
+        parts = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, (ast.stmt, ast.match_case))]
+        found = [made for part in parts for made in self._anything(part) if not isinstance(part, ast.ExceptHandler)]
+        return found + (self.defines(statement) if isinstance(statement, (ast.With, ast.AsyncWith)) else [])
 
     def _anything(self, node: ast.AST) -> list[Binding]:
         """Every definition inside a statement."""
@@ -144,11 +173,13 @@ def _join(paths: list[Reached]) -> Reached:
 def _leaves(node: ast.stmt) -> bool:
     if isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
         return True
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        called = node.value.func
-        last = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-        return last in EXITS
-    return False
+    return isinstance(node, ast.Expr) and _called(node.value) in EXITS
+
+
+def _called(node: ast.expr) -> str:
+    """The last name of what an expression calls; "" where it is no call of a name."""
+    called = node.func if isinstance(node, ast.Call) else None
+    return called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
 
 
 def _is_try(node: ast.AST) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Value
+from ddp_codemod.parse.document import Document, Entry, place_of, text_of
 from ddp_codemod.parse.python import Module
 
 MAX_HOPS = 40
@@ -56,8 +57,8 @@ class Way:
 class Leaf:
     """An expression that a value can start from, and what it gives."""
 
-    module: Module
-    node: ast.AST
+    module: Module | Document
+    node: ast.AST | Entry
     kind: str
     value: Value | Default | Current = UNKNOWN
     why: Reason | None = None  # of an unknown value: what stopped the trace
@@ -68,4 +69,16 @@ class Leaf:
     @property
     def place(self) -> Place:
         """Where the expression stands."""
-        return self.module.place(self.node)
+        return place_of(self.module, self.node)
+
+    @property
+    def code(self) -> tuple[Module, ast.AST]:
+        """The module and node of a leaf that stands in Python code."""
+        assert isinstance(self.module, Module)
+        assert isinstance(self.node, ast.AST)
+        return self.module, self.node
+
+    @property
+    def text(self) -> str:
+        """Source text of the expression."""
+        return text_of(self.module, self.node)

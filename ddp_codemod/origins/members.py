@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, options, parameters
+from ddp_codemod.origins import classes, configured, options, parameters
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
@@ -41,6 +41,8 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
                     found += tracer.variable(member, node, way)
     if not found:
         found += options.flags(tracer, module, node.attr, way)
+    if not found:
+        found += configured.trace_key(tracer, node, way)
     if not found:
         found += classes.only_field(tracer, node.attr, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
@@ -111,6 +113,8 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if closed:
         return found
     found += look_up(tracer, module, node.value, node.slice, way) or []
+    if not found:
+        found += configured.trace_key(tracer, node, way)
     if not found and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         found += classes.only_field(tracer, node.slice.value, way)
     if not found:
@@ -138,6 +142,8 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         made = tracer._result(module, node, way)
         if any(leaf.kind != "unknown" for leaf in made):
             return made  # a ``get`` of the project's own
+    if not found:
+        found = configured.trace_key(tracer, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), "key-default")
         found = [*(found or []), *tracer.trace(module, node.args[1], step)]
@@ -181,14 +187,15 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
             continue
         understood = True
         for value in _chosen(tracer, leaf, wanted):
-            step = leaf.way.hop(leaf.module.place(value), Reason.of("hop-key", text=name), "key")
-            found += tracer.trace(leaf.module, value, step)
+            step = leaf.way.hop(leaf.code[0].place(value), Reason.of("hop-key", text=name), "key")
+            found += tracer.trace(leaf.code[0], value, step)
     return found if understood else None
 
 
 def _chosen(tracer: Tracer, leaf: Leaf, wanted: Value) -> list[ast.expr]:
     """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
-    entries = [(tracer.facts.fold(leaf.module, key), value) for key, value in _entries(leaf.node)]
+    module, node = leaf.code
+    entries = [(tracer.facts.fold(module, key), value) for key, value in _entries(node)]
     if isinstance(wanted, Known):
         return [value for key, value in entries if not isinstance(key, Known) or key.value == wanted.value]
     keys = [key.value for key, _ in entries if isinstance(key, Known)]

@@ -72,7 +72,7 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
 def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:
     value = calls.argument_of(call, flag.default, None)
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return value.value.lower() in tracer.rules.backends or "://" in value.value
+        return tracer.could_be_value(value.value)
     return True
 
 

@@ -63,12 +63,13 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
 
 def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
     """What the calls of a function pass under a name that its ``**kwargs`` takes in; None where the leaf is no such parameter."""
-    arguments = leaf.module.parents.get(leaf.node)
-    function = leaf.module.parents.get(arguments) if arguments else None
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not leaf.node:
+    module, node = leaf.code
+    arguments = module.parents.get(node)
+    function = module.parents.get(arguments) if arguments else None
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
         return None
     found: list[Leaf] = []
-    for given in callers(tracer, leaf.module, function):
+    for given in callers(tracer, module, function):
         for keyword in given.keywords:
             if keyword.arg == name:
                 reason = Reason.of("hop-argument", name=name, function=function.name)

@@ -28,6 +28,10 @@ class Tracer:
         self.idioms = rules.idioms
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
+    def could_be_value(self, text: str) -> bool:
+        """Whether a text can be what a parameter of interest takes: a backend (of a device each, in a composite) or a URL."""
+        return "://" in text or all(part.rpartition(":")[2].lower() in self.rules.backends for part in text.split(","))
+
     def trace(self, module: Module, node: ast.expr, way: Way | None = None) -> list[Leaf]:
         """All leaves of an expression, each once; [] where it can only come from itself."""
         way = way or Way()

@@ -11,9 +11,11 @@ from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
+from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 
 
@@ -71,9 +73,9 @@ Change = Union[NewText, Splice, NewKeyword, NewHandler, NewVariable]
 class Finding:
     """What was decided for one parameter of one use, before edits are made of it."""
 
-    use: Use
+    use: Use | ConfiguredUse
     parameter: str
-    argument: ast.expr | None
+    argument: ast.expr | Entry | None
     leaves: tuple[Leaf, ...]
     resolves_to: tuple[str, ...]
     action: Action
@@ -109,7 +111,12 @@ class Context:
 
 
 def start(
-    context: Context, use: Use, parameter: Parameter | None, argument: ast.expr | None, leaves: list[Leaf], texts: Iterable[str]
+    context: Context,
+    use: Use | ConfiguredUse,
+    parameter: Parameter | None,
+    argument: ast.expr | Entry | None,
+    leaves: list[Leaf],
+    texts: Iterable[str],
 ) -> Finding:
     """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
     name = parameter.name if parameter else ""

@@ -9,6 +9,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
 from ddp_codemod.origins.members import look_up
+from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.model import Fix, Parameter
@@ -16,7 +17,9 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
 
 OMITTED = "omitted"
-ENTRANCES = frozenset({"parameter-default", "argument", "option-default"})  # each of these is somebody's whole choice
+ENTRANCES = frozenset(
+    {"parameter-default", "argument", "option-default", "config-key"}
+)  # each of these is somebody's whole choice
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
@@ -47,18 +50,23 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
+    if platform.id in parameter.open_on and not use.own_init and all(leaf.kind == OMITTED for leaf in leaves):
+        reason = Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
+        return made.review(fix.id, reason)
+    return decide(context, made, parameter, fix)
+
+
+def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
+    """What becomes of a site whose leaves are known."""
+    platform, surface = context.platform, made.use.surface
     if parameter.ignored is not None and (not parameter.ignored_on or platform.id in parameter.ignored_on):
         return made.keep(Reason.of("keep-ignored", why=parameter.ignored, why_zh=parameter.ignored_zh or parameter.ignored))
-    changes, blocked = _changes(context, use, parameter, leaves)
+    changes, blocked = _changes(context, parameter, list(made.leaves))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)
         return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
-    if platform.id in parameter.open_on and not use.own_init and all(leaf.kind == OMITTED for leaf in leaves):
-        return made.review(
-            fix.id, Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
-        )
     if changes:
-        safe = fix.applicability == "safe" and use.surface.edit_applicability == "safe"
+        safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(_may_clash, changes))
         return made.edit(fix.id, safe, _edit_reason(context, made, parameter, changes[0], len(changes)), changes)
@@ -67,7 +75,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     return made.keep(_keep_reason(context, made, parameter))
 
 
-def _changes(context: Context, use: Use, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
+def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
     """What has to change, and the first thing that a person has to look at instead."""
     changes: list[Change] = []
     blocked: Reason | None = None
@@ -91,13 +99,14 @@ def _changes(context: Context, use: Use, parameter: Parameter, leaves: list[Leaf
         elif isinstance(value, Default):
             blocked = blocked or (_default_reason(context) if default_wrong else None)
         elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class"):
-            blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.module.text(leaf.node))
+            blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
     return changes, blocked
 
 
 def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
     if leaf.kind == OMITTED:
         assert isinstance(leaf.node, ast.Call)
+        assert isinstance(leaf.module, Module)
         return NewKeyword(leaf.module, leaf.node, parameter.name, f'"{wanted}"')
     return NewText(leaf, wanted)
 
@@ -123,9 +132,15 @@ def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> boo
         return True  # torch's own choice comes first, and this is what is left for a device that it does not know
     if leaf.kind == "subclass-argument":
         return any(other.kind == leaf.kind and _serves(context, other, devices[:1]) for other in leaves)
-    scope = scope_of(leaf.module, leaf.node)
+    scope = _scope(leaf)
     beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
-    return any(scope_of(other.module, other.node) is scope and _serves(context, other, devices[:1]) for other in beside)
+    return any(scope is not None and _scope(other) is scope and _serves(context, other, devices[:1]) for other in beside)
+
+
+def _scope(leaf: Leaf) -> ast.AST | None:
+    if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.AST):
+        return scope_of(leaf.module, leaf.node)
+    return None
 
 
 def _is_specific(context: Context, leaf: Leaf) -> bool:

@@ -56,7 +56,7 @@ def _has_handler(context: Context, module: Module, argument: ast.expr, handler: 
             return None
         understood = True
         for element in leaf.node.elts:
-            if any(name in handler.names for name in _made_by(context, leaf.module, element)):
+            if any(name in handler.names for name in _made_by(context, leaf.code[0], element)):
                 return True
     return False if understood else None
 
@@ -68,7 +68,7 @@ def _made_by(context: Context, module: Module, element: ast.expr) -> list[str]:
     found: list[str] = []
     for leaf in context.tracer.trace(module, element):
         if isinstance(leaf.node, ast.Call):
-            found += context.tracer.resolver.names(leaf.module, leaf.node.func)
+            found += context.tracer.resolver.names(leaf.code[0], leaf.node.func)
     return found
 
 

@@ -71,7 +71,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
             if spliced is not None:
                 changes.append(spliced)
             else:
-                text = leaf.module.text(leaf.node)
+                text = leaf.text
                 blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
     if changes:
         reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=made.resolves_to[0])
@@ -113,9 +113,9 @@ def with_query(url: str, query: Query, switched_off: bool = False) -> str:
     return f"{scheme}://{address}?{'&'.join(items)}"
 
 
-def known_head(node: ast.AST) -> str | None:
+def known_head(node: object) -> str | None:
     """The scheme that a built text starts with, where its first piece is written out."""
-    at = node
+    at: object = node
     while True:
         if isinstance(at, ast.BinOp):
             at = at.left
@@ -134,20 +134,21 @@ def _append(leaf: Leaf, query: Query) -> Splice | None:
     """The query at the end of a text whose last piece is written out; None where the end is not known."""
     if known_head(leaf.node) not in query.schemes:
         return None
-    last: ast.AST = leaf.node
+    module, node = leaf.code
+    last = node
     while isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add):
         last = last.right
     tail = last.values[-1] if isinstance(last, ast.JoinedStr) and last.values else last
     if not isinstance(tail, ast.Constant) or not isinstance(tail.value, str) or not tail.value:
         return None
-    whole = "".join(part.value for part in ast.walk(leaf.node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    whole = "".join(part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
     if query.key in whole:
         return None
-    place = leaf.module.place(last)
-    closing = CLOSING.search(leaf.module.text(last))
+    place = module.place(last)
+    closing = CLOSING.search(module.text(last))
     if closing is None:
         return None
-    return Splice(leaf.module, place.end - len(closing.group()), f"{'&' if '?' in whole else '?'}{query.key}={query.value}")
+    return Splice(module, place.end - len(closing.group()), f"{'&' if '?' in whole else '?'}{query.key}={query.value}")
 
 
 def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
@@ -159,7 +160,7 @@ def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, mad
         return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
     changes: list[Change] = []
     for leaf in context.tracer.trace(use.module, argument):
-        module, node = leaf.module, leaf.node
+        module, node = leaf.code
         if isinstance(leaf.value, Known) and leaf.value.value is None:
             continue
         if not isinstance(node, ast.Call):

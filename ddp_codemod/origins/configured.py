@@ -1,0 +1,54 @@
+"""Values that start in a configuration file: keys that the code reads by attribute or subscript."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf, Way
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+
+def chain(node: ast.expr) -> tuple[str, ...]:
+    """The keys that an expression goes through below its root: ``("dist", "backend")`` of ``cfg.dist["backend"]``.
+
+    () where one of them is not written out.
+    """
+    keys: list[str] = []
+    at = node
+    while True:
+        if isinstance(at, ast.Attribute):
+            keys.insert(0, at.attr)
+            at = at.value
+        elif isinstance(at, ast.Subscript) and isinstance(at.slice, ast.Constant) and isinstance(at.slice.value, str):
+            keys.insert(0, at.slice.value)
+            at = at.value
+        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "get" and at.args:
+            if not isinstance(at.args[0], ast.Constant) or not isinstance(at.args[0].value, str):
+                return ()
+            keys.insert(0, at.args[0].value)
+            at = at.func.value
+        else:
+            return tuple(keys) if isinstance(at, ast.Name) else ()
+
+
+def trace_key(tracer: Tracer, node: ast.expr, way: Way) -> list[Leaf]:
+    """The entries of the project's configuration files that an expression can read.
+
+    The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round;
+    and what stands there has to be the name of a backend or a URL.
+    """
+    keys = chain(node)
+    found: list[Leaf] = []
+    for document in tracer.resolver.project.documents(keys[-1]) if keys else ():
+        for entry in document.entries:
+            whole = keys[-len(entry.path) :] == entry.path
+            part = len(keys) > 1 and entry.path[-len(keys) :] == keys
+            if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
+                step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+                found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
+    return found

@@ -1,0 +1,144 @@
+"""Launch files: shell scripts, Dockerfiles and the recipes of Makefiles.
+
+Options and settings are given where their literal stands: ``--backend $b`` at ``b=...``, ``${B:-x}`` at ``x``. What only a
+shell could tell is left out, and so are commands in which something is not valid.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ddp_codemod.model import Place, Reason, Skipped, Source
+from ddp_codemod.parse import shell_kinds
+from ddp_codemod.parse.grammar import MAX_BYTES
+from ddp_codemod.parse.shell_words import IN_BRACES
+
+_SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``--backend x``, ``--backend=x``, or an override ``key.sub=x`` or ``+key=x``, of a command."""
+
+    name: str  # without leading dashes and plus signs
+    start: int  # of the value's text with its quotes, where the literal stands
+    end: int
+    value: str
+    program: str  # the script or module that takes the option as far as it can be told, else ""
+    line: int  # where the literal stands
+    quote: str = ""  # quotes around the span that are not part of it
+    used: int = 0  # where the command stands
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A variable that is set to a literal."""
+
+    name: str
+    start: int
+    end: int
+    value: str
+    line: int
+    kind: str  # "export", "command" (for one command), "image" (a Dockerfile's ENV) or "variable"
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A command that runs a script or module."""
+
+    program: str
+    start: int
+    end: int
+    line: int
+    insert: int | None  # start of a line on which a statement may be put before it; None where there is none
+    indent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a file holds."""
+
+    options: tuple[Option, ...]
+    settings: tuple[Setting, ...]
+    launches: tuple[Launch, ...]
+    errors: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Script:
+    """A parsed launch file. Identity is the file, as for a Module."""
+
+    source: Source
+    kind: str  # "shell", "docker" or "make"
+    parts: Parts
+    cache: dict[object, object] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Path relative to the root."""
+        return self.source.name
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Options of all commands, in source order; one that can have several values is there once for each."""
+        return self.parts.options
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Variables set to literals, in source order."""
+        return self.parts.settings
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """Commands that run a script or module, in source order."""
+        return self.parts.launches
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """Offsets at which the file is not valid; commands there are left out."""
+        return self.parts.errors
+
+    def place(self, entry: Option | Setting) -> Place:
+        """Where a value stands."""
+        return Place(self.source.name, entry.start, entry.end)
+
+    def text(self, entry: Option | Setting) -> str:
+        """Source text of a value, with its quotes."""
+        return self.source.text[entry.start : entry.end]
+
+    def written(self, entry: Option | Setting, value: str) -> str:
+        """The source text that gives ``value`` there; quotes are kept.
+
+        Raises ValueError where a value cannot be written without more changes.
+        """
+        there = self.text(entry)
+        own = there[0] if there[:1] in ("'", '"') and there[-1:] == there[0] else ""
+        quote = own or entry.quote
+        if not value.isprintable():
+            raise ValueError(f"not printable: {value!r}")
+        if _SAFE.fullmatch(value) or (own and not value):
+            return own + value + own
+        if quote == "'" and "'" not in value:
+            return own + value + own
+        if quote == '"' and not (entry.quote == '"' and re.search(r"\s", value)):
+            return own + re.sub(r'(["\\$`])', r"\\\1", value) + own
+        if not quote and self.kind == "shell":
+            return "'" + value.replace("'", "'\\''") + "'"
+        raise ValueError(f"cannot be written inside {quote or self.kind}: {value!r}")
+
+
+def parse_shell(source: Source) -> Script | Skipped:
+    """Read a launch file, its kind by name or shebang; a file of no such kind has no commands."""
+    from ddp_codemod.parse.shell_reader import read
+
+    if len(source.data) > MAX_BYTES:
+        return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
+    kind = shell_kinds.kind(source)
+    if kind is None:
+        return Script(source, "", Parts((), (), (), ()))
+    return Script(source, kind, read(source, kind))
+
+
+__all__ = ["IN_BRACES", "Launch", "Option", "Script", "Setting", "parse_shell"]

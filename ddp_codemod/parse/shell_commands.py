@@ -1,0 +1,124 @@
+"""From the words of one shell command: the program that it runs, that program's options, variables set for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ddp_codemod.parse.shell_words import Word, after, head, known
+
+_OPTION = re.compile(r"--?([A-Za-z_][\w.-]*)(=)?")
+_OVERRIDE = re.compile(r"\+{0,2}([A-Za-z_][\w./@-]*)=")
+_SETTING = re.compile(r"([A-Za-z_]\w*)=")
+_SCRIPT = re.compile(r"[^=]*\.(?:py|sh|bash)")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.\w+)*")
+_ENDS = frozenset({"&&", "||", "|", ";", "&"})
+# A module of such a name starts the script or module that is named after it.
+_LAUNCHERS = frozenset({"launch", "run", "launcher", "runner"})
+# Words that stand before a command and run it.
+_CARRIERS = frozenset({"env", "nohup", "time", "sudo", "exec", "eval", "srun", "mpirun", "mpiexec", "xargs", "numactl", "nice"})
+_SETTERS = frozenset({"-e", "-x", "--env"})  # containers and MPI set a variable for the processes that they start
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: which of its words is the program, and whether that is a script or module."""
+
+    words: list[Word]
+    program: str
+    index: int  # of the program's word
+    launches: bool
+
+
+def commands(words: list[Word]) -> Iterator[Command]:
+    """The commands in a list of words, which may hold operators where a string was split."""
+    part: list[Word] = []
+    for word in [*words, None]:
+        text = known(word) if word else ";"
+        if word is None or text in _ENDS or (text or "").endswith(";"):
+            if word and text not in _ENDS:
+                part.append(_unended(word))
+            if part:
+                yield _command(part)
+            part = []
+        else:
+            part.append(word)
+
+
+def _unended(word: Word) -> Word:
+    """A word without the semicolon that ends it."""
+    last = word[-1]
+    cut = replace(last, text=(last.text or "")[:-1], end=last.end - 1, outer_start=last.start, outer_end=last.end - 1)
+    return (*word[:-1], cut)
+
+
+def _command(words: list[Word]) -> Command:
+    for index, word in enumerate(words):
+        text = _tail(word)
+        if _SCRIPT.fullmatch(text) and not text.startswith("-"):
+            return Command(words, text, index, True)
+        if text == "-m" and index and index + 1 < len(words):
+            module = known(words[index + 1]) or ""
+            if _MODULE.fullmatch(module) and module.rpartition(".")[2] not in _LAUNCHERS:
+                return Command(words, module, index + 1, True)
+    if head(words[0]).startswith("-"):
+        return Command(words, "", -1, False)  # options that some other command is given
+    for index, word in enumerate(words):
+        text = known(word) or ""
+        if text and text not in _CARRIERS and not _SETTING.match(text) and not text.startswith("-") and not text.isdigit():
+            return Command(words, text.rpartition("/")[2], index, False)
+        if not text:
+            break
+    return Command(words, "", 0, False)
+
+
+def _tail(word: Word) -> str:
+    """What is known of a word's end: ``train.py`` of ``$HERE/train.py``."""
+    text = ""
+    for piece in reversed(word):
+        if piece.text is None:
+            return text.lstrip("/")
+        text = piece.text + text
+    return text
+
+
+def settings(command: Command) -> Iterator[tuple[str, Word]]:
+    """Variables that the words before the program set for it."""
+    for index, word in enumerate(command.words[: command.index]):
+        before = known(command.words[index - 1]) if index else ""
+        found = _SETTING.match(head(word))
+        if found and (before in _SETTERS or _carried(command.words[:index])):
+            yield found[1], after(word, found.end())
+
+
+def _carried(words: list[Word]) -> bool:
+    return any(known(word) == "env" for word in words)
+
+
+def options(command: Command) -> Iterator[tuple[str, Word, str]]:
+    """(name, value, program) of every option; those before the program belong to what starts it."""
+    words = command.words
+    for index, word in enumerate(words):
+        text = head(word)
+        if text == "-m" and index < command.index:
+            continue
+        program = command.program if index >= command.index else _launcher(words[: command.index])
+        if found := _OPTION.match(text):
+            if found[2]:
+                yield found[1], after(word, found.end()), program
+            elif found.end() == len(text) == len(known(word) or "") and index + 1 < len(words):
+                value = words[index + 1]
+                if not _OPTION.match(head(value)) and index + 1 != command.index:
+                    yield found[1], value, program
+        elif index > command.index and (found := _OVERRIDE.match(text)):
+            yield found[1], after(word, found.end()), program
+
+
+def _launcher(words: list[Word]) -> str:
+    """What starts the program: the module after ``-m``, else the first word."""
+    texts = [known(word) or "" for word in words]
+    for index, text in enumerate(texts[:-1]):
+        if text == "-m" and _MODULE.fullmatch(texts[index + 1]):
+            return texts[index + 1]
+    return next((text.rpartition("/")[2] for text in texts if text and text not in _CARRIERS and not text.startswith("-")), "")

@@ -1,0 +1,75 @@
+"""Files that hold shell commands between other things, as text of the same length in which only the commands are left."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from ddp_codemod.model import Source
+
+SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
+_SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
+_LINE = re.compile(r"[^\r\n]*(?:\\(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
+_INSTRUCTION = re.compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+(?P<rest>(?:--[\w-]+=\S+[ \t]+)*)")
+_OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?=[^\s=])")
+_RECIPE = re.compile(r"\t(?P<prefix>[@+-]*)")
+_MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*")
+
+
+def kind(source: Source) -> str | None:
+    """ "shell", "docker" or "make" by the file's name or its first line; None for any other file."""
+    name = PurePath(source.name).name.lower()
+    if name.startswith(("dockerfile", "containerfile")) or name.endswith(".dockerfile"):
+        return "docker"
+    if name in ("makefile", "gnumakefile") or name.endswith(".mk"):
+        return "make"
+    return "shell" if name.endswith(SUFFIXES) or _SHEBANG.match(source.text) else None
+
+
+def shell_text(text: str, kind: str) -> str:
+    """The commands of a file of a kind, everything else blank."""
+    if kind == "docker":
+        return "".join(_docker(line[0]) for line in _LINE.finditer(text))
+    if kind == "make":
+        return "".join(_make(line[0]) for line in _LINE.finditer(text))
+    return text
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+def _docker(line: str) -> str:
+    found = _INSTRUCTION.match(line)
+    word = found["word"].upper() if found else ""
+    if found is None or word not in ("RUN", "CMD", "ENTRYPOINT", "ENV", "ARG"):
+        return _blank(line)
+    rest = line[found.end() :]
+    # comment lines inside a continued instruction are no part of it
+    rest = re.sub(r"(?m)^[ \t]*#[^\r\n]*", lambda comment: " " * (len(comment[0]) - 1) + "\\" if comment[0] else "", rest)
+    if word in ("ENV", "ARG"):
+        if old := _OLD_ENV.match(rest):
+            rest = old["name"] + "=" + " " * 0 + rest[old.end("name") + 1 :] if old.end() == old.end("name") + 1 else _blank(rest)
+    elif rest.lstrip().startswith("["):
+        rest = re.sub(r'"(?:\\.|[^"\\])*"|[\[\],]', lambda part: part[0] if part[0][0] == '"' else " ", rest)
+    return _blank(line[: found.end()]) + rest
+
+
+def _make(line: str) -> str:
+    if found := _RECIPE.match(line):
+        return " " * found.end() + line[found.end() :]
+    if (found := _MAKE_VARIABLE.match(line)) and "$(shell" not in line:
+        # an assignment as a shell would write it, its value in one word: quotes take the place of white space where there is some
+        return _assignment(line, found)
+    return _blank(line)
+
+
+def _assignment(line: str, found: re.Match[str]) -> str:
+    value = re.sub(r"[ \t]+#.*", lambda comment: " " * len(comment[0]), line[found.end() :])
+    body = value.rstrip()
+    start = found.end() - found.start("name")
+    if not re.fullmatch(r"[\w./:,+-]+", body) or "\n" in body:
+        return _blank(line)
+    name = found["name"]
+    gap = start - len(name) - 1
+    return " " * (found.start("name") + gap) + name + "=" + value

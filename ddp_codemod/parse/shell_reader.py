@@ -1,0 +1,164 @@
+"""The walk over a shell file's tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Source
+from ddp_codemod.parse import shell_commands, shell_kinds
+from ddp_codemod.parse.grammar import Tree, broken
+from ddp_codemod.parse.shell import Launch, Option, Parts, Setting
+from ddp_codemod.parse.shell_variables import Assignment, Branch, Variables
+from ddp_codemod.parse.shell_words import Word, known, literal, split, unquoted
+from ddp_codemod.parse.shell_words import read as read_word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# What stands inside one of these runs sometimes, often or elsewhere.
+_BRANCHES = frozenset({
+    "elif_clause", "else_clause", "case_item", "do_group", "function_definition", "subshell", "command_substitution", "pipeline",
+})  # fmt: skip
+_CHOICES = frozenset({"elif_clause", "else_clause", "case_item"})
+_NO_WORDS = frozenset({"variable_assignment", "comment", "file_redirect", "herestring_redirect", "heredoc_redirect"})
+_SHELL_C = frozenset({"bash", "sh", "zsh"})
+
+
+def read(source: Source, kind: str) -> Parts:
+    """Options, settings and launches of a file of a kind (``shell_kinds.kind``)."""
+    reader = _Reader(source, Tree("bash", shell_kinds.shell_text(source.text, kind)), kind)
+    reader.walk()
+    return reader.parts()
+
+
+class _Reader:
+    def __init__(self, source: Source, tree: Tree, kind: str) -> None:
+        self.source = source
+        self.tree = tree
+        self.kind = kind
+        self.variables = Variables(tree.text)
+        self.commands: list[tuple[Node, list[Word]]] = []
+        self.options: dict[Option, None] = {}
+        self.settings: dict[Setting, None] = {}
+        self.launches: list[Launch] = []
+
+    def walk(self) -> None:
+        """Collect assignments and commands, in source order."""
+        todo: list[tuple[Node, tuple[Branch, ...], str]] = [(self.tree.root, (), "")]
+        while todo:
+            node, inside, kind = todo.pop()
+            if node.type == "heredoc_body" or (broken(node) and not node.children):
+                continue
+            if node.type == "variable_assignment" and not node.has_error:
+                self._assigned(node, inside, kind)
+            elif node.type == "for_statement":
+                self._loop(node, inside)
+            elif node.type == "command" and not node.has_error:
+                words = [child for child in node.named_children if child.type not in _NO_WORDS]
+                self.commands.append((node, [self._word(child) for child in words]))
+            if node.type in _BRANCHES:
+                whole = node.parent if node.parent is not None and node.type in _CHOICES else node
+                inside = (*inside, Branch(*self.tree.span(node), *self.tree.span(whole)))
+            if node.type == "declaration_command":
+                kind = "export" if self.tree.of(node).startswith(("export", "declare -x", "typeset -x")) else ""
+            elif node.type == "command":
+                kind = "command"
+            elif node.type in ("command_substitution", "program"):
+                kind = ""
+            todo += reversed([(child, (*inside, *self._branch(node, child)), kind) for child in node.children])
+
+    def _branch(self, node: Node, child: Node) -> tuple[Branch, ...]:
+        """The span of a branch that has no node of its own: after ``then``, after ``&&`` and ``||``."""
+        if node.type == "if_statement" and child.type not in ("elif_clause", "else_clause"):
+            then = next((each for each in node.children if each.type == "then"), None)
+            if then is not None and child.start_byte > then.start_byte:
+                ends = [each.start_byte for each in node.children if each.type in ("elif_clause", "else_clause")]
+                span = self.tree.offset(then.start_byte), self.tree.offset(min([*ends, node.end_byte]))
+                return (Branch(*span, span[0], self.tree.span(node)[1]),)
+        if node.type == "list" and child.start_byte != node.start_byte:
+            return (Branch(*self.tree.span(child), *self.tree.span(child)),)
+        return ()
+
+    def _word(self, node: Node) -> Word:
+        return read_word(self.tree, node, make=self.kind == "make")
+
+    def _assigned(self, node: Node, inside: tuple[Branch, ...], kind: str) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or name.type != "variable_name":
+            return
+        text, at = self.tree.of(name), self.tree.span(node)[0]
+        append = any(child.type == "+=" for child in node.children)
+        if value is not None and value.type == "array":
+            words = tuple(self._word(child) for child in value.named_children if child.type != "comment")
+            self.variables.add(Assignment(text, at, words=words, append=append, inside=inside))
+            return
+        word = self._word(value) if value is not None else ()
+        if kind != "command":
+            self.variables.add(Assignment(text, at, word, append=append, inside=inside))
+        if not append:
+            self._set(text, word, kind or ("image" if self.kind == "docker" and not inside else "variable"))
+
+    def _set(self, name: str, word: Word, kind: str) -> None:
+        if len(word) == 1 and word[0].default:
+            word = word[0].default
+        if found := literal(word):
+            line = self.source.position(found.start)[0]
+            self.settings[Setting(name, found.start, found.end, found.value, line, kind, found.quote)] = None
+
+    def _loop(self, node: Node, inside: tuple[Branch, ...]) -> None:
+        name = node.child_by_field_name("variable")
+        if name is not None and not any(broken(child) for child in node.children):
+            words = tuple(self._word(child) for child in node.children_by_field_name("value"))
+            self.variables.add(Assignment(self.tree.of(name), self.tree.span(node)[0], words=words, inside=inside, loop=True))
+
+    def parts(self) -> Parts:
+        """Work the commands out, now that every assignment is known."""
+        for node, words in self.commands:
+            at = self.tree.span(node)[0]
+            for command in shell_commands.commands(self._inner(self.variables.expanded(words, at))):
+                self._command(command, at)
+                if command.launches:
+                    self._launch(node, command.program)
+        for assignment in self.variables.all():  # lists of options that something else uses
+            parts = self.variables.parts(assignment)
+            if assignment not in self.variables.used and len(parts) > 1 and not assignment.loop:
+                for command in shell_commands.commands(self.variables.expanded(parts, assignment.at)):
+                    self._command(command, assignment.at)
+        return Parts(
+            tuple(sorted(self.options, key=lambda option: (option.start, option.used))),
+            tuple(sorted(self.settings, key=lambda setting: setting.start)),
+            tuple(self.launches),
+            tuple(self.tree.errors()),
+        )
+
+    def _inner(self, words: list[Word]) -> list[Word]:
+        """The words of the command that ``bash -c "..."`` is given, in place of it."""
+        for index in range(len(words) - 2):
+            shell, flag = (known(words[index]) or "").rpartition("/")[2], known(words[index + 1]) or ""
+            if shell in _SHELL_C and flag.startswith("-") and flag.endswith("c"):
+                return split(self.tree.text, words[index + 2])
+        return words
+
+    def _command(self, command: shell_commands.Command, at: int) -> None:
+        for name, word in shell_commands.settings(command):
+            self._set(name, word, "command")
+        for name, word, program in shell_commands.options(command):
+            for found in map(unquoted, self.variables.values(word, at)):
+                if found.value:
+                    line = self.source.position(found.start)[0]
+                    self.options[Option(name, found.start, found.end, found.value, program, line, found.quote, at)] = None
+
+    def _launch(self, node: Node, program: str) -> None:
+        start, end = self.tree.span(node)
+        insert, indent = None, ""
+        at: Node | None = node if self.kind == "shell" else None
+        while at is not None and at.type not in ("program", "command_substitution", "function_definition"):
+            statement = self.tree.span(at)[0]
+            row = self.source.line_span(statement)[0]
+            before = self.source.text[row:statement]
+            # a line that continues the one above is inside a statement
+            if not before.strip() and not self.source.text[:row].rstrip("\r\n").endswith(("\\", "&&", "||", "|")):
+                insert, indent = row, before
+                break
+            at = at.parent
+        self.launches.append(Launch(program, start, end, self.source.position(start)[0], insert, indent))

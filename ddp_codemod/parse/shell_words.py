@@ -1,0 +1,173 @@
+"""Words of a shell command: what is literal in them and where, and which variables they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ddp_codemod.parse.grammar import Tree
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_TOKEN = re.compile(r"(?:[^\s\\]|\\(?!\r?\n).)+")
+_DEFAULTS = frozenset({":-", "-", ":=", "="})
+IN_BRACES = "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a word: literal text, or a variable, or (no text, no name) something that only a shell can tell."""
+
+    text: str | None
+    start: int  # of the text itself
+    end: int
+    outer_start: int  # with the quotes around it
+    outer_end: int
+    quote: str = ""  # the quotes that it stands in; IN_BRACES for the default in ``${x:-default}``
+    name: str = ""
+    default: tuple[Piece, ...] = ()
+    many: bool = False  # the variable may give several words: ``$x``, ``"${x[@]}"``
+
+
+Word = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that stands in the text; ``quote``: the quotes around the span, when they are not part of it."""
+
+    value: str
+    start: int
+    end: int
+    quote: str = ""
+
+
+def literal(word: Word) -> Literal | None:
+    """A word as one literal; None where anything in it is not."""
+    text = known(word)
+    if text is None or not word:
+        return None
+    first, last = word[0], word[-1]
+    inside = first is last and first.quote and first.outer_start == first.start
+    return Literal(text, first.outer_start, last.outer_end, first.quote if inside else "")
+
+
+def unquoted(found: Literal) -> Literal:
+    """A literal without the quotes that stand inside the shell's own, which the program takes off: ``"a='x'"``."""
+    value = found.value
+    if found.quote and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return Literal(value[1:-1], found.start + 1, found.end - 1, found.quote)
+    return found
+
+
+def known(word: Word) -> str | None:
+    """The text of a word of which all is known."""
+    texts = [piece.text for piece in word]
+    return "".join(text for text in texts if text is not None) if None not in texts else None
+
+
+def head(word: Word) -> str:
+    """The literal text that a word begins with."""
+    found = ""
+    for piece in word:
+        if piece.text is None:
+            break
+        found += piece.text
+    return found
+
+
+def after(word: Word, count: int) -> Word:
+    """A word without its first characters, which are literal."""
+    for number, piece in enumerate(word):
+        length = len(piece.text or "")
+        if not count:
+            return word[number:]
+        if count < length and piece.text is not None:
+            start = piece.start + count
+            cut = replace(piece, text=piece.text[count:], start=start, outer_start=start, outer_end=piece.end)
+            return (cut, *word[number + 1 :])
+        count -= length
+    return ()
+
+
+def read(tree: Tree, node: Node, quote: str = "", make: bool = False) -> Word:
+    """The pieces of a node that stands for a word; ``make``: ``$(x)`` is a variable of make's."""
+    start, end = tree.span(node)
+    text = tree.text[start:end]
+    if node.type in ("word", "number", "command_name", "concatenation") and node.named_children:
+        return tuple(piece for child in node.children for piece in read(tree, child, quote, make))
+    if node.type in ("word", "number", "variable_name"):
+        return (_plain(text, start, end, start, end, quote),)
+    if node.type == "raw_string":
+        return (Piece(text[1:-1], start + 1, end - 1, start, end, "'"),)
+    if node.type == "string":
+        return tuple(_string(tree, node, make))
+    if node.type in ("simple_expansion", "expansion"):
+        return (_variable(tree, node, quote),)
+    if make and node.type == "command_substitution" and _NAME.fullmatch(text[2:-1]):
+        return (Piece(None, start, end, start, end, quote, name=text[2:-1], many=True),)
+    return (Piece(None, start, end, start, end, quote),)
+
+
+def _plain(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Piece:
+    return Piece(None if "\\" in text else text, start, end, outer_start, outer_end, quote)
+
+
+def _string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
+    """What stands between double quotes: the text around its expansions, and these."""
+    start, end = tree.span(node)
+    inner = [child for child in node.named_children if child.type != "string_content"]
+    at = start + 1
+    for child in inner:
+        child_start, child_end = tree.span(child)
+        if child_start > at:
+            yield _plain(tree.text[at:child_start], at, child_start, at, child_start, '"')
+        yield from read(tree, child, '"', make)
+        at = child_end
+    if at < end - 1 or not inner:
+        alone = not inner
+        yield _plain(tree.text[at : end - 1], at, end - 1, start if alone else at, end if alone else end - 1, '"')
+
+
+def _variable(tree: Tree, node: Node, quote: str) -> Piece:
+    start, end = tree.span(node)
+    piece = Piece(None, start, end, start, end, quote, many=not quote)
+    named, signs = node.named_children, [child.type for child in node.children if not child.is_named]
+    if not named or named[0].type not in ("variable_name", "subscript", "special_variable_name"):
+        return piece
+    text = tree.of(named[0])
+    if named[0].type == "subscript":
+        name, _, index = text.partition("[")
+        return replace(piece, name=name, many=True) if index in ("@]", "*]") and len(named) == 1 else piece
+    operators = [sign for sign in signs if sign not in ("$", "${", "}")]
+    if not operators and len(named) == 1:
+        return replace(piece, name=text)
+    if len(operators) == 1 and operators[0] in _DEFAULTS and len(named) == 2:
+        return replace(piece, name=text, default=read(tree, named[1], IN_BRACES))
+    return piece
+
+
+def split(text: str, word: Word) -> list[Word]:
+    """The words that an unquoted use of a variable with this value gives: cut at white space and continued lines."""
+    words: list[list[Piece]] = []
+    joined = False  # the last word ends where this piece begins
+    for piece in word:
+        if piece.name or (piece.text is None and "\\" not in text[piece.start : piece.end]):
+            words = words if joined and words else [*words, []]
+            words[-1].append(piece)
+            joined = True
+            continue
+        raw, end = text[piece.start : piece.end], 0
+        for token in _TOKEN.finditer(raw):
+            start, end = piece.start + token.start(), piece.start + token.end()
+            found = _plain(token[0], start, end, start, end, piece.quote)
+            if not (joined and token.start() == 0 and words):
+                words.append([])
+            words[-1].append(found)
+            joined = False
+        joined = bool(raw) and end == piece.end
+    return [tuple(found) for found in words]

@@ -1,0 +1,49 @@
+"""Findings as the frozen decisions that reports show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ddp_codemod.model import Decision, Hop, Origin, Place
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.parse.document import place_of, text_of
+from ddp_codemod.rules.finding import Finding
+
+
+def decisions_of(finding: Finding) -> Iterator[Decision]:
+    """The decision for the use; where a person should look at its origins instead, one for each of these."""
+    made = _decision(finding)
+    for leaf in finding.at:
+        yield replace(made, place=leaf.place, value=leaf.text, origins=(_origin(leaf),), hops=leaf.way.hops)
+    if not finding.at:
+        yield made
+
+
+def places_of(finding: Finding) -> tuple[Place, Place]:
+    """Where the value stands (the call, where it is left out), and the call."""
+    call = place_of(finding.use.module, finding.use.call)
+    return (place_of(finding.use.module, finding.argument) if finding.argument is not None else call), call
+
+
+def in_order(decision: Decision) -> tuple[str, int, int, str]:
+    """The order of reports: by path, then by place."""
+    return decision.place.name, decision.place.start, decision.call.start, decision.parameter
+
+
+def _decision(finding: Finding) -> Decision:
+    place, call = places_of(finding)
+    origins = tuple(_origin(leaf) for leaf in finding.leaves)
+    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.leaves for hop in leaf.way.hops))
+    value = text_of(finding.use.module, finding.argument) if finding.argument is not None else None
+    return Decision(
+        place, call, finding.use.surface.id, finding.parameter, value, finding.resolves_to, origins,
+        finding.action, finding.applicability, finding.rule, finding.reason, hops,
+    )  # fmt: skip
+
+
+def _origin(leaf: Leaf) -> Origin:
+    known = isinstance(leaf.value, Known)
+    value = leaf.value.value if isinstance(leaf.value, Known) else None
+    return Origin(leaf.place, leaf.kind, known, value, leaf.why, leaf.way.hops)
