@@ -15,9 +15,10 @@ FOREIGN = frozenset({
 })  # fmt: skip
 UNKNOWN = "__unknown__"  # bound nowhere, so that nothing is concluded from it
 
-_CELL_MAGIC = re.compile(r"\s*%%(\w+|!)[^\n]*(?:\n|\Z)")
-_FILE = re.compile(r"\s*%%(?:writefile|file)\b[^\n]*?([^\s\"']*)[\"']?[ \t\r]*(?:\n|\Z)")
-_PROCESS = re.compile(r"\s*%%(?:python3?|pypy3?)\b")
+_HEAD = r"\s*(?:#[^\n]*\n\s*)*"  # Colab puts a cell's title in front
+_CELL_MAGIC = re.compile(_HEAD + r"%%(\w+|!)[^\n]*(?:\n|\Z)")
+_FILE = re.compile(_HEAD + r"%%(?:writefile|file)\b[^\n]*?([^\s\"']*)[\"']?[ \t\r]*(?:\n|\Z)")
+_PROCESS = re.compile(_HEAD + r"%%(?:python3?|pypy3?)\b")
 _MAGIC = re.compile(
     r"""(?P<indent>[ \t]*)(?:
         (?P<timed>%time[ \t]+(?=[^\s-]))

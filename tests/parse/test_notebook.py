@@ -71,6 +71,8 @@ def statements(text: str) -> list[str]:
         ("if a:\n    !ls\nelse:\n    %cd x", ["if a:\n    pass\nelse:\n    pass"]),
         ("def f():\n    %time g()\n    return 1", ["def f():\n    g()\n    return 1"]),
         ("%%bash\na = 1", []),
+        ("#@title x\n%%bash\nls -l x", []),
+        ("#@title x\n%%time\na = 1", ["a = 1"]),
         ("%%writefile a.txt\na = 1", []),
         ("pip install a b\na = 1", ["a = 1"]),
         ("ls ./a/\nls = 1", ["ls = 1"]),
