@@ -86,13 +86,17 @@ def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, f
                 if not set(tracer.resolver.names(other, call.func)) & set(forwarder.names):
                     continue
                 if calls_function(tracer, other, handed, module, function):
-                    yield _through(other, call, forwarder)
+                    yield _through(tracer, other, call, forwarder)
 
 
-def _through(other: Module, call: ast.Call, forwarder: Forwarder) -> Given:
+def _through(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> Given:
     if forwarder.args is None:  # partial(f, 1, x=2)
         return Given(other, call, tuple(call.args[forwarder.function_position + 1 :]), tuple(call.keywords), forwarder.skip)
     handed = argument_of(call, forwarder.args, forwarder.args_position)
+    if isinstance(handed, ast.Name):
+        leaves = tracer.trace(other, handed)
+        written = [leaf.node for leaf in leaves if leaf.module is other and isinstance(leaf.node, (ast.Tuple, ast.List))]
+        handed = written[0] if len(leaves) == 1 and written else None
     positional = tuple(handed.elts) if isinstance(handed, (ast.Tuple, ast.List)) else ()
     named = argument_of(call, forwarder.kwargs, None) if forwarder.kwargs else None
     keywords: list[ast.keyword] = []

@@ -99,7 +99,7 @@ class Facts:
         return module.cache[key]  # type: ignore[return-value]
 
     def _flow(self, module: Module, made: list[Binding]) -> Flow:
-        return Flow(module, made, lambda test: self.truth(module, test))
+        return Flow(module, made, lambda test: self.truth(module, test), lambda node: self.case(module, node))
 
     def _agreed(self, module: Module, found: list[Binding], frame: Frame | None) -> Value:
         """The one value that all bindings give, if they do."""
@@ -135,8 +135,8 @@ class Facts:
         changes = isinstance(value, Known) and isinstance(value.value, str) and value.value.lower() in self.open_words
         return UNKNOWN if changes else value
 
-    def unreachable(self, module: Module, node: ast.AST) -> ast.expr | None:
-        """The condition under which a node is not run on the platform; None where it may run."""
+    def unreachable(self, module: Module, node: ast.AST) -> ast.AST | None:
+        """What keeps a node from running on the platform, a condition or a statement that leaves; None where it may run."""
         child = node
         for parent in module.ancestors(node):
             if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
@@ -147,28 +147,54 @@ class Facts:
                 for earlier in parent.values[: parent.values.index(child)] if child in parent.values else ():
                     if self.truth(module, earlier) is isinstance(parent.op, ast.Or):
                         return earlier
+            elif isinstance(parent, ast.Match) and isinstance(child, ast.match_case):
+                if self.case(module, parent) not in (None, child):
+                    return parent.subject
             if isinstance(child, ast.stmt):
-                test = self._left_before(module, parent, child)
-                if test is not None:
-                    return test
+                left = self._left_before(module, parent, child)
+                if left is not None:
+                    return left
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
                 return None
             child = parent
         return None
 
-    def _left_before(self, module: Module, parent: ast.AST, child: ast.stmt) -> ast.expr | None:
-        """An earlier ``if condition: return`` or ``assert`` of the same block that ends the run on the platform."""
+    def case(self, module: Module, node: ast.Match) -> ast.match_case | None:
+        """The case that a ``match`` takes on the platform, where its subject and the patterns up to it are constants."""
+        subject = self.fold(module, node.subject)
+        for case in node.cases if isinstance(subject, Known) else ():
+            values = _constants(case.pattern)
+            if values is None or case.guard is not None:
+                return None
+            if not values or subject in [self.fold(module, value) for value in values]:
+                return case
+        return None
+
+    def _left_before(self, module: Module, parent: ast.AST, child: ast.stmt) -> ast.AST | None:
+        """An earlier statement of the same block after which nothing runs on the platform."""
         for name in ("body", "orelse", "finalbody"):
             block = getattr(parent, name, None)
             if not isinstance(block, list) or child not in block:
                 continue
-            flow = Flow(module, [], lambda test: self.truth(module, test))
+            flow = self._flow(module, [])
             for earlier in block[: block.index(child)]:
-                if isinstance(earlier, ast.If) and flow.through(earlier).ends:
-                    return earlier.test
                 if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
                     return earlier.test
+                if flow.through(earlier).ends:
+                    return earlier.test if isinstance(earlier, ast.If) else earlier
         return None
+
+
+def _constants(pattern: ast.pattern) -> list[ast.expr] | None:
+    """The values of a pattern, [] for one that takes anything, None where it is of another kind."""
+    if isinstance(pattern, ast.MatchValue):
+        return [pattern.value]
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return []
+    if isinstance(pattern, ast.MatchOr):
+        parts = [_constants(part) for part in pattern.patterns]
+        return None if any(not part for part in parts) else [value for part in parts for value in part or ()]
+    return None
 
 
 def as_value(fact: FactValue) -> Value:

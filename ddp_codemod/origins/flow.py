@@ -13,6 +13,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding
 
 Truth = Callable[[ast.expr], "bool | None"]
+Case = Callable[[ast.Match], "ast.match_case | None"]
 BARRIERS = (ast.Module, ast.ClassDef, *FUNCTIONS)
 EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 SWALLOWS = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})  # contexts after which a failed body goes on
@@ -30,8 +31,8 @@ class Reached:
 class Flow:
     """Looks for the definitions, among ``made``, of one place in one scope."""
 
-    def __init__(self, module: Module, made: Sequence[Binding], truth: Truth) -> None:
-        self.module, self.truth = module, truth
+    def __init__(self, module: Module, made: Sequence[Binding], truth: Truth, case: Case = lambda _: None) -> None:
+        self.module, self.truth, self.case = module, truth, case
         self._made: dict[ast.AST, list[Binding]] = {}
         self._holds: dict[ast.AST, list[Binding]] = {}  # statements, and those around them, with the definitions inside
         for binding in made:
@@ -126,7 +127,8 @@ class Flow:
         if _is_try(node):
             return self._through_try(node)
         if isinstance(node, ast.Match):
-            return Reached(self._anything(node))
+            taken = self.case(node) if node in self._holds else None
+            return Reached(self._anything(node)) if taken is None else self.block(taken.body)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return Reached(self._anything(node), not own)
         return Reached(self._anything(node), not own, _leaves(node))

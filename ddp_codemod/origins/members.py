@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import classes, configured, options, parameters
+from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
@@ -69,7 +70,7 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     name = root.id
 
     scope = scope_of(module, node)
-    made = [binding for binding in _stored_at(module, text) if scope_of(module, binding.node) is scope]
+    made = [binding for binding in stored_at(module, text) if scope_of(module, binding.node) is scope]
     if not made:
         return [], False
     if isinstance(scope, BODIES):
@@ -89,7 +90,7 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     return found, bool(found) and not reached.open and not made_here
 
 
-def _stored_at(module: Module, text: str) -> list[Binding]:
+def stored_at(module: Module, text: str) -> list[Binding]:
     """The assignments of a file to an attribute or subscript, by its text."""
     if "stored" not in module.cache:
         table: dict[str, list[Binding]] = {}
@@ -166,9 +167,11 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
 
 def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
     """The default of ``os.environ.get("NAME", default)``: the variable itself is the user's."""
-    if len(node.args) > 1:
-        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(node.args[0])), "environment-default")
-        return tracer.trace(module, node.args[1], step)
+    default = argument_of(node, "default", 1)
+    if default is not None:
+        name = argument_of(node, "key", 0) or node
+        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), "environment-default")
+        return tracer.trace(module, default, step)
     return [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
 
 
@@ -178,6 +181,12 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found: list[Leaf] = []
     understood = False
+    if isinstance(mapping, ast.Name):
+        for binding in stored_at(module, f"{mapping.id}[{name!r}]"):
+            if scope_of(module, binding.node) is scope_of(module, mapping) and binding.value is not None:
+                understood = True
+                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "key")
+                found += tracer.trace(module, binding.value, step)
     for leaf in tracer.trace(module, mapping, replace(way, kind="object")):
         if leaf.kind == "parameter":
             passed = parameters.passed_through(tracer, leaf, name)

@@ -91,6 +91,7 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
         if (path := folder / "idioms.toml").is_file():
             rules.idioms.append(_decode(path, Idioms))
     _check_references(rules, seen)
+    _add_facts(rules)
     _add_aliases(rules, aliases)
     return rules
 
@@ -116,6 +117,13 @@ def load_diagnostics(extra: tuple[Path, ...] = ()) -> Diagnostics:
                 said = f"signature {signature.id!r} asks for the hint {ident!r}, which no file defines"
                 raise RuleError(f"{path}:{line}: {said}{nearest(ident, known.hints)}")
     return known
+
+
+def _add_facts(rules: Rules) -> None:
+    """Give every platform the facts that hold everywhere; its own come first."""
+    for ident, platform in rules.platforms.items():
+        shared = {name: fact for idioms in rules.idioms for name, fact in idioms.facts.items()}
+        rules.platforms[ident] = msgspec.structs.replace(platform, facts={**shared, **platform.facts})
 
 
 def _add_aliases(rules: Rules, aliases: Iterable[Alias]) -> None:

@@ -13,6 +13,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.rules.tested import is_tested
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
 
@@ -85,7 +86,9 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
             verdict = assess(value.value, choice, context.rules.backends)
-            if verdict.wanted is not None and not _for_other_hardware(context, leaf, leaves):
+            if verdict.wanted is not None and (_for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
+                continue
+            if verdict.wanted is not None:
                 changes.append(_change(parameter, leaf, verdict.wanted))
             elif not verdict.known:
                 blocked = blocked or Reason.of("review-strange", value=value.value)

@@ -257,6 +257,8 @@ class Idioms(_Entry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
     backend_enums: tuple[Name, ...]
+    facts: dict[str, FactValue] = {}  # what is true on every platform
+    guards: dict[str, str] = {}  # tests under these, by the backend that they are about
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]

@@ -9,7 +9,7 @@ from typing import Union
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, lasting, owner, scope_of
 
 DEPTH = 12  # aliases of aliases; cycles end here
 
@@ -122,7 +122,7 @@ class Resolver:
     def variable(self, variable: Variable, depth: int = 0) -> list[Entity]:
         """What a name of a scope can stand for, over all its bindings."""
         found: list[Entity] = []
-        made = bindings(variable.module, variable.scope).get(variable.name, [])
+        made = lasting(variable.module, variable.scope, variable.name)
         if isinstance(variable.scope, ast.Module):
             made = [*made, *global_bindings(variable.module, variable.name)]
         for binding in made:

@@ -86,6 +86,15 @@ def owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     return None
 
 
+def lasting(module: Module, scope: ast.AST, name: str) -> list[Binding]:
+    """The bindings of a name that can last: none that an unconditional one of the same scope comes after."""
+    made = bindings(module, scope).get(name, [])
+    for index in range(len(made) - 1, 0, -1):
+        if module.parents.get(made[index].node) is scope and made[index].kind != "other":
+            return made[index:]
+    return made
+
+
 def global_bindings(module: Module, name: str) -> list[Binding]:
     """The bindings of a module's name that functions make which declare it ``global``."""
     found: list[Binding] = []

@@ -174,4 +174,4 @@ def test_one_statement_more_and_nothing_else_changes(text, newline):
         assert not isinstance(place, Reason)
         new = text[: place.offset] + place.text + text[place.offset :]
         assert ast.dump(without_new(ast.parse(new))) == ast.dump(tree)
-        assert newline == "\n" or "\n" not in new.replace("\r\n", "")
+        assert newline not in text or newline == "\n" or "\n" not in new.replace("\r\n", "")
