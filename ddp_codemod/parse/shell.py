@@ -120,12 +120,15 @@ class Script:
             raise ValueError(f"not printable: {value!r}")
         if _SAFE.fullmatch(value) or (own and not value):
             return own + value + own
-        if quote == "'" and "'" not in value:
+        escaped = re.sub(r'(["\\$`])', r"\\\1", value)
+        if "'" not in value and quote == "'":
             return own + value + own
-        if quote == '"' and not (entry.quote == '"' and re.search(r"\s", value)):
-            return own + re.sub(r'(["\\$`])', r"\\\1", value) + own
-        if not quote and self.kind == "shell":
-            return "'" + value.replace("'", "'\\''") + "'"
+        if entry.quote == '"' and not re.search(r"\s", value):
+            return escaped
+        if not entry.quote and own == '"':
+            return f'"{escaped}"'
+        if not entry.quote and self.kind == "shell":
+            return f'"{escaped}"' if "'" in value else f"'{value}'"
         raise ValueError(f"cannot be written inside {quote or self.kind}: {value!r}")
 
 

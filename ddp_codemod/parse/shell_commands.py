@@ -84,11 +84,12 @@ def _tail(word: Word) -> str:
 
 
 def settings(command: Command) -> Iterator[tuple[str, Word]]:
-    """Variables that the words before the program set for it."""
-    for index, word in enumerate(command.words[: command.index]):
+    """Variables that the words before the program set for it, or a container's options for what runs in it."""
+    end = command.index if command.launches else len(command.words)
+    for index, word in enumerate(command.words[:end]):
         before = known(command.words[index - 1]) if index else ""
         found = _SETTING.match(head(word))
-        if found and (before in _SETTERS or _carried(command.words[:index])):
+        if found and (before in _SETTERS or (index < command.index and _carried(command.words[:index]))):
             yield found[1], after(word, found.end())
 
 
@@ -109,7 +110,8 @@ def options(command: Command) -> Iterator[tuple[str, Word, str]]:
                 yield found[1], after(word, found.end()), program
             elif found.end() == len(text) == len(known(word) or "") and index + 1 < len(words):
                 value = words[index + 1]
-                if not _OPTION.match(head(value)) and index + 1 != command.index:
+                # after a flag without a value an override may stand, which is then no value
+                if not _OPTION.match(head(value)) and not _OVERRIDE.match(head(value)) and index + 1 != command.index:
                     yield found[1], value, program
         elif index > command.index and (found := _OVERRIDE.match(text)):
             yield found[1], after(word, found.end()), program

@@ -9,9 +9,10 @@ from ddp_codemod.model import Source
 
 SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
 _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
-_LINE = re.compile(r"[^\r\n]*(?:\\(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
+# with the lines that continue it, and comments between these
+_LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
 _INSTRUCTION = re.compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+(?P<rest>(?:--[\w-]+=\S+[ \t]+)*)")
-_OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?=[^\s=])")
+_OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?=[^\s=]+[ \t]*(?:[\r\n]|\Z))")
 _RECIPE = re.compile(r"\t(?P<prefix>[@+-]*)")
 _MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*")
 
@@ -46,20 +47,21 @@ def _docker(line: str) -> str:
         return _blank(line)
     rest = line[found.end() :]
     # comment lines inside a continued instruction are no part of it
-    rest = re.sub(r"(?m)^[ \t]*#[^\r\n]*", lambda comment: " " * (len(comment[0]) - 1) + "\\" if comment[0] else "", rest)
+    rest = re.sub(r"(?m)^[ \t]*#[^\r\n]*", lambda comment: " " * (len(comment[0]) - 1) + "\\", rest)
     if word in ("ENV", "ARG"):
-        if old := _OLD_ENV.match(rest):
-            rest = old["name"] + "=" + " " * 0 + rest[old.end("name") + 1 :] if old.end() == old.end("name") + 1 else _blank(rest)
+        if old := _OLD_ENV.match(rest):  # "ENV NAME value"
+            gap = old.end() - old.end("name") - 1
+            rest = " " * gap + old["name"] + "=" + rest[old.end() :]
     elif rest.lstrip().startswith("["):
         rest = re.sub(r'"(?:\\.|[^"\\])*"|[\[\],]', lambda part: part[0] if part[0][0] == '"' else " ", rest)
-    return _blank(line[: found.end()]) + rest
+    # a command of its own in front keeps the instructions apart
+    return " " * found.start("word") + ":;" + " " * (found.end() - found.start("word") - 2) + rest
 
 
 def _make(line: str) -> str:
     if found := _RECIPE.match(line):
         return " " * found.end() + line[found.end() :]
     if (found := _MAKE_VARIABLE.match(line)) and "$(shell" not in line:
-        # an assignment as a shell would write it, its value in one word: quotes take the place of white space where there is some
         return _assignment(line, found)
     return _blank(line)
 

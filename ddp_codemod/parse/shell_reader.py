@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Source
@@ -65,7 +66,18 @@ class _Reader:
                 kind = "command"
             elif node.type in ("command_substitution", "program"):
                 kind = ""
-            todo += reversed([(child, (*inside, *self._branch(node, child)), kind) for child in node.children])
+            begin = self._begin(node) if node.type == "command" else 0
+            for child in reversed(node.children):
+                todo.append((child, (*inside, *self._branch(node, child)), kind if child.start_byte >= begin else ""))
+
+    def _begin(self, node: Node) -> int:
+        """Where a command begins: the grammar takes a line of two assignments above it for its own."""
+        begin = node.start_byte
+        for left, right in zip(node.children, node.children[1:], strict=False):
+            gap = self.tree.text[self.tree.offset(left.end_byte) : self.tree.offset(right.start_byte)]
+            if re.search(r"(?<!\\)(?<!\\\r)[\r\n]", gap):
+                begin = right.start_byte
+        return begin
 
     def _branch(self, node: Node, child: Node) -> tuple[Branch, ...]:
         """The span of a branch that has no node of its own: after ``then``, after ``&&`` and ``||``."""
@@ -114,7 +126,7 @@ class _Reader:
     def parts(self) -> Parts:
         """Work the commands out, now that every assignment is known."""
         for node, words in self.commands:
-            at = self.tree.span(node)[0]
+            at = self.tree.offset(self._begin(node))
             for command in shell_commands.commands(self._inner(self.variables.expanded(words, at))):
                 self._command(command, at)
                 if command.launches:
@@ -149,11 +161,11 @@ class _Reader:
                     self.options[Option(name, found.start, found.end, found.value, program, line, found.quote, at)] = None
 
     def _launch(self, node: Node, program: str) -> None:
-        start, end = self.tree.span(node)
+        start, end = self.tree.offset(self._begin(node)), self.tree.span(node)[1]
         insert, indent = None, ""
         at: Node | None = node if self.kind == "shell" else None
         while at is not None and at.type not in ("program", "command_substitution", "function_definition"):
-            statement = self.tree.span(at)[0]
+            statement = start if at is node else self.tree.span(at)[0]
             row = self.source.line_span(statement)[0]
             before = self.source.text[row:statement]
             # a line that continues the one above is inside a statement

@@ -30,6 +30,7 @@ class Piece:
     quote: str = ""  # the quotes that it stands in; IN_BRACES for the default in ``${x:-default}``
     name: str = ""
     default: tuple[Piece, ...] = ()
+    escaped: bool = False  # literal text with backslashes in it, which nothing here takes off
     many: bool = False  # the variable may give several words: ``$x``, ``"${x[@]}"``
 
 
@@ -114,7 +115,8 @@ def read(tree: Tree, node: Node, quote: str = "", make: bool = False) -> Word:
 
 
 def _plain(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Piece:
-    return Piece(None if "\\" in text else text, start, end, outer_start, outer_end, quote)
+    escaped = "\\" in text
+    return Piece(None if escaped else text, start, end, outer_start, outer_end, quote, escaped=escaped)
 
 
 def _string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
@@ -156,7 +158,7 @@ def split(text: str, word: Word) -> list[Word]:
     words: list[list[Piece]] = []
     joined = False  # the last word ends where this piece begins
     for piece in word:
-        if piece.name or (piece.text is None and "\\" not in text[piece.start : piece.end]):
+        if piece.text is None and not piece.escaped:
             words = words if joined and words else [*words, []]
             words[-1].append(piece)
             joined = True
