@@ -11,7 +11,8 @@ from ddp_codemod.model import Edit, Source
 class Preview:
     """Lines ``line`` to ``end_line`` of the old file (from 1), without the ending of the last one, and what replaces them.
 
-    ``after`` is None for a recipe that has not run, and "" also where the lines go away.
+    ``after`` is None for a recipe that has not run, and "" also where the lines go away. Of a notebook, the line numbers are
+    the file's and the text is the Python that those lines hold.
     """
 
     line: int
