@@ -13,6 +13,7 @@ _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
 _INSTRUCTION = re.compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+(?P<rest>(?:--[\w-]+=\S+[ \t]+)*)")
 _OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?=[^\s=]+[ \t]*(?:[\r\n]|\Z))")
+_EXEC = re.compile(r'\s*\[(?:[\s,\\]|"(?:\\.|[^"\\])*")*\]\s*\Z')  # CMD ["python", "train.py"]
 _RECIPE = re.compile(r"\t(?P<prefix>[@+-]*)")
 _MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*")
 
@@ -52,7 +53,7 @@ def _docker(line: str) -> str:
         if old := _OLD_ENV.match(rest):  # "ENV NAME value"
             gap = old.end() - old.end("name") - 1
             rest = " " * gap + old["name"] + "=" + rest[old.end() :]
-    elif rest.lstrip().startswith("["):
+    elif _EXEC.match(rest):
         rest = re.sub(r'"(?:\\.|[^"\\])*"|[\[\],]', lambda part: part[0] if part[0][0] == '"' else " ", rest)
     # a command of its own in front keeps the instructions apart
     return " " * found.start("word") + ":;" + " " * (found.end() - found.start("word") - 2) + rest

@@ -213,6 +213,11 @@ def test_a_dockerfile() -> None:
     assert parsed.text(parsed.options[1]) == '"nccl"'
 
 
+def test_a_test_in_a_dockerfile_is_no_list_of_words() -> None:
+    text = 'FROM x\nRUN [ "$A" = 1 ] && python x.py --b cpu:gloo,cuda:nccl; [ -z "$B" ]\n'
+    assert options(text, "Dockerfile") == [("b", "cpu:gloo,cuda:nccl", "x.py")]
+
+
 def test_a_makefile() -> None:
     text = "B ?= nccl # why\nall: --b=mpi\n\t@python train.py --b $(B) --c ${B} --d $(shell nccl)\n# python y.py --b nccl\n"
     parsed = shell(text, "Makefile")
