@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from ddp_codemod.model import Place, Reason, Skipped, Source
 from ddp_codemod.parse import shell_kinds
 from ddp_codemod.parse.grammar import MAX_BYTES
-from ddp_codemod.parse.shell_words import IN_BRACES
 
 _SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
 
@@ -27,7 +26,7 @@ class Option:
     value: str
     program: str  # the script or module that takes the option as far as it can be told, else ""
     line: int  # where the literal stands
-    quote: str = ""  # quotes around the span that are not part of it
+    quote: str = ""  # what the span stands in and does not hold: a quote, or "}" in ${x:-value}
     used: int = 0  # where the command stands
 
 
@@ -142,6 +141,3 @@ def parse_shell(source: Source) -> Script | Skipped:
     if kind is None:
         return Script(source, "", Parts((), (), (), ()))
     return Script(source, kind, read(source, kind))
-
-
-__all__ = ["IN_BRACES", "Launch", "Option", "Script", "Setting", "parse_shell"]

@@ -15,11 +15,11 @@ _INSTRUCTION = re.compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+(?P<rest>(?:--[\w-]+=
 _OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?=[^\s=]+[ \t]*(?:[\r\n]|\Z))")
 _EXEC = re.compile(r'\s*\[(?:[\s,\\]|"(?:\\.|[^"\\])*")*\]\s*\Z')  # CMD ["python", "train.py"]
 _RECIPE = re.compile(r"\t(?P<prefix>[@+-]*)")
-_MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*")
+_MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?]{0,2}=)[ \t]*")
 
 
 def kind(source: Source) -> str | None:
-    """ "shell", "docker" or "make" by the file's name or its first line; None for any other file."""
+    """The kind of a file by its name or first line ("shell", "docker" or "make"); None for any other file."""
     name = PurePath(source.name).name.lower()
     if name.startswith(("dockerfile", "containerfile")) or name.endswith(".dockerfile"):
         return "docker"
