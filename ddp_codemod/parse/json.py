@@ -54,7 +54,7 @@ def _value(text: str) -> str | None:
 
 def written(text: str, entry: Entry, value: str) -> str:
     """A string, or the value as it is where no string stands and it is none either."""
-    if not entry.is_text and re.fullmatch(r"[\w.+-]+", value) and _value(value) == value:
+    if not entry.is_text and re.fullmatch(r"-?[0-9][\w.+-]*|true|false|null", value) and _value(value) == value:
         return value
     try:
         value.encode("utf-8")

@@ -28,6 +28,7 @@ class Option:
     line: int  # where the literal stands
     quote: str = ""  # what the span stands in and does not hold: a quote, or "}" in ${x:-value}
     used: int = 0  # where the command stands
+    away: bool = False  # the literal stands elsewhere, where a variable is assigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,9 @@ class Script:
         quote = own or entry.quote
         if not value.isprintable():
             raise ValueError(f"not printable: {value!r}")
+        away = entry.away if isinstance(entry, Option) else entry.kind != "command"
+        if away and re.search(r"\s", value) and not re.search(r"\s", entry.value):
+            raise ValueError(f"becomes several words where the variable is used: {value!r}")
         if _SAFE.fullmatch(value) or (own and not value):
             return own + value + own
         escaped = re.sub(r'(["\\$`])', r"\\\1", value)

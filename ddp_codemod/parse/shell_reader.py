@@ -57,6 +57,8 @@ class _Reader:
             elif node.type == "command" and not node.has_error:
                 words = [child for child in node.named_children if child.type not in _NO_WORDS]
                 self.commands.append((node, [self._word(child) for child in words]))
+            if node.type == "function_definition":
+                self.variables.functions.append(self.tree.span(node))
             if node.type in _BRANCHES:
                 whole = node.parent if node.parent is not None and node.type in _CHOICES else node
                 inside = (*inside, Branch(*self.tree.span(node), *self.tree.span(whole)))
@@ -128,14 +130,14 @@ class _Reader:
         for node, words in self.commands:
             at = self.tree.offset(self._begin(node))
             for command in shell_commands.commands(self._inner(self.variables.expanded(words, at))):
-                self._command(command, at)
+                self._command(command, at, self.tree.span(node)[1])
                 if command.launches:
                     self._launch(node, command.program)
         for assignment in self.variables.all():  # lists of options that something else uses
             parts = self.variables.parts(assignment)
             if assignment not in self.variables.used and len(parts) > 1 and not assignment.loop:
                 for command in shell_commands.commands(self.variables.expanded(parts, assignment.at)):
-                    self._command(command, assignment.at)
+                    self._command(command, assignment.at, assignment.at)
         return Parts(
             tuple(sorted(self.options, key=lambda option: (option.start, option.used))),
             tuple(sorted(self.settings, key=lambda setting: setting.start)),
@@ -151,14 +153,15 @@ class _Reader:
                 return split(self.tree.text, words[index + 2])
         return words
 
-    def _command(self, command: shell_commands.Command, at: int) -> None:
+    def _command(self, command: shell_commands.Command, at: int, end: int) -> None:
         for name, word in shell_commands.settings(command):
             self._set(name, word, "command")
         for name, word, program in shell_commands.options(command):
             for found in map(unquoted, self.variables.values(word, at)):
                 if found.value:
-                    line = self.source.position(found.start)[0]
-                    self.options[Option(name, found.start, found.end, found.value, program, line, found.quote, at)] = None
+                    line, away = self.source.position(found.start)[0], not at <= found.start < end
+                    option = Option(name, found.start, found.end, found.value, program, line, found.quote, at, away)
+                    self.options[option] = None
 
     def _launch(self, node: Node, program: str) -> None:
         start, end = self.tree.offset(self._begin(node)), self.tree.span(node)[1]

@@ -47,6 +47,7 @@ class Variables:
         """Start without any; ``text`` is that of the file."""
         self._text = text
         self._all: dict[str, list[Assignment]] = {}
+        self.functions: list[tuple[int, int]] = []
         self.used: set[Assignment] = set()  # those whose words were put into a command
 
     def add(self, assignment: Assignment) -> None:
@@ -65,8 +66,9 @@ class Variables:
                 found.append(assignment)
                 if not assignment.append and all(branch.holds(at) for branch in assignment.inside):
                     break
-        # a use in a function may run after what stands below it
-        return found[::-1] or [assignment for assignment in self._all.get(name, []) if assignment.at >= at]
+        if not found and any(start <= at < end for start, end in self.functions):  # it may run after what stands below it
+            return [assignment for assignment in self._all.get(name, []) if assignment.at >= at]
+        return found[::-1]
 
     def values(self, word: Word, at: int, depth: int = 0) -> list[Literal]:
         """The literals that a word can be: its own text, or what the variable that it consists of is assigned."""

@@ -49,6 +49,7 @@ def test_keys_that_stand_twice_are_both_there() -> None:
         ("null", "gloo", '"gloo"'),
         ("1", "true", "true"),
         ("1", "[2]", '"[2]"'),
+        ("1", "NaN", '"NaN"'),
         ("1", '"x"', '"\\"x\\""'),
     ],
 )

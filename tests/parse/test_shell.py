@@ -127,6 +127,7 @@ def test_overrides() -> None:
         ("run() { python x.py --b $b; }\nb=nccl\nrun\n", ["nccl"]),
         ("for b in nccl gloo $c; do python x.py --b $b; done\n", ["nccl", "gloo"]),
         ("b=gloo python x.py --b $b\n", []),
+        ("python x.py --b $b\nb=nccl\n", []),
     ],
 )
 def test_the_assignments_that_a_use_can_see(text: str, values: list[str]) -> None:
@@ -267,12 +268,13 @@ def test_how_a_value_is_written(text: str, value: str, expected: str) -> None:
         ("python x.py --u ${A:-a}\n", "x y"),
         ('A="--u a"\npython x.py $A\n', "x y"),
         ("python x.py --u a\n", "x\ny"),
+        ("A=a\npython x.py --u $A\n", "x y"),
         ("python x.py '--u=a'\n", "it's"),
     ],
 )
 def test_what_cannot_be_written(text: str, value: str) -> None:
     parsed = shell(text)
-    with pytest.raises(ValueError, match=r"written|printable"):
+    with pytest.raises(ValueError, match=r"written|printable|several words"):
         parsed.written(parsed.options[-1], value)
 
 
