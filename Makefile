@@ -1,5 +1,6 @@
 # make demo   installs ddp-codemod into .venv and shows the main job on a fixture
 # make test   installs it with all that the tests need, and runs them
+# make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -7,7 +8,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint browser clean
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -20,6 +21,11 @@ lint: $(VENV)/ready
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy
+
+browser: $(VENV)/ready
+	command -v chromedriver || apt-get install --yes chromium chromium-driver
+	$(RUN) pip install --quiet --group browser
+	$(RUN) pytest tests/review/test_page.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -90,7 +90,8 @@ def _span(source: Source, edit: Edit) -> tuple[int, int]:
         return _difference(source.file.text, _made(source, [edit]))
     text, start, end = source.text, edit.start, edit.end
     first = text.rfind("\n", 0, start) + 1
-    if start == end == first and edit.after and edit.after.endswith(("\n", "\r")):
+    marked = source.encoding.endswith("-sig") and not start  # the mark in front of the first line moves with what precedes it
+    if start == end == first and edit.after and edit.after.endswith(("\n", "\r")) and not marked:
         return start, end
     if edit.recipe is not None or not edit.after:
         start, end = emptied(source, start, end)  # a recipe may leave nothing

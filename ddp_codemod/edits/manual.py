@@ -51,7 +51,8 @@ def _edits(source: Source, part: str) -> Iterator[dict[str, object]]:
         if found is None:
             continue
         first = int(found[1]) - (found[2] != "0")
-        row, new = first, []
+        row = first
+        new: list[str] = []
         while at < len(lines) and not lines[at].startswith("@@ ") and not (lines[at] == "" and at == len(lines) - 1):
             sign, body = lines[at][:1] or " ", lines[at][1:]
             at += 1

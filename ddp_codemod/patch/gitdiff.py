@@ -100,7 +100,7 @@ def _hunk(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[_Change]) 
     first, last = group[0], group[-1]
     start, new_start = max(first.start - CONTEXT, 0), max(first.new_start - CONTEXT, 0)
     end, new_end = min(last.end + CONTEXT, len(old)), min(last.new_end + CONTEXT, len(new))
-    yield b"@@ -%b +%b @@%b\n" % (_range(start, end), _range(new_start, new_end), _heading(old, start))
+    yield b"@@ -%b +%b @@%b\n" % (_range(start, end), _range(new_start, new_end), heading(old, start))
     at = start
     for change in group:
         yield from (_line(b" ", line) for line in old[at : change.start])
@@ -120,7 +120,7 @@ def _line(sign: bytes, line: bytes) -> bytes:
     return sign + line if line.endswith(b"\n") else sign + line + b"\n\\ No newline at end of file\n"
 
 
-def _heading(old: Sequence[bytes], start: int) -> bytes:
+def heading(old: Sequence[bytes], start: int) -> bytes:
     """The nearest line above the hunk that begins with a letter, "_" or "$": what git shows for a file without a diff driver."""
     for row in range(start - 1, -1, -1):
         line = old[row]

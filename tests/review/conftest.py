@@ -49,7 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
             path = root / (name.replace("__", "/") + ".py")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode("utf-8"))
-        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "state"]):
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "--allow-empty", "-m", "state"]):
             subprocess.run(["git", *words], cwd=root, check=True)
         return root
 

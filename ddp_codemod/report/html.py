@@ -1,0 +1,173 @@
+"""The page of ``review --html``: one file without a network, which hands over a patch of what was chosen in it.
+
+Whatever comes from the project gets into the page as data, never as markup: it is JSON in which no character can end the
+element that it stands in, and the page's script builds text nodes from it. A policy in the page names that script and that
+style by their hashes, so that nothing else in it can run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ddp_codemod import __version__
+from ddp_codemod.edits.blocks import blocks, same
+from ddp_codemod.edits.units import Unit
+from ddp_codemod.messages import catalogue, in_language
+from ddp_codemod.model import Applicability, Edit
+from ddp_codemod.patch.blob import Blob
+from ddp_codemod.patch.quote import raw_name
+from ddp_codemod.report.pieces import MANY, file_pieces
+from ddp_codemod.report.unit import sites
+from ddp_codemod.report.view import View
+from ddp_codemod.rules.load import Rules
+
+MARK = b"<!doctype html>\n<!-- ddp-codemod review -->\n"  # how a page of ours begins
+_FOLDER = Path(__file__).with_name("page")
+_NO_BLOB = Blob(b"", "0" * 40, "100644")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a page offers: ``units`` with new bytes of their files when all are made (``after``), and what git holds of them."""
+
+    view: View
+    rules: Rules
+    units: Sequence[Unit]
+    after: Mapping[str, bytes]
+    blobs: Mapping[str, Blob]
+    unsafe: bool = False  # whether unsafe units start as taken
+
+
+def page(choices: Choices) -> bytes:
+    """The page, as UTF-8."""
+    style = (_FOLDER / "page.css").read_text("utf-8")
+    script = (_FOLDER / "page.js").read_text("utf-8")
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+    parts = {
+        "LANG": "zh-CN" if choices.view.lang == "zh" else "en",
+        "POLICY": policy,
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": _inert(_data(choices)),
+        "NOSCRIPT": choices.view.say("page-noscript"),
+    }
+    template = (_FOLDER / "page.html").read_text("utf-8")
+    pieces = template.split("%%")  # names and text by turns: what is put in is never looked through again
+    body = "".join(piece if at % 2 == 0 else parts[piece] for at, piece in enumerate(pieces))
+    return MARK + body.encode("utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _inert(data: Any) -> str:
+    """JSON that is ASCII and holds nothing that HTML could take for markup."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _data(choices: Choices) -> dict[str, Any]:
+    view = choices.view
+    edits: dict[str, list[Edit]] = {}
+    for unit in choices.units:
+        for edit in unit.edits:
+            edits.setdefault(edit.name, []).append(edit)
+    names = sorted(edits, key=lambda name: raw_name(choices.blobs.get(name, _NO_BLOB).name or name))  # as git sorts a patch
+    found = {name: blocks(view.survey.sources[name], edits[name]) for name in names}
+    files = [
+        file_pieces(view.survey.sources[name], found[name], choices.after[name], choices.blobs.get(name, _NO_BLOB))
+        for name in names
+    ]
+    bits = {
+        same(edit): (names.index(name), at, 1 << bit)
+        for name, parts in found.items()
+        for at, block in enumerate(parts)
+        for bit, edit in enumerate(block.edits)
+    }
+    crowded = {
+        (names.index(name), at) for name, parts in found.items() for at, block in enumerate(parts) if len(block.edits) > MANY
+    }
+    units = [_unit(choices, unit, bits) for unit in _joined(choices.units, bits, crowded)]
+    rules = {ident: _rule(choices, ident) for ident in dict.fromkeys(unit["rule"] for unit in units)}
+    words = {key.removeprefix("page-"): text for key, text in catalogue(view.lang).items() if key.startswith("page-")}
+    sure = {one.value: view.say(f"applicability-{one.value}") for one in Applicability}
+    return {
+        "version": __version__,
+        "platform": view.survey.platform,
+        "project": view.survey.root.absolute().name,
+        "words": words,
+        "sure": sure,
+        "rules": rules,
+        "files": files,
+        "units": units,
+    }
+
+
+def _joined(units: Iterable[Unit], bits: Mapping[Any, Any], crowded: set[tuple[int, int]]) -> list[Unit]:
+    """The units; those that meet in a crowded block are one."""
+    homes: dict[tuple[int, int], int] = {}
+    made: list[Unit] = []
+    for unit in units:
+        meets = {bits[same(edit)][:2] for edit in unit.edits} & crowded
+        home = next((homes[at] for at in sorted(meets) if at in homes), None)
+        if home is None:
+            made.append(unit)
+            home = len(made) - 1
+        else:
+            made[home] = replace(made[home], edits=(*made[home].edits, *unit.edits))
+        homes.update(dict.fromkeys(meets, home))
+    return [replace(unit, number=number) for number, unit in enumerate(made, 1)]
+
+
+def _unit(choices: Choices, unit: Unit, bits: Mapping[Any, tuple[int, int, int]]) -> dict[str, Any]:
+    view, lead = choices.view, unit.lead
+    parts: dict[tuple[int, int], int] = {}
+    for edit in unit.edits:
+        file, block, bit = bits[same(edit)]
+        parts[file, block] = parts.get((file, block), 0) | bit
+    source = view.survey.sources[lead.name]
+    return {
+        "rule": lead.rule,
+        "sure": unit.applicability.value,
+        "reason": view.reason(lead.reason),
+        "file": bits[same(lead)][0],
+        "line": source.position(lead.start if lead.anchor is None else lead.anchor)[0],
+        "sites": [_site(view, site) for site in sites(view, unit)],
+        "with": [[_at(view, edit), view.reason(edit.reason)] for edit in dict.fromkeys(unit.edits) if edit is not lead],
+        "parts": [[*at, mask] for at, mask in sorted(parts.items())],
+        "taken": unit.applicability is Applicability.SAFE or choices.unsafe,
+    }
+
+
+def _site(view: View, site: Any) -> dict[str, Any]:
+    steps = [[_where(view, site.call), view.say("page-call"), view.source_text(site.call)]]
+    steps += [[_where(view, hop.place), view.reason(hop.reason), ""] for hop in site.hops]
+    for origin in site.origins:
+        kind = view.say(f"origin-{origin.kind}").removeprefix("origin-")
+        why = f" ({view.reason(origin.why)})" if origin.why else ""
+        steps.append([_where(view, origin.place), view.say("page-starts", kind=kind) + why, view.source_text(origin.place)])
+    gives = ", ".join(site.resolves_to) or view.say("gives-unknown")
+    return {"steps": steps, "gives": view.say("explain-gives", platform=view.survey.platform, gives=gives)}
+
+
+def _where(view: View, place: Any) -> str:
+    return f"{place.name}:{view.position(place)[0]}"
+
+
+def _at(view: View, edit: Edit) -> str:
+    return f"{edit.name}:{view.edit_line(edit)}"
+
+
+def _rule(choices: Choices, ident: str) -> dict[str, Any]:
+    fix = choices.rules.fixes.get(ident)
+    if fix is None:
+        return {"title": ident, "links": []}
+    links = [source for source in fix.source if source.startswith(("https://", "http://"))]
+    return {"title": in_language(fix, "title", choices.view.lang), "links": links}
