@@ -94,6 +94,8 @@ _SURVEY = (
     LANG,
 )
 _TALK = (_FOLDERS, _COLOR, LANG)
+_PLAIN_FORMAT = option("--format", type=click.Choice(["text", "json"]), default="text", help="help-plain-format")
+_MACHINE = (_FOLDERS, _PLAIN_FORMAT, _QUIET, _VERBOSE, _COLOR, LANG)
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
@@ -128,6 +130,11 @@ def patch_options(function: F) -> F:
 def talk_options(function: F) -> F:
     """Give a command the options of everything that only prints rule data."""
     return _settings(function, _TALK)
+
+
+def machine_options(function: F) -> F:
+    """Give a command the options of everything that looks at a machine or a log."""
+    return _settings(function, _MACHINE)
 
 
 def paths_argument(function: F) -> F:

@@ -110,8 +110,10 @@ class Scanner:
                 start = max(data.rfind(mark, begin, found.start()) + 1 for mark in (b"\n", b"\r")) or begin
                 stop = _line_end(data, found.end())
             for entry in self._fixed.meant(found):
-                if entry.last != (block.line, start) and entry.pattern.search(data, start, stop):
-                    entry.last = block.line, start
+                if entry.last == (block.line, start):
+                    continue
+                entry.last = block.line, start
+                if entry.pattern.search(data, start, stop):
                     number += data.count(b"\n", counted, start)
                     counted = start
                     self._line(entry.what, block, (start, stop), number)
@@ -145,7 +147,7 @@ class Scanner:
         """Remember a traceback whose exception no signature knows."""
         for at, line in enumerate(around.after):
             if _EXCEPTION.match(line):
-                tail = "\n".join(around.after[at : at + 6])
+                tail = "\n".join(around.after[at : at + 2])
                 if _HANDED_ON.match(line) or any(pattern.search(tail.encode()) for pattern in self._errors):
                     return
                 whole = Stack(around.rank, around.after[:at], line, ())

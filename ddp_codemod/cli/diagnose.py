@@ -1,0 +1,199 @@
+"""``diagnose LOG``: known errors in a training log, with cause and the fix as a command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import FOUND, fail
+from ddp_codemod.cli.options import Settings, command_line, machine_options
+from ddp_codemod.cli.run import existing, load_rules, root_of
+from ddp_codemod.cli.translate import Command, option
+
+if TYPE_CHECKING:
+    from ddp_codemod.health import Frame, Reading
+    from ddp_codemod.model import Survey
+    from ddp_codemod.rules.load import Rules
+    from ddp_codemod.rules.model import Cure
+
+STDIN = "-"
+
+
+@click.command("diagnose", cls=Command, help="help-diagnose")
+@click.argument("log", required=False, metavar="LOG")
+@option("--hang", is_flag=True, help="help-hang")
+@option("--apply", "target", metavar="PATH", help="help-diagnose-apply")
+@machine_options
+def command(settings: Settings, log: str | None, hang: bool, target: str | None) -> int:
+    """Say what happened, why, and what to type."""
+    from ddp_codemod.machine.diagnose import diagnose
+    from ddp_codemod.report import diagnosis
+
+    if log is None and not hang:
+        raise fail("diagnose-usage")
+    if target is not None and settings.format == "json":
+        raise fail("diagnose-apply-json")
+    project = existing(target or ".")
+    rules = load_rules(settings.folders)
+    console = Console(settings.lang, settings.color, settings.quiet)
+    name = console.text("diagnose-stdin") if log == STDIN else log or ""
+    size = 0 if log in (None, STDIN) else existing(name).stat().st_size
+    with _opened(log) as stream:
+        shown = (lambda done: console.progress(name, done >> 20, size >> 20)) if size else None
+        reading = diagnose(stream, _known(settings), hang=hang, progress=shown)
+    reading = _usable(reading, rules)
+    found = _sites(settings, rules, reading, project, console)
+    told = _command(rules, target or ".")
+    if settings.format == "json":
+        console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _json(settings, found[0])))
+        return FOUND
+    if log is not None:
+        console.say(console.text("diagnose-read", name=name, lines=reading.lines))
+    if hang:
+        _busy(console)
+    _tell(settings, console, reading, name, told)
+    for line in found[1] if found else ():
+        console.out(line)
+    return _apply(console, rules, reading, target) if target is not None else FOUND
+
+
+def _opened(log: str | None) -> Any:
+    import io
+
+    if log is None:
+        return io.BytesIO(b"")
+    if log == STDIN:
+        return nullcontext(sys.stdin.buffer)
+    if existing(log).is_dir():
+        raise fail("diagnose-folder", path=log)
+    return Path(log).open("rb")
+
+
+def _known(settings: Settings) -> Any:
+    from ddp_codemod.rules.load import RuleError, load_diagnostics
+
+    try:
+        return load_diagnostics(settings.folders)
+    except RuleError as why:
+        raise fail("rules-bad", str(why)) from None
+
+
+def _usable(reading: Reading, rules: Rules) -> Reading:
+    """The reading without cures whose platform or rules are not there."""
+    from dataclasses import replace
+
+    def usable(cure: Cure) -> bool:
+        return (cure.platform is None or cure.platform in rules.platforms) and all(rule in rules.fixes for rule in cure.rules)
+
+    return replace(
+        reading,
+        diagnoses=tuple(replace(one, cures=tuple(cure for cure in one.cures if usable(cure))) for one in reading.diagnoses),
+    )
+
+
+def _command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
+    def told(cure: Cure) -> str | None:
+        if cure.platform is None and not cure.rules:
+            return None
+        words = ["ddp-codemod", "apply", path]
+        words += ["--platform", cure.platform] if cure.platform else []
+        words += [word for rule in cure.rules for word in ("--rule", rule)]
+        return command_line([*words, "--unsafe"] if cure.unsafe else words)
+
+    return told
+
+
+def _tell(settings: Settings, console: Console, reading: Reading, name: str, told: Callable[[Cure], str | None]) -> None:
+    from ddp_codemod.report import diagnosis
+
+    ink = console.ink(sys.stdout)
+    if not reading.diagnoses:
+        key = "diagnose-nothing" if reading.size else "diagnose-empty"
+        console.out(
+            console.text(key, command=command_line(["ddp-codemod", "diagnose", *([name] if reading.size else []), "--hang"]))
+        )
+        return
+    first, *others = reading.diagnoses
+    for line in diagnosis.lead(first, name, settings.lang, ink, told, settings.verbose):
+        console.out(line)
+    for line in diagnosis.also(others, name, settings.lang, ink):
+        console.out(line)
+
+
+def _coded(reading: Reading) -> Cure | None:
+    """The first cure of the leading diagnosis that is a change of code."""
+    cures = reading.diagnoses[0].cures if reading.diagnoses else ()
+    return next((cure for cure in cures if cure.platform or cure.rules), None)
+
+
+def _sites(
+    settings: Settings, rules: Rules, reading: Reading, project: Path, console: Console
+) -> tuple[Survey, list[str]] | None:
+    """The sites of the project that the leading error's traceback goes through, and the lines that tell of them."""
+    frames: Sequence[Frame] = reading.diagnoses[0].first.frames if reading.diagnoses else ()
+    cure = _coded(reading)
+    if not frames or cure is None:
+        return None
+    platform = cure.platform or next((rules.fixes[rule].platform for rule in cure.rules), None)
+    if platform is None:
+        return None
+    from ddp_codemod.machine.locate import locate
+
+    places = locate(frames, project)
+    if not places:
+        return None
+    from ddp_codemod.pipeline import Options, explain
+    from ddp_codemod.report import text
+    from ddp_codemod.report.view import View
+
+    options = Options(
+        paths=(project,), platform=rules.platforms[platform], rules=rules, fixes=cure.rules, root=root_of([project])
+    )
+    surveys = (explain(options, path, line) for path, line in places[:3])
+    whole = next((survey for survey in surveys if survey.decisions), None)
+    if whole is None:
+        return None
+    view = View(whole, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
+    lines = ["", view.ink(view.say("diagnose-site", platform=platform), "bold")]
+    return whole, lines + ["  " + line for decision in whole.decisions for line in text.site(view, decision)]
+
+
+def _json(settings: Settings, survey: Survey) -> dict[str, Any]:
+    from ddp_codemod.report.json import dumps
+
+    document: dict[str, Any] = json.loads(dumps(survey, settings.json_lang))
+    return document
+
+
+def _busy(console: Console) -> None:
+    """Say how busy the GPUs of this machine are, where that can be asked."""
+    from ddp_codemod.machine.probe import nvidia_gpus
+
+    gpus = nvidia_gpus()
+    if gpus:
+        listed = ", ".join(f"{gpu['index']}: {gpu['utilization']} %" for gpu in gpus)
+        console.say(console.text("diagnose-busy", gpus=listed))
+
+
+def _apply(console: Console, rules: Rules, reading: Reading, target: str) -> int:
+    """Go on to the patch of the leading diagnosis."""
+    from ddp_codemod.cli import apply
+
+    cure = _coded(reading)
+    if cure is None:
+        console.error(console.text("diagnose-no-edit"))
+        return FOUND
+    line = _command(rules, target)(cure)
+    console.out()
+    console.say(console.text("diagnose-applying", command=line))
+    code: int = click.get_current_context().invoke(
+        apply.command, paths=(target,), platform=cure.platform, rules=cure.rules, unsafe=cure.unsafe, color=console.color
+    )
+    return code

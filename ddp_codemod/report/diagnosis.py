@@ -1,0 +1,115 @@
+"""The reports of ``diagnose``: what happened, on which rank, why, and what to type or do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ddp_codemod.health import Diagnosis, Reading
+from ddp_codemod.messages import in_language, text
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.table import wrapped
+from ddp_codemod.rules.model import Cure
+
+VERSION = 1
+SCHEMA = Path(__file__).with_name("diagnosis.schema.json")
+WIDTH = 100
+Command = Callable[[Cure], "str | None"]  # the apply of a cure, or None where it is advice alone
+
+
+def lead(diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Command, verbose: bool = False) -> list[str]:
+    """The diagnosis that counts most, in full."""
+    signature, first = diagnosis.signature, diagnosis.first
+    if signature is None:
+        block = [ink(text("diagnose-unknown", lang), "bold", "red"), *_evidence(diagnosis, name, lang)]
+        return block + _indented(text("diagnose-unknown-why", lang))
+    head = ink(in_language(signature, "title", lang), "bold", "red")
+    block = [f"{head}  [{signature.id}]"]
+    if first.line:
+        block += _evidence(diagnosis, name, lang)
+    why = text(f"diagnose-why-{signature.confidence}", lang, cause=in_language(signature, "cause", lang))
+    block += ["", *_indented(why)]
+    block += ["", *_indented(text("diagnose-todo", lang)), *_cures(diagnosis, lang, ink, command)]
+    if signature.confidence == "possible":
+        block += _indented(text("diagnose-unverified", lang))
+    if verbose:
+        block += [line for link in signature.source for line in _indented(text("rule-source", lang, source=link))]
+    return block
+
+
+def also(diagnoses: Sequence[Diagnosis], name: str, lang: str, ink: Ink) -> list[str]:
+    """The others, two lines each."""
+    if not diagnoses:
+        return []
+    block = ["", ink(text("diagnose-also", lang, n=len(diagnoses)), "bold")]
+    for one in diagnoses:
+        signature = one.signature
+        title = in_language(signature, "title", lang) if signature else text("diagnose-unknown", lang)
+        note = text("diagnose-consequence", lang) if signature and signature.role == "consequence" else ""
+        block.append(f"  {_where(one, name)}: {title}" + (f" ({note})" if note else ""))
+        block.append(f"      {one.first.text}")
+    return block
+
+
+def dumps(reading: Reading, name: str, lang: str, command: Command, sites: Mapping[str, Any] | None) -> bytes:
+    """The report for programs: diagnosis.schema.json says what it holds."""
+    document = {
+        "version": VERSION,
+        "log": name,
+        "lines": reading.lines,
+        "bytes": reading.size,
+        "hints": list(reading.hints),
+        "diagnoses": [_entry(one, lang, command) for one in reading.diagnoses],
+        "sites": (sites or {}).get("sites", []),
+    }
+    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+
+
+def _entry(diagnosis: Diagnosis, lang: str, command: Command) -> dict[str, Any]:
+    signature, first = diagnosis.signature, diagnosis.first
+    return {
+        "id": signature.id if signature else None,
+        "title": in_language(signature, "title", lang) if signature else text("diagnose-unknown", lang),
+        "cause": in_language(signature, "cause", lang) if signature else "",
+        "confidence": signature.confidence if signature else "possible",
+        "role": signature.role if signature else "root",
+        "line": first.line,
+        "text": first.text,
+        "count": first.count,
+        "ranks": list(first.ranks),
+        "frames": [{"path": frame.path, "line": frame.line} for frame in first.frames],
+        "cures": [{"command": command(cure), "advice": in_language(cure, "text", lang)} for cure in diagnosis.cures],
+        "source": list(signature.source) if signature else [],
+    }
+
+
+def _evidence(diagnosis: Diagnosis, name: str, lang: str) -> list[str]:
+    first = diagnosis.first
+    said = text("diagnose-times", lang, n=first.count) if first.count > 1 else ""
+    ranks = text("diagnose-ranks", lang, n=len(first.ranks), ranks=", ".join(first.ranks)) if first.ranks else ""
+    more = ", ".join(part for part in (ranks, said) if part)
+    return [f"  {_where(diagnosis, name)}" + (f"  ({more})" if more else ""), f"      {first.text}"]
+
+
+def _where(diagnosis: Diagnosis, name: str) -> str:
+    return f"{name}:{diagnosis.first.line}"
+
+
+def _cures(diagnosis: Diagnosis, lang: str, ink: Ink, command: Command) -> list[str]:
+    block: list[str] = []
+    for number, cure in enumerate(diagnosis.cures, 1):
+        said = in_language(cure, "text", lang)
+        mark = f"  {number}. "
+        first, *rest = wrapped(said, WIDTH) if said else [""]
+        line = command(cure)
+        if said:
+            block += [mark + first, *(" " * len(mark) + more for more in rest)]
+        if line:
+            block.append((" " * len(mark) if said else mark) + ink(line, "bold", "green"))
+    return block
+
+
+def _indented(paragraph: str) -> list[str]:
+    return ["  " + line for line in wrapped(paragraph, WIDTH)]

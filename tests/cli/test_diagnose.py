@@ -1,0 +1,154 @@
+"""``diagnose`` as people call it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from ddp_codemod.report.diagnosis import SCHEMA
+
+NO_NCCL = "RuntimeError: Distributed package doesn't have NCCL built in"
+TRAIN = 'import torch.distributed as dist\n\n\ndef main():\n    dist.init_process_group("nccl")\n\n\nmain()\n'
+LOG = f"""[rank1]: Traceback (most recent call last):
+[rank1]:   File "/somewhere/else/project/train.py", line 5, in main
+[rank1]:     dist.init_process_group("nccl")
+[rank1]: {NO_NCCL}
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "train.log"
+    path.write_text(LOG, encoding="utf-8")
+    return path
+
+
+def test_what_happened_where_and_what_to_type(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", str(log))
+    assert done.code == 1
+    assert f"{log}:4" in done.out
+    assert "rank 1" in done.out
+    assert "ddp-codemod apply . --platform cpu" in done.out
+    assert "train.py:5:29: torch.init_process_group(backend)  changed" in done.out
+
+
+def test_chinese(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", str(log), "--lang", "zh")
+    assert "此 torch 没有编译 NCCL" in done.out
+    assert "ddp-codemod apply . --platform cpu" in done.out
+
+
+@pytest.mark.parametrize("encoding", ["cp936", "ascii"])
+def test_consoles(project, process, log: Path, encoding: str) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    log.write_text("训练 \U0001f600\n" + LOG.replace("NCCL built in", "NCCL built in \U0001f600"), encoding="utf-8")
+    done = process("diagnose", str(log), cwd=root, environ={"PYTHONIOENCODING": encoding, "LANG": "zh_CN"})
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert ("编译" in done.stdout.decode(encoding)) == (encoding == "cp936")
+
+
+def test_standard_input(project, run, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LOG.encode())))
+    assert "nccl-not-built-in" in run("diagnose", "-").out
+
+
+def test_json_follows_its_schema(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    document = json.loads(run("diagnose", str(log), "--format", "json").out)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+    (one,) = document["diagnoses"]
+    assert (one["id"], one["line"], one["ranks"]) == ("nccl-not-built-in", 4, ["1"])
+    assert one["cures"][0]["command"] == "ddp-codemod apply . --platform cpu"
+    assert [(site["path"], site["line"]) for site in document["sites"]] == [("train.py", 5)]
+
+
+def test_json_of_a_log_without_errors(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    (tmp_path / "fine.log").write_text("epoch 1\n")
+    done = run("diagnose", str(tmp_path / "fine.log"), "--format", "json")
+    jsonschema.validate(json.loads(done.out), json.loads(SCHEMA.read_text("utf-8")))
+    assert done.code == 1
+
+
+def test_apply_goes_on_to_the_patch(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    done = run("diagnose", str(log), "--apply", ".")
+    assert done.code == 0
+    assert (root / "train.py").read_text() == TRAIN.replace("nccl", "gloo")
+
+
+def test_apply_writes_nothing_where_no_code_is_to_blame(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    (tmp_path / "port.log").write_text(
+        "The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use).\n"
+    )
+    done = run("diagnose", str(tmp_path / "port.log"), "--apply", ".")
+    assert done.code == 1
+    assert "nothing was applied" in done.err
+    assert (root / "train.py").read_text() == TRAIN
+
+
+def test_a_hang_without_a_log(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", "--hang")
+    assert done.code == 1
+    assert "ddp-codemod apply . --rule nccl-p2p-off" in done.out
+    assert "py-spy" in done.out
+
+
+def test_an_empty_log_leads_to_the_hang(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    (tmp_path / "empty.log").write_text("")
+    done = run("diagnose", str(tmp_path / "empty.log"))
+    assert done.code == 1
+    assert "ddp-codemod diagnose --hang" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "which log?"),
+        (("missing.log",), "no such file"),
+        ((".",), "is a folder"),
+        (("train.py", "--apply", ".", "--format", "json"), "do not go together"),
+        (("train.py", "--apply", "nowhere"), "no such file"),
+    ],
+)
+def test_what_cannot_be_done(project, run, words: tuple[str, ...], said: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("diagnose", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_file_that_the_project_has_twice_is_not_guessed(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
+    project(a__train=TRAIN, b__train=TRAIN)
+    assert "train.py:5:" not in run("diagnose", str(log)).out
+
+
+def test_a_signature_of_one_s_own(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    folder = tmp_path / "own" / "diagnostics"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text(
+        '[[signature]]\nid = "mine"\npatterns = ["flux compensator"]\nconfidence = "sure"\ntitle = "t"\ntitle_zh = "t"\n'
+        'cause = "c"\ncause_zh = "c"\nsource = ["https://example.org/"]\nhit = []\nmiss = []\n'
+        '[[signature.cure]]\ntext = "turn it on"\ntext_zh = "turn it on"\n'
+    )
+    (tmp_path / "own.log").write_text("no flux compensator\n")
+    assert "turn it on" in run("diagnose", str(tmp_path / "own.log"), "--rules", str(tmp_path / "own")).out
+    folder = tmp_path / "bad" / "diagnostics"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text('[[signature]]\nid = "mine"\npatterns = ["(a+)+bcde"]\n')
+    done = run("diagnose", str(tmp_path / "own.log"), "--rules", str(tmp_path / "bad"))
+    assert done.code == 2
+    assert "mine.toml" in done.err
