@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from ddp_codemod.model import Reason
 from ddp_codemod.rules.model import Cure, Signature
 
 
@@ -43,3 +45,24 @@ class Reading:
     hints: tuple[str, ...]
     lines: int
     size: int  # bytes
+
+
+@dataclass(frozen=True)
+class Check:
+    """One look at a machine: ``ok``, ``warning`` or ``problem``, why it matters, what to do."""
+
+    id: str
+    state: str
+    said: Reason
+    why: Reason | None = None
+    todo: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """All looks at a machine, and the platform it is taken for (None: nothing says it)."""
+
+    checks: tuple[Check, ...]
+    platform: str | None
+    because: Reason
+    facts: dict[str, Any]

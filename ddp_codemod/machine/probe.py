@@ -247,6 +247,7 @@ SECTIONS: Dict[str, Callable[[], Section]] = {
 
 def main() -> None:
     """Print each section as it is known."""
+    sys.path[:] = [folder for folder in sys.path if folder]  # not the folder that this is run in
     for name, ask in SECTIONS.items():
         print(json.dumps({"section": name, "start": True}), flush=True)
         try:

@@ -1,0 +1,80 @@
+"""``doctor``: check the machine that training will run on."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ddp_codemod import __version__
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, FOUND, fail
+from ddp_codemod.cli.options import Settings, command_line, machine_options
+from ddp_codemod.cli.run import load_rules
+from ddp_codemod.cli.translate import Command, option
+
+if TYPE_CHECKING:
+    from ddp_codemod.health import Checkup
+
+
+@click.command("doctor", cls=Command, help="help-doctor")
+@option("--python", metavar="EXE", help="help-python")
+@option("--report", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="help-report")
+@machine_options
+def command(settings: Settings, python: str | None, report: Path | None) -> int:
+    """Ask the environment, print the checks."""
+    from ddp_codemod.report import checkup as reports
+
+    console = Console(settings.lang, settings.color, settings.quiet)
+    checkup = examined(settings, console, python)
+    line = command_line(["ddp-codemod", "apply", ".", "--platform", checkup.platform]) if checkup.platform else None
+    if settings.format == "json":
+        console.raw(reports.dumps(checkup, settings.json_lang, line))
+    else:
+        for text in reports.lines(checkup, settings.lang, console.ink(sys.stdout), line):
+            console.out(text)
+        states = [check.state for check in checkup.checks]
+        console.say(console.text("doctor-counts", warnings=states.count("warning"), problems=states.count("problem")))
+    if report is not None:
+        _write(console, report, reports.markdown(checkup, settings.json_lang, __version__, line, _private()))
+    return FOUND if any(check.state == "problem" for check in checkup.checks) else DONE
+
+
+def examined(settings: Settings, console: Console, python: str | None) -> Checkup:
+    """Ask a Python (the project's, if none is named). Raises Failure where it cannot be asked."""
+    from ddp_codemod.machine.doctor import examine
+    from ddp_codemod.machine.interview import default_python, interview
+
+    known = load_rules(settings.folders).platforms
+    exe = python or default_python(Path.cwd())
+    console.say(console.text("doctor-asking", python=exe))
+    try:
+        facts = interview(exe, lambda section: console.progress(console.text(f"doctor-section-{section}"), 0, 1))
+    except OSError as why:
+        raise fail("doctor-python-fails", python=exe, why=why) from None
+    return examine(facts, known)
+
+
+def _write(console: Console, path: Path, text: str) -> None:
+    from ddp_codemod.write.document import write_document
+
+    try:
+        write_document(path, text)
+    except OSError as why:
+        raise fail("doctor-report-fails", path=path, why=why.strerror or why) from None
+    console.say(console.text("doctor-report-written", path=path))
+
+
+def _private() -> list[str]:
+    """Names that do not belong into a bug report: the user's, the machine's, the home folder's."""
+    import getpass
+    import socket
+
+    host = socket.gethostname()
+    names = [str(Path.home()), host, host.partition(".")[0]]
+    with contextlib.suppress(OSError, KeyError, ImportError):
+        names.append(getpass.getuser())
+    return [name for name in names if name not in ("/", "root", "localhost")]

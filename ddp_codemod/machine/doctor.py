@@ -1,0 +1,117 @@
+"""The checks of a machine, from what its own Python has answered."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from ddp_codemod.health import Check, Checkup
+from ddp_codemod.machine.checks_torch import MIB, OK, PROBLEM, WARNING, gpu_checks, torch_checks
+from ddp_codemod.machine.recognise import recognise
+from ddp_codemod.model import Reason
+
+SHARED = 1 << 30  # bytes of /dev/shm below which data loaders and NCCL fail in practice
+VIRTUAL = re.compile(
+    r"docker\d*|br-.*|veth.*|virbr.*|vmnet.*|vboxnet.*|tun\d*|tap\d*|utun\d*|wg\d*|tailscale.*|zt.*|cni.*|flannel.*|cali.*"
+    r"|vEthernet.*|.*VMware.*|.*VirtualBox.*|.*Hyper-V.*|.*Radmin.*|.*Loopback.*",
+    re.IGNORECASE,
+)
+LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
+
+
+def examine(facts: dict[str, Any], known: Collection[str]) -> Checkup:
+    """All checks, and the platform (of those known) that the machine is taken for."""
+    platform, because = recognise(facts, known)
+    checks = (
+        *_system(facts),
+        *torch_checks(facts),
+        *gpu_checks(facts),
+        *_network(facts),
+        *_environment(facts),
+        *_packages(facts),
+    )
+    return Checkup(checks, platform, because, facts)
+
+
+def _system(facts: dict[str, Any]) -> Iterator[Check]:
+    system = facts.get("system", {})
+    said = Reason.of("doctor-system", system=system.get("system"), release=system.get("release"), machine=system.get("machine"))
+    yield Check("system", OK, said)
+    yield Check("python", OK, Reason.of("doctor-python", version=system.get("python")))
+    if system.get("container"):
+        yield Check("container", OK, Reason.of("doctor-container", kind=system["container"]))
+    if system.get("wsl"):
+        yield Check("wsl", OK, Reason.of("doctor-wsl"))
+    if "shm_total" in system:
+        total = system["shm_total"]
+        said = Reason.of("doctor-shm", size=total // MIB, free=system.get("shm_free", 0) // MIB)
+        if total >= SHARED:
+            yield Check("shm", OK, said)
+        else:
+            yield Check("shm", WARNING, said, Reason.of("doctor-shm-why"), Reason.of("doctor-shm-do"))
+
+
+def _network(facts: dict[str, Any]) -> Iterator[Check]:
+    network = facts.get("network", {})
+    if "error" in network or not network:
+        return
+    if network.get("loopback"):
+        yield Check("loopback", OK, Reason.of("doctor-loopback"))
+    else:
+        yield Check("loopback", PROBLEM, Reason.of("doctor-loopback-broken"), None, Reason.of("doctor-loopback-do"))
+    address, port = network.get("master_addr"), network.get("master_port")
+    if network.get("master_resolves"):
+        yield Check("master", OK, Reason.of("doctor-master", address=address))
+    else:
+        yield Check("master", PROBLEM, Reason.of("doctor-master-unknown", address=address), None, Reason.of("doctor-master-do"))
+    if not network.get("port_free"):
+        yield Check("port", WARNING, Reason.of("doctor-port", port=port), None, Reason.of("doctor-port-do"))
+    if not network.get("host_resolves"):
+        yield Check("host", WARNING, Reason.of("doctor-host"), Reason.of("doctor-host-why"), Reason.of("doctor-host-do"))
+    virtual = [name for name in network.get("interfaces", []) if VIRTUAL.fullmatch(name)]
+    if virtual and "GLOO_SOCKET_IFNAME" not in facts.get("environment", {}).get("variables", {}):
+        said = Reason.of("doctor-adapters", names=", ".join(virtual))
+        yield Check("adapters", WARNING, said, Reason.of("doctor-adapters-why"), Reason.of("doctor-adapters-do"))
+
+
+def _environment(facts: dict[str, Any]) -> Iterator[Check]:
+    variables: dict[str, str] = facts.get("environment", {}).get("variables", {})
+    excluded = variables.get("GLOO_SOCKET_IFNAME", "")
+    if excluded.startswith("^"):
+        yield Check(
+            "gloo-interface",
+            PROBLEM,
+            Reason.of("doctor-gloo-interface", value=excluded),
+            None,
+            Reason.of("doctor-gloo-interface-do"),
+        )
+    if variables:
+        listed = ", ".join(f"{name}={shown(name, value)}" for name, value in variables.items())
+        yield Check(
+            "environment",
+            WARNING,
+            Reason.of("doctor-environment", variables=listed),
+            Reason.of("doctor-environment-why"),
+            Reason.of("doctor-environment-do"),
+        )
+    else:
+        yield Check("environment", OK, Reason.of("doctor-environment-none"))
+
+
+def shown(name: str, value: str) -> str:
+    """The value of a variable, unless it may name a person, a host or a secret."""
+    if name == "MASTER_ADDR" and value != "localhost":
+        try:
+            ipaddress.ip_address(value)
+        except ValueError:
+            return "<host>"
+    return value if re.fullmatch(r"[\w.,:^=+-]{0,40}", value) else "<...>"
+
+
+def _packages(facts: dict[str, Any]) -> Iterator[Check]:
+    versions = {name: version for name, version in facts.get("packages", {}).get("versions", {}).items() if name != "torch"}
+    if versions:
+        listed = ", ".join(f"{name} {version}" for name, version in versions.items())
+        yield Check("packages", OK, Reason.of("doctor-packages", versions=listed))

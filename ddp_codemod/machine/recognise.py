@@ -1,0 +1,42 @@
+"""Takes a machine for a platform, by what its own torch and drivers say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ddp_codemod.model import Reason
+
+OWN = {"npu": "ascend", "xpu": "xpu", "mlu": "mlu", "musa": "musa", "hpu": "hpu"}
+
+
+def recognise(facts: dict[str, Any], known: Collection[str]) -> tuple[str | None, Reason]:
+    """The id of the platform, of those known, and why; None where nothing says it."""
+    system, torch = facts.get("system", {}), facts.get("torch", {})
+    sys_platform = str(system.get("sys_platform", ""))
+    if sys_platform == "win32":
+        return "windows", Reason.of("doctor-is-windows")
+    if sys_platform == "darwin":
+        return "macos", Reason.of("doctor-is-macos")
+    if "error" in torch or not torch:
+        return None, Reason.of("doctor-is-unknown")
+    accelerators = torch.get("accelerators", [])
+    for name, platform in OWN.items():
+        if name in accelerators:
+            return platform, Reason.of("doctor-is-accelerator", name=name)
+    if "cuda" not in accelerators:
+        return "cpu", Reason.of("doctor-is-cpu")
+    if torch.get("hip"):
+        if system.get("wsl") or "nccl" not in torch.get("backends", []):
+            return "rocm", Reason.of("doctor-is-rocm-without-rccl")
+        return "rocm-rccl", Reason.of("doctor-is-rocm")
+    return _nvidia(torch.get("devices", []), known)
+
+
+def _nvidia(devices: list[dict[str, Any]], known: Collection[str]) -> tuple[str, Reason]:
+    kinds = {device.get("name") for device in devices}
+    if len(kinds) > 1:
+        return "mixed-gpu", Reason.of("doctor-is-mixed", kinds=", ".join(sorted(map(str, kinds))))
+    if len(devices) == 1 and "single-gpu" in known:
+        return "single-gpu", Reason.of("doctor-is-single")
+    return "cuda", Reason.of("doctor-is-cuda", n=len(devices))

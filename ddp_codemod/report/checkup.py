@@ -1,0 +1,82 @@
+"""The reports of ``doctor``: for people, for programs, and for a bug report."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ddp_codemod.health import Check, Checkup
+from ddp_codemod.messages import render, text
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.table import cells
+
+VERSION = 1
+SCHEMA = Path(__file__).with_name("checkup.schema.json")
+_COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
+_SECRET = re.compile(r"\b(?:hf|ghp|gho|sk|glpat|xox[bp])[_-][\w-]{8,}|\b[A-Fa-f0-9]{32,}\b")
+
+
+def lines(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
+    """Every check, and what the machine is taken for."""
+    words = {state: text(f"doctor-{state}", lang) for state in _COLOURS}
+    width = max(map(cells, words.values()))
+    block = []
+    for check in checkup.checks:
+        word = words[check.state]
+        block.append(ink(word, _COLOURS[check.state]) + " " * (width - cells(word) + 2) + render(check.said, lang))
+        block += [" " * (width + 2) + more for more in _more(check, lang)]
+    return [*block, "", *_end(checkup, lang, ink, command)]
+
+
+def _more(check: Check, lang: str) -> list[str]:
+    more = [text("doctor-why", lang, why=render(check.why, lang))] if check.why else []
+    return more + ([text("doctor-do", lang, todo=render(check.todo, lang))] if check.todo else [])
+
+
+def _end(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
+    because = render(checkup.because, lang)
+    if checkup.platform is None or command is None:
+        return [text("doctor-platform-none", lang, because=because)]
+    return [
+        ink(text("doctor-platform", lang, platform=checkup.platform, because=because), "bold"),
+        text("doctor-next", lang, command=ink(command, "bold", "green")),
+    ]
+
+
+def dumps(checkup: Checkup, lang: str, command: str | None) -> bytes:
+    """The report for programs: checkup.schema.json says what it holds."""
+    document = {
+        "version": VERSION,
+        "platform": checkup.platform,
+        "because": render(checkup.because, lang),
+        "command": command,
+        "checks": [
+            {
+                "id": check.id,
+                "state": check.state,
+                "said": render(check.said, lang),
+                "why": render(check.why, lang) if check.why else "",
+                "todo": render(check.todo, lang) if check.todo else "",
+            }
+            for check in checkup.checks
+        ],
+    }
+    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+
+
+def markdown(checkup: Checkup, lang: str, version: str, command: str | None, names: Iterable[str]) -> str:
+    """The report for an issue: ``names`` of people, hosts and folders, and whatever looks like a token, are left out."""
+    block = [f"## ddp-codemod doctor {version}", ""]
+    for check in checkup.checks:
+        mark = {"ok": "", "warning": "**warning** ", "problem": "**problem** "}[check.state]
+        block.append(f"- {mark}{render(check.said, lang)}")
+        block += [f"  - {more}" for more in _more(check, lang)]
+    topology = checkup.facts.get("drivers", {}).get("topology")
+    block += ["", "```", topology, "```"] if topology else []
+    block += ["", *_end(checkup, lang, Ink(False), command), ""]
+    said = "\n".join(block)
+    for name in sorted({name for name in names if len(name) > 1}, key=len, reverse=True):
+        said = re.sub(rf"(?<![\w]){re.escape(name)}(?![\w])", "<...>", said)
+    return _SECRET.sub("<...>", said)
