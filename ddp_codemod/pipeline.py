@@ -12,13 +12,16 @@ from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.model import Action, Advisory, Decision, Reason, Survey
+from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell_kinds import NAMES as LAUNCHERS
+from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.decisions import decisions_of, in_order, places_of
-from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.finding import Context, Finding, NewText
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
 from ddp_codemod.rules.match_configured import match_configured
@@ -56,15 +59,17 @@ class Run:
         paths = [Path(_absolute(path)) for path in options.paths]
         self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
         finder_surfaces = list(options.rules.surfaces.values())
-        everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS)))
+        everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS, *LAUNCHERS)))
         project_files = [path for path in everything if path.suffix in SUFFIXES]
         configs = [path for path in everything if path.suffix in CONFIGS]
+        launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
         named = [path for path in paths if path.is_file() and path not in set(everything)]
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
-        self.project = Project(self.root, [*project_files, *named], tops, configs)
+        self.project = Project(self.root, [*project_files, *named], tops, configs, launchers)
         self.under = [path.relative_to(self.root).as_posix() for path in paths]
         resolver = Resolver(self.project)
-        self.finder = Finder(finder_surfaces, resolver)
+        forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
+        self.finder = Finder(finder_surfaces, resolver, forwarders)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
         self.context = Context(
             options.platform, options.rules, Tracer(resolver, self.facts, options.rules, options.platform), self.facts
@@ -161,14 +166,21 @@ class Run:
 
     def _heeded(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless its line says that it is to be left alone."""
-        source = finding.use.module.source
-        for offset in {place.start for place in places_of(finding)}:
-            start, end = source.line_span(offset)
-            said = IGNORE.search(source.text[start:end])
-            if said and (said.group(1) is None or finding.rule in re.split(r"[,\s]+", said.group(1))):
-                self.ignored += 1
-                return
-        yield finding
+        marked: list[tuple[Tree, int]] = [(finding.use.module, place.start) for place in places_of(finding)]
+        marked += [(change.leaf.module, change.leaf.place.start) for change in finding.changes if isinstance(change, NewText)]
+        if any(self._ignores(tree, offset, finding.rule) for tree, offset in marked):
+            self.ignored += 1
+        else:
+            yield finding
+
+    def _ignores(self, tree: Tree, offset: int, rule: str | None) -> bool:
+        """Whether a comment at the end of the line says so."""
+        start, end = tree.source.line_span(offset)
+        for said in IGNORE.finditer(tree.source.text, start, end):
+            named = said.group(1)
+            if named is None or rule in re.split(r"[,\s]+", named):
+                return not isinstance(tree, Module) or not _in_string(tree, said.start())
+        return False
 
     def _warnings(self, findings: tuple[Finding, ...]) -> Iterator[Advisory]:
         """The platform's warnings whose backend comes out somewhere; each once, for the project."""
@@ -177,7 +189,22 @@ class Run:
         for warning in self.options.platform.warnings:
             if warning.when_backend in outcomes:
                 text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
-                yield Advisory("", 0, warning.id, Reason.of("platform-warning", **text))
+                name, line = self._first_call(warning.when_calls) if warning.when_calls else ("", 0)
+                if name or not warning.when_calls:
+                    yield Advisory(name, line, warning.id, Reason.of("platform-warning", **text))
+
+    def _first_call(self, wanted: tuple[str, ...]) -> tuple[str, int]:
+        """The first file and line under the paths that calls one of the names; ("", 0) where none does."""
+        words = {name.rsplit(".", 1)[-1] for name in wanted}
+        tops = {name.split(".")[1].encode() for name in wanted}
+        for name in sorted({name for word in words for name in self.project.mentioning(f"{word}(") if self._writable(name)}):
+            module = self.project.module(name) if any(top in self.project.data(name) for top in tops) else None
+            for word in sorted(words) if module else ():
+                assert module is not None
+                for call in calls_of(module).get(word, ()):
+                    if set(self.context.tracer.resolver.names(module, call.func)) & set(wanted):
+                        return name, module.source.position(module.place(call).start)[0]
+        return "", 0
 
     def _writable(self, name: str) -> bool:
         return any(is_under(name, at) for at in self.under)
@@ -245,6 +272,11 @@ def _absolute(path: Path) -> str:
 
 def _no_fix(rules: Rules) -> Fix:
     return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")
+
+
+def _in_string(module: Module, offset: int) -> bool:
+    texts = (node for kind in (ast.Constant, ast.JoinedStr) for node in module.nodes.get(kind, ()))
+    return any(place.start < offset < place.end for place in (module.place(node) for node in texts))
 
 
 def _is_backend(finding: Finding) -> bool:

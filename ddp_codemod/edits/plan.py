@@ -11,8 +11,8 @@ from ddp_codemod.edits import companions
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.values import new_value
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
-from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewText, NewVariable, Splice
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.find import Use
@@ -100,7 +100,7 @@ class Planner:
         self._made[key] = replace(known, also=also, applicability=applicability)
 
     def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
-        module: Module | Document = change.leaf.module if isinstance(change, NewText) else change.module
+        module: Tree = change.leaf.module if isinstance(change, NewText) else change.module
         if not self.writable(module.name):
             line = 1
             if isinstance(change, NewText):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.load import Rules
 
 QUOTE = re.compile(r"(?i)\A[rubf]*('''|\"\"\"|'|\")")
@@ -28,9 +29,8 @@ class NewValue:
 def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
     """How to write ``text`` where the leaf stands; None where the leaf is nothing that can be rewritten."""
     module, node = leaf.module, leaf.node
-    if isinstance(module, Document):
-        return _in_document(module, node, text) if isinstance(node, Entry) else None
-    assert isinstance(node, ast.AST)
+    if not isinstance(module, Module) or not isinstance(node, ast.AST):
+        return _elsewhere(leaf, text)
     outer = leaf.outer
     if outer is not None and _collapses(leaf, outer, text, rules) and purely(module, outer):
         place = module.place(outer)
@@ -43,11 +43,17 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     return None
 
 
-def _in_document(document: Document, entry: Entry, text: str) -> NewValue | None:
+def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:
+    """In a configuration or launch file, whose reader knows how a value is written there."""
+    tree, node = leaf.module, leaf.node
     try:
-        return NewValue(entry.start, entry.end, document.written(entry, text))
+        if isinstance(tree, Document) and isinstance(node, Entry):
+            return NewValue(node.start, node.end, tree.written(node, text))
+        if isinstance(tree, Script) and isinstance(node, Option):
+            return NewValue(node.start, node.end, tree.written(node, text))
     except ValueError:
-        return None
+        pass
+    return None
 
 
 def _text(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:

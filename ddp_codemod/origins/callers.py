@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.rules.model import Forwarder
+from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.resolve import Definition
 
 if TYPE_CHECKING:

@@ -51,4 +51,9 @@ def trace_key(tracer: Tracer, node: ast.expr, way: Way) -> list[Leaf]:
             if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
                 step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
                 found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
+    for script in tracer.resolver.project.scripts(".".join(keys)) if len(keys) > 1 and found else ():
+        for option in script.options:  # an override of that key
+            if tuple(option.name.split(".")) == keys[-option.name.count(".") - 1 :] and tracer.could_be_value(option.value):
+                step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+                found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
     return found

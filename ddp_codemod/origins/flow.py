@@ -103,6 +103,12 @@ class Flow:
 
     def through(self, node: ast.stmt) -> Reached:
         """What one statement leaves behind."""
+        try:
+            return self._through(node)
+        except RecursionError:  # hundreds of branches in each other, as a long chain of elif is
+            return Reached(self._anything(node))
+
+    def _through(self, node: ast.stmt) -> Reached:
         own = self.defines(node)
         if isinstance(node, ast.If):
             branches = [self.block(node.body), self.block(node.orelse)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Value
-from ddp_codemod.parse.document import Document, Entry, place_of, text_of
 from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
 
 MAX_HOPS = 40
 
@@ -57,8 +57,8 @@ class Way:
 class Leaf:
     """An expression that a value can start from, and what it gives."""
 
-    module: Module | Document
-    node: ast.AST | Entry
+    module: Tree
+    node: Node
     kind: str
     value: Value | Default | Current = UNKNOWN
     why: Reason | None = None  # of an unknown value: what stopped the trace

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
+from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.rules.model import Flag
+from ddp_codemod.rules.idioms import Flag
 from ddp_codemod.sites.scopes import Binding, bindings  # noqa: F401
 
 if TYPE_CHECKING:
@@ -66,7 +67,19 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
     for file in _nearest(module.name, by_file):
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
-    return found
+    return [*found, *_given_at_launch(tracer, words, way)] if found else []
+
+
+def _given_at_launch(tracer: Tracer, words: Iterable[str], way: Way) -> list[Leaf]:
+    """What the project's launch files pass for an option."""
+    found: list[Leaf] = []
+    for word in sorted(words):
+        for script in tracer.resolver.project.scripts(word):
+            for option in script.options:
+                if option.name == word and tracer.could_be_value(option.value) and tracer.resolver.project.runs(option.program):
+                    step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+                    found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
+    return list(dict.fromkeys(found))
 
 
 def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ddp_codemod.model import Place, Source
-from ddp_codemod.parse.python import Module
 
 Path = tuple[str, ...]
 
@@ -131,18 +129,3 @@ class Document:
     @cached_property
     def _documents(self) -> int:
         return max((entry.document for entry in self.entries), default=0) + 1
-
-
-def place_of(tree: Module | Document, node: ast.AST | Entry) -> Place:
-    """Where a node of a module, or an entry of a document, stands."""
-    if isinstance(tree, Document):
-        assert isinstance(node, Entry)
-        return tree.place(node)
-    assert isinstance(node, ast.AST)
-    return tree.place(node)
-
-
-def text_of(tree: Module | Document, node: ast.AST | Entry) -> str:
-    """Its source text."""
-    place = place_of(tree, node)
-    return tree.source.text[place.start : place.end]

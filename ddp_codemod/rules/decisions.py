@@ -8,7 +8,7 @@ from dataclasses import replace
 from ddp_codemod.model import Decision, Hop, Origin, Place
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.parse.document import place_of, text_of
+from ddp_codemod.parse.tree import place_of, text_of
 from ddp_codemod.rules.finding import Finding
 
 

@@ -13,15 +13,13 @@ from typing import TypeVar
 
 import msgspec
 
+from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
 from ddp_codemod.rules.model import (
-    Alias,
-    AliasFile,
     Backend,
     BackendFile,
     DiagnosticFile,
     Fix,
     Hint,
-    Idioms,
     Platform,
     Signature,
     Surface,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from ddp_codemod.model import Reason
+from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
 from ddp_codemod.origins.members import look_up
@@ -18,9 +18,8 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
 
 OMITTED = "omitted"
-ENTRANCES = frozenset(
-    {"parameter-default", "argument", "option-default", "config-key"}
-)  # each of these is somebody's whole choice
+# Each of these is somebody's whole choice, no branch of one.
+ENTRANCES = frozenset({"parameter-default", "argument", "option-default", "config-key", "command-line"})
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
@@ -35,6 +34,8 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
         if leaves is None:
             return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
         found += leaves
+    if use.skip and not found:
+        return None, [Leaf(module, call, "partial")]
     if use.own_init and not found:
         return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, "class")]
     omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
@@ -54,7 +55,14 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if platform.id in parameter.open_on and not use.own_init and all(leaf.kind == OMITTED for leaf in leaves):
         reason = Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
         return made.review(fix.id, reason)
-    return decide(context, made, parameter, fix)
+    decided = decide(context, made, parameter, fix)
+    if not use.unknown_receiver:
+        return decided
+    if decided.action is Action.KEEP or not decided.changes:
+        # a namesake, for all that is known; what is foreign is for a person in any case
+        return decided if decided.at else None
+    values = ", ".join(decided.resolves_to)
+    return decided.review(fix.id, Reason.of("why-receiver", text=use.module.text(use.call.func), value=values))
 
 
 def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
@@ -101,7 +109,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
                 blocked = blocked or _default_reason(context)
         elif isinstance(value, Default):
             blocked = blocked or (_default_reason(context) if default_wrong else None)
-        elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class"):
+        elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class", "partial"):
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
     return changes, blocked
 
@@ -197,6 +205,8 @@ def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reaso
     kinds = {leaf.kind for leaf in made.leaves}
     if kinds == {OMITTED}:
         return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
+    if kinds == {"partial"}:
+        return Reason.of("keep-partial")
     if kinds == {"class"}:
         return Reason.of("keep-class")
     if kinds == {"parameter"}:

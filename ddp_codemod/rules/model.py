@@ -11,11 +11,11 @@ from ddp_codemod.rules.pattern import anchors
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    pass
+class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of rule data."""
 
 
-class Fact(_Entry, frozen=True, kw_only=True):
+class Fact(RuleEntry, frozen=True, kw_only=True):
     """A fact that is no single constant of TOML: one of the two keys is given."""
 
     truthy: Literal[True] | None = None  # true in a condition and not None; otherwise unknown (torch.version.hip, a device count)
@@ -30,7 +30,7 @@ class Fact(_Entry, frozen=True, kw_only=True):
 FactValue = Union[bool, int, str, Fact]
 
 
-class Example(_Entry, frozen=True, kw_only=True):
+class Example(RuleEntry, frozen=True, kw_only=True):
     """A small program before and after; without ``after`` it stays as it is. It is run as a test and shown as documentation."""
 
     title: str
@@ -41,14 +41,14 @@ class Example(_Entry, frozen=True, kw_only=True):
     unsafe: bool = False  # apply unsafe edits too
 
 
-class Handler(_Entry, frozen=True, kw_only=True):
+class Handler(RuleEntry, frozen=True, kw_only=True):
     """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
 
     names: tuple[Name, ...]  # the first is the one to import
     keyword: Name
 
 
-class Parameter(_Entry, frozen=True, kw_only=True):
+class Parameter(RuleEntry, frozen=True, kw_only=True):
     """A parameter of a surface that the tool follows."""
 
     name: Name
@@ -71,7 +71,7 @@ class Parameter(_Entry, frozen=True, kw_only=True):
     foreign_zh: str | None = None
 
 
-class Surface(_Entry, frozen=True, kw_only=True):
+class Surface(RuleEntry, frozen=True, kw_only=True):
     """An API through which a backend, init_method or store is chosen."""
 
     id: Name
@@ -81,6 +81,8 @@ class Surface(_Entry, frozen=True, kw_only=True):
     trains: str | None = None
     # It makes the default group only where none exists: no site where the file makes one itself.
     if_no_group: bool = False
+    # Its last name is distinctive: a call by it through something unknown is listed for review where its value would be wrong.
+    by_name: bool = False
     parameters: tuple[Parameter, ...] = ()
     edit_applicability: Literal["safe", "unsafe"] = "safe"
     note: str = ""
@@ -89,14 +91,14 @@ class Surface(_Entry, frozen=True, kw_only=True):
     examples: tuple[Example, ...] = ()
 
 
-class SurfaceFile(_Entry, frozen=True, kw_only=True):
+class SurfaceFile(RuleEntry, frozen=True, kw_only=True):
     """rules/surfaces/FRAMEWORK.toml"""
 
     framework: Name
     surface: tuple[Surface, ...]
 
 
-class BackendChoice(_Entry, frozen=True, kw_only=True):
+class BackendChoice(RuleEntry, frozen=True, kw_only=True):
     """Which c10d backends work on a platform."""
 
     wanted: Name  # written where a backend does not work
@@ -106,17 +108,18 @@ class BackendChoice(_Entry, frozen=True, kw_only=True):
     wanted_for: dict[str, str] = {}  # wanted per device type in a composite, where it is not ``wanted``
 
 
-class Warning_(_Entry, frozen=True, kw_only=True):
+class Warning_(RuleEntry, frozen=True, kw_only=True):
     """Said once per project when the condition holds."""
 
     id: Name
     when_backend: Name  # a site comes out, or is edited to, this backend
+    when_calls: tuple[Name, ...] = ()  # only where the project calls one of these, and said there
     message: str
     message_zh: str
     source: tuple[Name, ...]
 
 
-class Detection(_Entry, frozen=True, kw_only=True):
+class Detection(RuleEntry, frozen=True, kw_only=True):
     """What shows that a machine is this platform; the names are checks in machine/detect.py."""
 
     checks: tuple[Name, ...]
@@ -125,7 +128,7 @@ class Detection(_Entry, frozen=True, kw_only=True):
     reason_zh: str = ""
 
 
-class Platform(_Entry, frozen=True, kw_only=True):
+class Platform(RuleEntry, frozen=True, kw_only=True):
     """rules/platforms/ID.toml: facts plus wanted values."""
 
     id: Name
@@ -144,7 +147,7 @@ class Platform(_Entry, frozen=True, kw_only=True):
     examples: tuple[Example, ...] = ()
 
 
-class Environment(_Entry, frozen=True, kw_only=True):
+class Environment(RuleEntry, frozen=True, kw_only=True):
     """A variable that a fix sets in os.environ."""
 
     name: Name
@@ -152,7 +155,7 @@ class Environment(_Entry, frozen=True, kw_only=True):
     override: bool = False  # False: os.environ.setdefault, which leaves what the user exported
 
 
-class Query(_Entry, frozen=True, kw_only=True):
+class Query(RuleEntry, frozen=True, kw_only=True):
     """A query parameter of an init_method URL."""
 
     key: Name
@@ -162,7 +165,7 @@ class Query(_Entry, frozen=True, kw_only=True):
     default_url: Name  # what a left-out init_method means
 
 
-class Store(_Entry, frozen=True, kw_only=True):
+class Store(RuleEntry, frozen=True, kw_only=True):
     """A store class that the query does not reach."""
 
     names: tuple[Name, ...]
@@ -170,7 +173,7 @@ class Store(_Entry, frozen=True, kw_only=True):
     value: str
 
 
-class Fix(_Entry, frozen=True, kw_only=True):
+class Fix(RuleEntry, frozen=True, kw_only=True):
     """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
 
     id: Name
@@ -190,7 +193,7 @@ class Fix(_Entry, frozen=True, kw_only=True):
     examples: tuple[Example, ...] = ()
 
 
-class Backend(_Entry, frozen=True, kw_only=True):
+class Backend(RuleEntry, frozen=True, kw_only=True):
     """A c10d backend name that torch or a plugin knows."""
 
     name: Name
@@ -200,76 +203,13 @@ class Backend(_Entry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
 
 
-class BackendFile(_Entry, frozen=True, kw_only=True):
+class BackendFile(RuleEntry, frozen=True, kw_only=True):
     """rules/backends.toml"""
 
     backend: tuple[Backend, ...]
 
 
-class Alias(_Entry, frozen=True, kw_only=True):
-    """Other names for a fact: libraries wrap torch's own questions."""
-
-    fact: Name
-    names: tuple[Name, ...]
-    source: tuple[Name, ...]
-
-
-class AliasFile(_Entry, frozen=True, kw_only=True):
-    """rules/aliases.toml"""
-
-    alias: tuple[Alias, ...]
-
-
-class Forwarder(_Entry, frozen=True, kw_only=True):
-    """A call that calls one of its arguments later, with others of its arguments."""
-
-    names: tuple[Name, ...]
-    function: Name
-    function_position: int
-    args: str | None = None  # the parameter that holds the arguments as a tuple; None: they follow the function
-    args_position: int = 0
-    kwargs: str | None = None
-    skip: int = 0  # arguments that the call itself puts in front (the rank)
-    source: tuple[Name, ...]
-
-
-class DefaultCall(_Entry, frozen=True, kw_only=True):
-    """A call that stands for a default: ``field(default="x")``."""
-
-    names: tuple[Name, ...]
-    keyword: Name
-    position: int | None = None
-    source: tuple[Name, ...]
-
-
-class Flag(_Entry, frozen=True, kw_only=True):
-    """A method that declares a command-line option."""
-
-    method: Name
-    default: Name
-    choices: Name
-    dest: str | None = None
-    defaults_method: str | None = None
-    source: tuple[Name, ...]
-
-
-class Idioms(_Entry, frozen=True, kw_only=True):
-    """rules/idioms.toml: how code hands a value on."""
-
-    backend_enums: tuple[Name, ...]
-    facts: dict[str, FactValue] = {}  # what is true on every platform
-    guards: dict[str, str] = {}  # tests under these, by the backend that they are about
-    test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
-    default_functions: tuple[Name, ...]
-    default_tables: tuple[Name, ...]
-    current_functions: tuple[Name, ...]
-    source: tuple[Name, ...]
-    forwarder: tuple[Forwarder, ...]
-    default: tuple[DefaultCall, ...]
-    flag: tuple[Flag, ...]
-
-
-class Hint(_Entry, frozen=True, kw_only=True):
+class Hint(RuleEntry, frozen=True, kw_only=True):
     """What a log says about where it was written; cures hang on it."""
 
     id: Name
@@ -281,7 +221,7 @@ class Hint(_Entry, frozen=True, kw_only=True):
             anchors(pattern)
 
 
-class Cure(_Entry, frozen=True, kw_only=True):
+class Cure(RuleEntry, frozen=True, kw_only=True):
     """A way out: an ``apply`` with this platform and these rules, or plain advice, or both."""
 
     platform: str | None = None
@@ -298,7 +238,7 @@ class Cure(_Entry, frozen=True, kw_only=True):
             raise ValueError("a cure has a platform, rules, or a text in both languages")
 
 
-class Signature(_Entry, frozen=True, kw_only=True):
+class Signature(RuleEntry, frozen=True, kw_only=True):
     """An error as logs show it."""
 
     id: Name
@@ -324,7 +264,7 @@ class Signature(_Entry, frozen=True, kw_only=True):
             anchors(pattern)
 
 
-class DiagnosticFile(_Entry, frozen=True, kw_only=True):
+class DiagnosticFile(RuleEntry, frozen=True, kw_only=True):
     """rules/diagnostics/KIND.toml"""
 
     hint: tuple[Hint, ...] = ()

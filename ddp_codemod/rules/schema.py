@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from ddp_codemod.rules.idioms import AliasFile, Idioms
 from ddp_codemod.rules.load import data_folder
-from ddp_codemod.rules.model import AliasFile, BackendFile, DiagnosticFile, Fix, Idioms, Platform, SurfaceFile
+from ddp_codemod.rules.model import BackendFile, DiagnosticFile, Fix, Platform, SurfaceFile
 
 # which file says what, below rules/
 FILES: dict[str, type[msgspec.Struct]] = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
@@ -24,6 +25,8 @@ class Use:
     call: ast.Call
     surface: Surface
     own_init: bool = False
+    skip: int = 0  # arguments in front of the surface's own: ``partial(f, ...)`` has one
+    unknown_receiver: bool = False  # found by its name alone
     base: Use | None = None
 
     def argument(self, parameter: Parameter) -> ast.expr | None:
@@ -31,10 +34,10 @@ class Use:
         for keyword in self.call.keywords:
             if keyword.arg == parameter.name:
                 return keyword.value
-        if parameter.position is None or parameter.position >= len(self.call.args):
+        if parameter.position is None or parameter.position + self.skip >= len(self.call.args):
             return None
-        before = self.call.args[: parameter.position + 1]
-        return None if any(isinstance(part, ast.Starred) for part in before) else self.call.args[parameter.position]
+        before = self.call.args[: parameter.position + self.skip + 1]
+        return None if any(isinstance(part, ast.Starred) for part in before) else before[-1]
 
     @property
     def spread(self) -> list[ast.expr]:
@@ -46,8 +49,15 @@ class Use:
 class Finder:
     """Looks for the uses of a set of surfaces."""
 
-    def __init__(self, surfaces: Iterable[Surface], resolver: Resolver) -> None:
+    def __init__(self, surfaces: Iterable[Surface], resolver: Resolver, forwarders: Iterable[Forwarder] = ()) -> None:
         self.surfaces, self.resolver = list(surfaces), resolver
+        self._by_name = {
+            name.rsplit(".", 1)[-1]: surface for surface in self.surfaces if surface.by_name for name in surface.names
+        }
+        self._partials: dict[str, set[str]] = {}
+        for forwarder in forwarders:
+            for name in forwarder.names if forwarder.args is None else ():
+                self._partials.setdefault(name.rsplit(".", 1)[-1], set()).update(forwarder.names)
         self._exact: dict[str, Surface] = {}
         self._patterns: list[tuple[re.Pattern[str], Surface]] = []
         for surface in self.surfaces:
@@ -86,11 +96,26 @@ class Finder:
             assert isinstance(node, ast.Call)
             last = last_name(node.func)
             if last in self.words or last in aliases or last in more_words or last == "__init__":
-                for entity in self.resolver.resolve(module, node.func):
-                    use = self._use(module, node, entity)
-                    if use is not None:
-                        yield use
-                        break
+                entities = self.resolver.resolve(module, node.func)
+                use = next((use for entity in entities if (use := self._use(module, node, entity))), None)
+                if use is None and not entities and isinstance(node.func, ast.Attribute) and last in self._by_name:
+                    use = Use(module, node, self._by_name[last], unknown_receiver=True)
+                if use is not None:
+                    yield use
+            elif last in self._partials:
+                yield from self._handed_on(module, node, aliases)
+
+    def _handed_on(self, module: Module, node: ast.Call, aliases: set[str]) -> Iterator[Use]:
+        """The use in ``partial(surface, ...)``."""
+        if not node.args or last_name(node.args[0]) not in self.words | aliases:
+            return
+        if not any(name in self._partials[last_name(node.func)] for name in self.resolver.names(module, node.func)):
+            return
+        for entity in self.resolver.resolve(module, node.args[0]):
+            use = self._use(module, node, entity)
+            if use is not None:
+                yield replace(use, skip=1)
+                return
 
     def _use(self, module: Module, node: ast.Call, entity: object) -> Use | None:
         if isinstance(entity, External):

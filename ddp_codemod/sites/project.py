@@ -13,19 +13,27 @@ from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
+from ddp_codemod.parse.shell import Script, parse_shell
 
 
 class Project:
     """All Python files under a root. Nothing is parsed before someone asks for it."""
 
     def __init__(
-        self, root: Path, files: Iterable[Path], framework_tops: Iterable[str] = (), configs: Iterable[Path] = ()
+        self,
+        root: Path,
+        files: Iterable[Path],
+        framework_tops: Iterable[str] = (),
+        configs: Iterable[Path] = (),
+        launchers: Iterable[Path] = (),
     ) -> None:
         self.root = root
         self.names: list[str] = [path.relative_to(root).as_posix() for path in files]
         self.configs: list[str] = [path.relative_to(root).as_posix() for path in configs]
         self.skipped: dict[str, Skipped] = {}
+        self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
         self._documents: dict[str, Document | None] = {}
+        self._scripts: dict[str, Script | None] = {}
         self._known = set(self.names)
         self._folders = {str(parent) for name in self.names for parent in PurePosixPath(name).parents}
         self._bytes: dict[str, bytes] = {}
@@ -95,9 +103,28 @@ class Project:
                     found.append(document)
         return found
 
+    def scripts(self, word: str) -> list[Script]:
+        """The launch files whose bytes hold the word, parsed; those that cannot be read are left out."""
+        found: list[Script] = []
+        for name in self.launchers:
+            if word.encode() in self.data(name):
+                if name not in self._scripts:
+                    source = read_text(self.root / name, self.root)
+                    made = parse_shell(source) if isinstance(source, Source) else source
+                    self._scripts[name] = made if isinstance(made, Script) else None
+                if (script := self._scripts[name]) is not None:
+                    found.append(script)
+        return found
+
+    def runs(self, program: str) -> bool:
+        """Whether a program that a launch file starts, a script or a dotted module, is a file of the project."""
+        path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
+        path = path.removeprefix("./")
+        return any(name == path or name.endswith(f"/{path}") or path.endswith(f"/{name}") for name in self.names)
+
     def source(self, name: str) -> Source | None:
         """The text of a file that was looked into, as edits take it."""
-        known = self._documents.get(name) or (self.module(name) if name in self._known else None)
+        known = self._documents.get(name) or self._scripts.get(name) or (self.module(name) if name in self._known else None)
         return self._sources.get(name, known.source) if known else None
 
     def select(self, wanted: Callable[[bytes], object], under: Sequence[str]) -> list[str]:

@@ -1,0 +1,70 @@
+"""The schema of rules/idioms.toml and rules/aliases.toml: how code hands a value on, and other names of facts."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ddp_codemod.rules.model import FactValue, Name, RuleEntry
+
+
+class Alias(RuleEntry, frozen=True, kw_only=True):
+    """Other names for a fact: libraries wrap torch's own questions."""
+
+    fact: Name
+    names: tuple[Name, ...]
+    source: tuple[Name, ...]
+
+
+class AliasFile(RuleEntry, frozen=True, kw_only=True):
+    """rules/aliases.toml"""
+
+    alias: tuple[Alias, ...]
+
+
+class Forwarder(RuleEntry, frozen=True, kw_only=True):
+    """A call that calls one of its arguments later, with others of its arguments."""
+
+    names: tuple[Name, ...]
+    function: Name
+    function_position: int
+    args: str | None = None  # the parameter that holds the arguments as a tuple; None: they follow the function
+    args_position: int = 0
+    kwargs: str | None = None
+    skip: int = 0  # arguments that the call itself puts in front (the rank)
+    source: tuple[Name, ...]
+
+
+class DefaultCall(RuleEntry, frozen=True, kw_only=True):
+    """A call that stands for a default: ``field(default="x")``."""
+
+    names: tuple[Name, ...]
+    keyword: Name
+    position: int | None = None
+    source: tuple[Name, ...]
+
+
+class Flag(RuleEntry, frozen=True, kw_only=True):
+    """A method that declares a command-line option."""
+
+    method: Name
+    default: Name
+    choices: Name
+    dest: str | None = None
+    defaults_method: str | None = None
+    source: tuple[Name, ...]
+
+
+class Idioms(RuleEntry, frozen=True, kw_only=True):
+    """rules/idioms.toml: how code hands a value on."""
+
+    backend_enums: tuple[Name, ...]
+    facts: dict[str, FactValue] = msgspec.field(default_factory=dict)  # what is true on every platform
+    guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about
+    test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
+    default_functions: tuple[Name, ...]
+    default_tables: tuple[Name, ...]
+    current_functions: tuple[Name, ...]
+    source: tuple[Name, ...]
+    forwarder: tuple[Forwarder, ...]
+    default: tuple[DefaultCall, ...]
+    flag: tuple[Flag, ...]
