@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import click
 
-from ddp_codemod.cli.errors import refused
+from ddp_codemod.cli.commit import SUMMARY, back, commit_options, markdown
+from ddp_codemod.cli.commit import commit as make_commit
+from ddp_codemod.cli.errors import fail, refused
 from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, paths_argument, survey_options
 from ddp_codemod.cli.patching import Patching, patching
@@ -18,13 +20,33 @@ from ddp_codemod.cli.translate import Command, option
 @paths_argument
 @option("--dry-run", is_flag=True, help="help-dry-run")
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
+@commit_options
+@SUMMARY
 @survey_options
-def command(settings: Settings, dry_run: bool, allow_dirty: bool) -> int:
+def command(
+    settings: Settings, dry_run: bool, allow_dirty: bool, commit: bool, branch: str | None, run_hooks: bool, summary: str | None
+) -> int:
     """Write the changes, then show them: a reader that goes away stops nothing."""
+    commits = commit or branch is not None
+    if commits and allow_dirty:
+        raise fail("commit-allow-dirty")
+    if run_hooks and not commits:
+        raise fail("commit-run-hooks")
     patch = patching(prepare(settings))
+    made = None
     if not dry_run and patch.rendered.changes:
-        _write(patch, allow_dirty)
-    _show(patch, dry_run)
+        if commits:
+            made = make_commit(patch, branch, run_hooks)
+        else:
+            _write(patch, allow_dirty)
+    if summary:
+        patch.job.console.raw(markdown(patch))
+    else:
+        _show(patch, dry_run, back(made) if made else None)
+    if made is not None:
+        patch.job.console.say(patch.job.console.text("commit-done", id=made.id[:10], branch=made.branch))
+    elif commits and not dry_run:
+        patch.job.console.say(patch.job.console.text("commit-nothing"))
     return patch.code
 
 
@@ -38,7 +60,7 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
         raise refused(why, patch.job.root) from None
 
 
-def _show(patch: Patching, dry_run: bool) -> None:
+def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
     from ddp_codemod.report.patch import patch as patch_report
     from ddp_codemod.report.shift import shifted
     from ddp_codemod.report.summary import summary
@@ -54,5 +76,9 @@ def _show(patch: Patching, dry_run: bool) -> None:
     if not dry_run:
         view = replace(view, line_now=shifted(rendered.changes))
     block = [] if job.settings.quiet else patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)
-    for line in block + summary(view, patch.outcome("shown" if dry_run else "written")):
+    outcome = patch.outcome("shown" if dry_run else "written")
+    if take_back is not None:
+        again = outcome.again
+        outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else again(name, *words))
+    for line in block + summary(view, outcome):
         job.console.out(line)

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
 from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, patch_options, paths_argument
 from ddp_codemod.cli.patching import patching
@@ -15,14 +16,21 @@ from ddp_codemod.cli.translate import Command
 
 @click.command("diff", cls=Command, help="help-diff")
 @paths_argument
+@SUMMARY
 @patch_options
-def command(settings: Settings) -> int:
+def command(settings: Settings, summary: str | None) -> int:
     """Print the patch."""
     job = prepare(settings)
     patch = patching(job)
-    from ddp_codemod.report.summary import summary
+    from ddp_codemod.report.summary import summary as closing
 
     console = job.console
+    if summary:
+        console.raw(markdown(patch))
+        return patch.code
+    if settings.format == "mbox":
+        console.raw(mbox(patch))
+        return patch.code
     if settings.format in MACHINES:
         console.raw(document(job, patch.survey))
         return patch.code
@@ -36,6 +44,6 @@ def command(settings: Settings) -> int:
         console.raw(ink.diff(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
     else:
         console.raw(data)
-    for line in summary(job.view(patch.survey, sys.stderr), patch.outcome("shown")):
+    for line in closing(job.view(patch.survey, sys.stderr), patch.outcome("shown")):
         console.say(line)
     return patch.code

@@ -40,6 +40,10 @@ _PROGRAMS = frozenset(
     {"clean", "smudge", "process", "command", "textconv", "driver", "uploadpack", "receivepack", "vcs", "proxy"}
 )
 _FROM_USER = frozenset({"core.autocrlf", "core.eol", "core.excludesfile", "core.attributesfile"})
+# what points git to another repository than the one it is started in
+_PLACES = frozenset(
+    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}
+)
 # where the user's own configuration lies; asked for once, and only to read it
 _CONFIGURATION = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
@@ -104,6 +108,11 @@ class Git:
         given = [part for key, value in options for part in ("-c", f"{key}={value}")]
         return _start(self.top, [*given, "--no-pager", "--literal-pathspecs", *args], stdin, environment)
 
+    def run_as_user(self, *args: str, stdin: bytes = b"") -> Answer:
+        """Run a git command as its user would: with hooks, filters and configuration, however long they take."""
+        kept = {name: value for name, value in os.environ.items() if name not in _PLACES}
+        return _run(self.top, args, stdin, kept, None)
+
 
 def _settings(listing: bytes) -> Settings:
     """Parse ``git config --list -z --show-scope``: scope NUL key LF value NUL."""
@@ -129,15 +138,6 @@ def _settings(listing: bytes) -> Settings:
 
 
 def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str, str]) -> Answer:
-    """The one place that starts git."""
-    program = executable()
-    if program is None:
-        raise GitMissing
-    try:
-        # GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits
-        from git.cmd import safer_popen
-    except ImportError as why:  # GitPython raises it too where its own search finds no git
-        raise GitMissing from why
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {
         "LC_ALL": "C",
@@ -151,17 +151,30 @@ def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str,
         "GIT_TERMINAL_PROMPT": "0",
         **variables,
     }
+    return _run(top, args, stdin, environment, TIMEOUT)
+
+
+def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str, str], timeout: float | None) -> Answer:
+    """The one place that starts git."""
+    program = executable()
+    if program is None:
+        raise GitMissing
+    try:
+        # GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits
+        from git.cmd import safer_popen
+    except ImportError as why:  # GitPython raises it too where its own search finds no git
+        raise GitMissing from why
     process = safer_popen(
         [program, *args],
         cwd=top,
-        env=environment,
+        env=dict(environment),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     with process:
         try:
-            out, error = process.communicate(stdin, timeout=TIMEOUT)
+            out, error = process.communicate(stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
             process.kill()
             return Answer(-1, b"", f"git {args[0]}: no answer in {TIMEOUT} s")

@@ -40,11 +40,11 @@ def read_blobs(root: Path, names: Sequence[str]) -> dict[str, Blob]:
     repositories: dict[Path, dict[str, str]] = {}
     for name in names:
         file = Path(os.path.realpath(home / name))
-        top = _top_of(file.parent)
+        top = top_of(file.parent)
         if top is not None:
             repositories.setdefault(top, {})[name] = file.relative_to(top).as_posix()
     found: dict[str, Blob] = {}
-    base = _top_of(home)
+    base = top_of(home)
     for top, paths in repositories.items():
         # git apply reads names from the top of the repository that it is started in
         start = top.relative_to(base).as_posix() if base and base != top and top.is_relative_to(base) else ""
@@ -58,7 +58,8 @@ def read_blobs(root: Path, names: Sequence[str]) -> dict[str, Blob]:
     return found
 
 
-def _top_of(folder: Path) -> Path | None:
+def top_of(folder: Path) -> Path | None:
+    """The top of the work tree that a folder lies in, if it lies in one."""
     return next((at for at in (folder, *folder.parents) if os.path.lexists(at / ".git")), None)
 
 

@@ -1,0 +1,89 @@
+"""What ``apply`` and ``diff`` do beyond the patch: a commit, a mail, the text of a pull request."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ddp_codemod.cli.errors import fail, refused
+from ddp_codemod.cli.patching import Patching
+from ddp_codemod.cli.translate import option
+
+if TYPE_CHECKING:
+    from ddp_codemod.write.commit import Committed
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SUMMARY = option("--summary", type=click.Choice(["md"]), help="help-summary")
+
+
+def commit_options(function: F) -> F:
+    """Give ``apply`` its options about commits."""
+    for decorate in (
+        option("--run-hooks", is_flag=True, help="help-run-hooks"),
+        option("--branch", metavar="NAME", help="help-branch"),
+        option("--commit", is_flag=True, help="help-commit"),
+    ):
+        function = decorate(function)
+    return function
+
+
+def commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
+    """Write and commit. Raises Failure with the reason where that is refused."""
+    from ddp_codemod.write.commit import commit_changes
+    from ddp_codemod.write.errors import WriteError
+
+    job = patch.job
+    try:
+        return commit_changes(job.root, patch.rendered.changes, _message(patch), branch=branch, run_hooks=run_hooks)
+    except WriteError as why:
+        raise refused(why, job.root) from None
+
+
+def back(made: Committed) -> str:
+    """The command that takes a commit back."""
+    return f"git revert --no-edit {made.id[:10]}"
+
+
+def mbox(patch: Patching) -> bytes:
+    """The patch as a mail; nothing where nothing changes. Raises Failure where nobody is known to write it."""
+    from ddp_codemod.report.mbox import mail
+    from ddp_codemod.write.commit import identity
+
+    if not patch.whole:
+        return b""
+    author = identity(patch.job.root)
+    if author is None:
+        raise fail("commit-nobody")
+    now = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return mail(patch.whole, _message(patch), author, int(now) if now.isdigit() else time.time())
+
+
+def markdown(patch: Patching) -> bytes:
+    """The text of a pull request."""
+    from ddp_codemod.report.ink import Ink
+    from ddp_codemod.report.markdown import pull_request
+
+    job = patch.job
+    view = replace(job.view(patch.survey), lang=job.settings.json_lang, ink=Ink(False))
+    return pull_request(view, job.options.rules, patch.made, patch.rendered.left, _command(patch)).encode("utf-8", "replace")
+
+
+def _message(patch: Patching) -> str:
+    from ddp_codemod.report.message import message
+
+    return message(patch.survey, patch.job.options.rules, patch.made, _command(patch), patch.job.settings.json_lang)
+
+
+def _command(patch: Patching) -> str:
+    """The command that makes the same changes, as typed at the root: nobody's folders belong into a history."""
+    job = patch.job
+    root = os.path.normpath(job.root.absolute())
+    paths = [os.path.relpath(os.path.normpath(Path(path).absolute()), root).replace(os.sep, "/") for path in job.settings.paths]
+    return job.settings.again("apply", platform=job.options.platform.id, paths=tuple(paths))

@@ -1,0 +1,94 @@
+"""The text of a pull request, in Markdown: what changed, why, site by site, and what to try."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ddp_codemod.messages import in_language
+from ddp_codemod.model import Action, Decision, Edit
+from ddp_codemod.report.view import View, leading, touching
+from ddp_codemod.rules.load import Rules
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
+
+
+def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[Edit], command: str) -> str:
+    """The text, for the edits that are made and those that are left."""
+    survey, say = view.survey, view.say
+    platform = rules.platforms[survey.platform]
+    fixes = [rules.fixes[ident] for ident in dict.fromkeys(edit.rule for edit in made)]
+    files = len({edit.name for edit in made})
+    title = in_language(platform, "title", view.lang)
+    lines = ["## " + say("md-what"), ""]
+    if not made:
+        lines.append(say("summary-nothing", platform=survey.platform))
+    else:
+        lines += [say("md-changes", edits=len(made), files=files, platform=code(survey.platform), title=prose(title)), ""]
+        lines += [f"- {code(fix.id)}: {prose(in_language(fix, 'title', view.lang))}" for fix in fixes]
+        lines += ["", say("md-again"), "", *fenced(command, "sh"), "", "## " + say("md-why"), ""]
+        lines += [prose(in_language(platform, "why", view.lang)) + say("md-stop"), ""]
+        for fix in fixes:
+            lines += [prose(" ".join(in_language(fix, "text", view.lang).split())), ""]
+        lines += [f"- <{source}>" for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))]
+        lines += ["", "## " + say("md-sites"), "", *_table(view, made)]
+    review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
+    if review or left:
+        lines += ["", "## " + say("md-left"), ""]
+        lines += [
+            f"- {code(f'{one.place.name}:{view.position(one.place)[0]}')}: {prose(view.reason(one.reason))}" for one in review
+        ]
+        lines += [
+            f"- {code(f'{one.name}:{view.edit_line(one)}')}: {prose(view.reason(one.reason))}" for one in leading(left, survey)
+        ]
+    notes = dict.fromkeys(prose(view.reason(advisory.message)) for advisory in survey.advisories)
+    if notes:
+        lines += ["", "## " + say("md-notes"), "", *(f"- {note}" for note in notes)]
+    if made:
+        lines += ["", "## " + say("md-test"), ""]
+        recipes = dict.fromkeys(fix.recipe for fix in fixes)
+        lines += [f"- [ ] {say('md-test-start')}", *(f"- [ ] {say(f'md-test-{recipe}')}" for recipe in recipes)]
+        lines += [f"- [ ] {say('md-test-elsewhere', platform=code(survey.platform))}"]
+    return "\n".join([*lines, ""])
+
+
+def _table(view: View, made: Sequence[Edit]) -> list[str]:
+    rows = [
+        "| " + " | ".join(view.say(f"md-{column}") for column in ("place", "site", "gave", "becomes", "applicability")) + " |"
+    ]
+    rows.append("|---|---|---|---|---|")
+    for edit in leading(made, view.survey):
+        found = touching(edit, view.survey)
+        where = code(f"{edit.name}:{view.edit_line(edit)}")
+        used = ", ".join(dict.fromkeys(_used(view, edit, site) for site in found)) or code(edit.rule)
+        gave = ", ".join(code(value) for value in dict.fromkeys(value for site in found for value in site.resolves_to)) or "–"
+        becomes = code(" ".join((edit.after or "").split())) if edit.after and edit.after.strip() else "–"
+        rows.append(f"| {where} | {used} | {gave} | {becomes} | {view.say(f'applicability-{edit.applicability.value}')} |")
+    return rows
+
+
+def _used(view: View, edit: Edit, site: Decision) -> str:
+    used = code(view.site(site))
+    place = f"{site.call.name}:{view.position(site.call)[0]}"
+    return used if place == f"{edit.name}:{view.edit_line(edit)}" else f"{used} ({code(place)})"
+
+
+def code(said: str) -> str:
+    """Code in a line of text or a cell of a table: whatever is in it stays text."""
+    flat = "".join(character if character.isprintable() else repr(character)[1:-1] for character in said)
+    longest = max((len(run) for run in re.findall("`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if flat.startswith(("`", " ")) or flat.endswith(("`", " ")) else ""
+    return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
+
+
+def fenced(said: str, language: str) -> list[str]:
+    """Lines of code."""
+    longest = max((len(run) for run in re.findall("`+", said)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return [fence + language, said, fence]
+
+
+def prose(said: str) -> str:
+    """Text in which no character is markup."""
+    return _MARKUP.sub(r"\\\1", said)

@@ -1,0 +1,202 @@
+"""Writes changes and commits them: one commit that holds them and nothing else, or neither.
+
+Whatever could make the commit hold more than the changes, or leave the repository in a state that nobody asked for, is refused
+before the first byte is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ddp_codemod.model import FileChange
+from ddp_codemod.write.apply import Written, apply_changes
+from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
+from ddp_codemod.write.git import Answer, Git, GitMissing
+from ddp_codemod.write.repository import read_blobs, top_of
+from ddp_codemod.write.undo import undo
+
+# what git leaves in its folder while something is under way, and the word for it
+_UNDER_WAY = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase or am",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "sequencer": "cherry-pick or revert",
+    "BISECT_LOG": "bisect",
+}
+
+
+class CommitRefused(WriteError):
+    """Nothing was written and nothing committed; ``key`` says why."""
+
+    def __init__(self, key: str, names: Sequence[str] = (), **args: object) -> None:
+        self.key = key
+        super().__init__(names, **args)
+
+
+class HookStopped(WriteError):
+    """A hook of the project stopped the commit. The changes are in the files; ``why`` is what was said."""
+
+    key = "commit-hook-stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What was written, and the commit (its full id) on its branch."""
+
+    written: Written
+    id: str
+    branch: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    git: Git
+    head: str
+    branch: str  # "" where HEAD is detached
+    paths: tuple[str, ...]  # from the top of the repository
+    identity: tuple[str, ...]  # options that tell git who commits
+
+
+def identity(root: Path) -> tuple[str, str] | None:
+    """Name and address of whoever uses git here, as git would find them; None where it is told of none."""
+    top = top_of(Path(os.path.realpath(root)))
+    try:
+        values = Git.at(top if top is not None else Path(os.path.realpath(root))).settings.values
+    except (GitMissing, RepositoryUnreadable):
+        values = {}
+    name = os.environ.get("GIT_AUTHOR_NAME") or values.get("author.name") or values.get("user.name")
+    address = (
+        os.environ.get("GIT_AUTHOR_EMAIL") or values.get("author.email") or values.get("user.email") or os.environ.get("EMAIL")
+    )
+    return (name, address) if name and address else None
+
+
+def commit_changes(
+    root: Path, changes: Sequence[FileChange], message: str, *, branch: str | None = None, run_hooks: bool = False
+) -> Committed:
+    """Write the changes and commit them, on a new branch where one is named.
+
+    The project's hooks run only with ``run_hooks``; then git is started as the user would start it. Raises WriteError:
+    CommitRefused, or what ``apply_changes`` raises, with every file as it was; HookStopped with the changes written.
+    """
+    place = _place(root, changes, branch, run_hooks)
+    written = apply_changes(root, changes, allow_dirty=False)
+    try:
+        if branch:
+            _checked(place.git.run("branch", "--no-track", branch, place.head))
+            _checked(place.git.run("symbolic-ref", "-m", "ddp-codemod", "HEAD", f"refs/heads/{branch}"))
+        answer = _commit(place, message, run_hooks)
+        if answer.code and run_hooks:
+            raise HookStopped(sorted(written.names), why=answer.error or f"exit code {answer.code}")
+        _checked(answer)
+    except HookStopped:
+        raise
+    except BaseException:
+        _take_back(root, place, branch)
+        raise
+    made = _checked(place.git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
+    return Committed(written, made, branch or place.branch)
+
+
+def _place(root: Path, changes: Sequence[FileChange], branch: str | None, run_hooks: bool) -> _Place:
+    home = Path(os.path.realpath(root))
+    top = top_of(home)
+    if top is None:
+        raise CommitRefused("commit-no-repository")
+    try:
+        git = Git.at(top)
+        inside = git.run("rev-parse", "--is-inside-work-tree")
+    except GitMissing:
+        raise CommitRefused("commit-no-git") from None
+    if inside.code:
+        raise RepositoryUnreadable(why=inside.error)
+    _refuse_states(git, branch)
+    files = {change.name: Path(os.path.realpath(home / change.name)) for change in changes}
+    if elsewhere := sorted(name for name, file in files.items() if top_of(file.parent) != top):
+        raise CommitRefused("commit-elsewhere", elsewhere)
+    _refuse_files(root, git, changes, {name: file.relative_to(top).as_posix() for name, file in files.items()})
+    if git.settings.flag("commit.gpgsign") and not run_hooks:
+        raise CommitRefused("commit-signed")
+    who = identity(root)
+    if who is None:
+        raise CommitRefused("commit-nobody")
+    options = tuple(
+        part
+        for role in ("author", "committer")
+        for pair in ((f"{role}.name", who[0]), (f"{role}.email", who[1]))
+        for part in ("-c", "=".join(pair))
+    )
+    current = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+    head = _checked(git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
+    paths = tuple(sorted({file.relative_to(top).as_posix() for file in files.values()}))
+    return _Place(git, head, "" if current.code else current.out.decode("utf-8", "surrogateescape").strip(), paths, options)
+
+
+def _refuse_states(git: Git, branch: str | None) -> None:
+    folder = Path(os.fsdecode(_checked(git.run("rev-parse", "--absolute-git-dir")).out.removesuffix(b"\n")))
+    for name, word in _UNDER_WAY.items():
+        if (folder / name).exists():
+            raise CommitRefused("commit-under-way", what=word)
+    if (folder / "index.lock").exists():
+        raise CommitRefused("commit-locked", path=folder / "index.lock")
+    if git.run("rev-parse", "--quiet", "--verify", "HEAD^{commit}").code:
+        raise CommitRefused("commit-unborn")
+    if branch is None:
+        if git.run("symbolic-ref", "--quiet", "HEAD").code:
+            raise CommitRefused("commit-detached")
+    elif branch.startswith("-") or git.run("check-ref-format", f"refs/heads/{branch}").code or branch == "HEAD":
+        raise CommitRefused("commit-branch-name", branch=branch)
+    elif not git.run("show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code:
+        raise CommitRefused("commit-branch-exists", branch=branch)
+
+
+def _refuse_files(root: Path, git: Git, changes: Sequence[FileChange], paths: dict[str, str]) -> None:
+    """A commit takes whole files: what else is in them would go along."""
+    blobs = read_blobs(root, list(paths))
+    unknown, rewritten, other = [], [], []
+    for change in changes:
+        blob = blobs.get(change.name)
+        if blob is None or not blob.known:
+            unknown.append(change.name)
+        elif blob.converter:
+            rewritten.append(change.name)
+        elif not blob.holds(change.before):
+            other.append(change.name)
+    staged = _checked(git.run("diff-index", "--cached", "--name-only", "-z", "--no-renames", "HEAD", "--", *paths.values())).out
+    in_index = {os.fsdecode(path) for path in staged.split(b"\0")[:-1]}
+    other += [name for name, path in paths.items() if path in in_index and name not in (*unknown, *other)]
+    for key, names in (("commit-unknown", unknown), ("commit-rewritten", rewritten), ("commit-other-work", other)):
+        if names:
+            raise CommitRefused(key, sorted(names))
+
+
+def _commit(place: _Place, message: str, run_hooks: bool) -> Answer:
+    words = ["commit", "--quiet", "--only", "--cleanup=whitespace", "--file=-", "--", *place.paths]
+    text = message.encode("utf-8", "replace")
+    if run_hooks:
+        return place.git.run_as_user(*place.identity, *words, stdin=text)
+    return place.git.run(*place.identity, "-c", "commit.gpgSign=false", "-c", "i18n.commitEncoding=UTF-8", *words, stdin=text)
+
+
+def _take_back(root: Path, place: _Place, branch: str | None) -> None:
+    """The files, HEAD and the branches as they were."""
+    if branch:
+        if place.branch:
+            place.git.run("symbolic-ref", "HEAD", f"refs/heads/{place.branch}")
+        else:
+            place.git.run("update-ref", "--no-deref", "HEAD", place.head)
+        place.git.run("update-ref", "-d", f"refs/heads/{branch}", place.head)
+    with contextlib.suppress(WriteError):
+        undo(root)
+
+
+def _checked(answer: Answer) -> Answer:
+    if answer.code:
+        raise CommitRefused("commit-failed", why=answer.error or f"exit code {answer.code}")
+    return answer

@@ -1,0 +1,83 @@
+"""The text of a pull request, from real runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.report.markdown import code, fenced, prose
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+HEAD = "import torch.distributed as dist\n"
+Output = Callable[..., bytes]
+
+
+def text(output: Output, *words: str) -> str:
+    return output("diff", *words, "--summary", "md").decode("utf-8")
+
+
+def test_what_why_sites_and_tests(output: Output) -> None:
+    said = text(output, str(FIXTURES / "tts-spawn/project"), "--platform", "rocm")
+    assert re.findall(r"^## (.*)", said, re.M) == ["What", "Why", "Site by site", "Notes", "What to test"]
+    assert "3 changes in 2 files for `rocm`" in said
+    assert "- `unsupported-backend`: Replace a backend" in said
+    assert re.search(r"^- <https://\S+>$", said, re.M)
+    assert "- [ ] Training starts with two processes" in said
+    rows = [line for line in said.splitlines() if line.startswith("| ") and "s1_train.py" in line]
+    assert len(rows) == 1
+    assert '| `nccl` | `"gloo"` | safe |' in rows[0]
+
+
+def test_every_row_has_as_many_cells(output: Output, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "a|b`c.py").write_text(HEAD + 'dist.init_process_group("nccl" if True | False else "gloo")  # | `\n')
+    said = text(output, str(tmp_path), "--platform", "rocm")
+    rows = [re.sub(r"\\\|", "", line) for line in said.splitlines() if line.startswith("|")]
+    assert len(rows) >= 3
+    assert {row.count("|") for row in rows} == {6}
+
+
+def test_what_is_left_is_told(output: Output, odd: Path) -> None:
+    said = text(output, str(odd), "--platform", "rocm")
+    assert "## Not changed, for a person to look at" in said
+    assert "`why.py:2`" in said
+    unsafe = text(output, str(FIXTURES / "vocoder-accelerate/project"), "--platform", "mixed-gpu")
+    assert "## What to test" not in unsafe
+    assert "base_trainer.py:25" in unsafe
+
+
+def test_the_command_names_no_folder_of_the_writer(output: Output, odd: Path) -> None:
+    said = text(output, str(odd / "end.py"), "--platform", "rocm")
+    assert "ddp-codemod apply end.py --platform rocm\n" in said
+    assert str(odd) not in said
+
+
+def test_chinese(output: Output) -> None:
+    said = text(output, str(FIXTURES / "tts-spawn/project"), "--platform", "rocm", "--lang", "zh")
+    assert "## 需要测试" in said
+    assert "## What" not in said
+
+
+def test_apply_writes_and_prints_it(output: Output, odd: Path) -> None:
+    said = output("apply", str(odd / "end.py"), "--platform", "rocm", "--summary", "md").decode()
+    assert said.startswith("## What")
+    assert b"gloo" in (odd / "end.py").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("a", "`a`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("a|b", "`a\\|b`"), ("a\nb", "`a\\nb`"), (" a", "`  a `")],
+)
+def test_code_stays_code(said: str, expected: str) -> None:
+    assert code(said) == expected
+
+
+def test_prose_has_no_markup() -> None:
+    assert prose("<b> *x* [y](z) @me #1") == "\\<b\\> \\*x\\* \\[y\\](z) \\@me \\#1"
+
+
+def test_a_fence_is_longer_than_what_is_in_it() -> None:
+    assert fenced("a ```` b", "sh") == ["`````sh", "a ```` b", "`````"]

@@ -1,0 +1,79 @@
+"""``apply --commit`` and ``--branch`` as people type them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.cli import main
+
+HEAD = "import torch.distributed as dist\n"
+CALL = 'dist.init_process_group("nccl")\n'
+
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], capture_output=True, text=True, check=True, encoding="utf-8").stdout.strip()
+
+
+def test_a_commit_and_the_way_back(project: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+    root = project(a=HEAD + CALL, b="print(1)\n")
+    assert main(["apply", ".", "--platform", "rocm", "--commit"]) == 0
+    out, err = capfd.readouterr()
+    short = git("rev-parse", "HEAD")[:10]
+    assert f"Committed as {short} on main." in err
+    assert f"git revert --no-edit {short}" in out
+    assert "ddp-codemod undo" not in out
+    assert git("log", "-1", "--format=%s|%(trailers)") == (
+        "Port torch.distributed setup to rocm|Ddp-Codemod-Command: ddp-codemod apply . --platform rocm"
+    )
+    git("revert", "--no-edit", "HEAD")
+    assert (root / "a.py").read_text() == HEAD + CALL
+
+
+def test_the_trailer_s_command_makes_the_same_changes(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = project(sub__a=HEAD + CALL, b=HEAD + CALL)
+    monkeypatch.chdir(root / "sub")
+    assert main(["apply", str(root / "sub"), "--platform", "cuda", "--rule", "nccl-p2p-off", "--branch", "port"]) == 0
+    command = git("log", "-1", "--format=%(trailers:key=Ddp-Codemod-Command,valueonly)")
+    assert command == "ddp-codemod apply sub --platform cuda --rule nccl-p2p-off"
+    tree = git("rev-parse", "HEAD^{tree}")
+    git("checkout", "-q", "main")
+    monkeypatch.chdir(root)
+    assert main([*command.split()[1:], "--branch", "again"]) == 0
+    assert git("rev-parse", "HEAD^{tree}") == tree
+
+
+def test_nothing_to_commit(project: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+    project(a=HEAD + CALL.replace("nccl", "gloo"))
+    assert main(["apply", ".", "--platform", "rocm", "--branch", "port"]) == 0
+    assert "Nothing to commit." in capfd.readouterr().err
+    assert git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_dry_run_commits_nothing(project: Callable[..., Path]) -> None:
+    project(a=HEAD + CALL)
+    assert main(["apply", ".", "--platform", "rocm", "--commit", "--dry-run"]) == 0
+    assert git("rev-list", "--count", "HEAD") == "1"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--commit", "--allow-dirty"), "does not go with --commit"), (("--run-hooks",), "is about --commit or --branch")],
+)
+def test_options_that_do_not_go_together(
+    project: Callable[..., Path], capfd: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    root = project(a=HEAD + CALL)
+    assert main(["apply", ".", "--platform", "rocm", *words]) == 2
+    assert said in capfd.readouterr().err
+    assert (root / "a.py").read_text() == HEAD + CALL
+
+
+def test_a_refusal_is_a_sentence(project: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+    project(a=HEAD + CALL)
+    git("checkout", "-q", "--detach")
+    assert main(["apply", ".", "--platform", "rocm", "--commit", "--lang", "zh"]) == 2
+    assert "游离" in capfd.readouterr().err
