@@ -107,6 +107,13 @@ def test_a_captured_name_of_a_match_is_a_definition() -> None:
     assert [binding.kind for binding in Flow(module, made, decided).before(call).found] == ["other"]
 
 
+def test_a_long_chain_of_branches_does_not_raise() -> None:
+    lines = ["if c(): x = 1", *(f"elif c(): x = {number}" for number in range(2, 800)), "use(x)"]
+    values, still_open = held(program(*lines))
+    assert {1, 799} <= set(values)
+    assert still_open
+
+
 class Stop(BaseException):
     """Ends a program that runs too long."""
 
