@@ -141,7 +141,7 @@ def test_missing_and_too_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert large.reason.key == "skipped-too-large"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.binary(max_size=60),
     st.sampled_from(

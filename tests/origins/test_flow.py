@@ -264,7 +264,7 @@ def numbers(module: Module, reached: Reached) -> set[int]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs(), st.lists(st.booleans(), max_size=30))
 def test_what_holds_when_it_runs_is_among_the_definitions(text: str, answers: list[bool]) -> None:
     note(text)
@@ -284,7 +284,7 @@ def test_what_holds_when_it_runs_is_among_the_definitions(text: str, answers: li
         assert reached.open if value == BEFORE else value in numbers(module, reached), (number, value)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(programs(), st.lists(st.booleans(), max_size=30))
 def test_what_is_left_at_the_end_is_among_the_definitions(text: str, answers: list[bool]) -> None:
     machine = Machine(answers)

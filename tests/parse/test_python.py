@@ -108,7 +108,7 @@ def test_places_count_characters(text: str) -> None:
     check_every_node(module_of(text))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -137,7 +137,7 @@ def test_any_mix_of_lines(lines: list[str], ending: str, ended: bool) -> None:
         check_every_node(made, 0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(alphabet="ab\n\r\f\x0b\x1c\x85\u2028é后😀 ", max_size=40))
 def test_positions_and_offsets_are_inverse(text: str) -> None:
     made = source(text)

@@ -75,22 +75,24 @@ def check(module: Module, text: str) -> int:
     leaked = {part.target.id for node in comprehensions for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
     # since 3.12 a comprehension is inlined, its variables show in the table around it
     inner = {name for node in comprehensions for name in bindings(module, node)}
+    plain = _plain(module)
     for scope, table in pairs(module, symtable.symtable(text, module.name, "exec")):
         names = {_unmangled(name, table, scope, module) for name in bound(table)}
-        missing = names - ours(module, scope) - only_annotated(module, scope) - (inner - _plain(module, scope))
+        missing = names - ours(module, scope) - only_annotated(module, scope) - (inner - plain.get(scope, set()))
         extra = ours(module, scope) - names - leaked  # symtable does not call what leaks out of a comprehension assigned
         assert (missing, extra) == (set(), set()), (module.name, table.get_name(), table.get_lineno())
         checked += 1
     return checked
 
 
-def _plain(module: Module, scope: ast.AST) -> set[str]:
-    """Names that the statements of a scope bind themselves."""
-    found: set[str] = set()
+def _plain(module: Module) -> dict[ast.AST, set[str]]:
+    """The names that the statements of each scope bind themselves."""
+    found: dict[ast.AST, set[str]] = {}
     for nodes in module.nodes.values():
         for node in nodes:
-            if not isinstance(node, (*COMPREHENSIONS, ast.comprehension)) and scope_of(module, node) is scope:
-                found |= {binding.name for binding in bound_by(node)}
+            if not isinstance(node, (*COMPREHENSIONS, ast.comprehension)):
+                for binding in bound_by(node):
+                    found.setdefault(scope_of(module, node), set()).add(binding.name)
     return found
 
 
