@@ -28,6 +28,7 @@ STAGES = [
         "ddp_codemod.model",
         "ddp_codemod.messages",
         "ddp_codemod.rules.model",
+        "ddp_codemod.rules.idioms",
         "ddp_codemod.rules.load",
         "ddp_codemod.rules",
     ),

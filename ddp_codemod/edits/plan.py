@@ -13,7 +13,7 @@ from ddp_codemod.edits.values import new_value
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
-from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewText, NewVariable, Splice
+from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKey, NewKeyword, NewText, NewVariable, Splice
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.find import Use
 
@@ -140,6 +140,9 @@ class Planner:
             place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
             return [edit(place.start, place.end, None, recipe, change.module.place(change.call.func).end)]
+        if isinstance(change, NewKey):
+            offset, text = change.module.added_below(change.below, change.key, change.text)
+            return [edit(offset, offset, text)]
         if isinstance(change, NewHandler):
             return self._handler(finding, change, edit)
         return self._variable(finding, change, edit)

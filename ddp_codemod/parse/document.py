@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +81,25 @@ class Document:
         Raises ValueError where this kind of file has no way to write it there.
         """
         return self.write(self.source.text, entry, value)
+
+    def may_add_below(self, entry: Entry) -> bool:
+        """Whether ``key: value`` on a new line below the entry's is one more key of its mapping: a YAML block, the entry alone on its line."""
+        if self.source.path.suffix not in (".yaml", ".yml"):
+            return False
+        start, end = self.source.line_span(entry.start)
+        line = self.source.text[start:end]
+        return bool(re.match(rf"[ -]*{re.escape(entry.path[-1])}[ ]*:[ ]", line)) and self.source.text[entry.end : end].strip()[
+            :1
+        ] in ("", "#")
+
+    def added_below(self, entry: Entry, key: str, value: str) -> tuple[int, str]:
+        """Where, and what text, adds a plain ``key: value`` below an entry for which ``may_add_below`` holds."""
+        start, end = self.source.line_span(entry.start)
+        line = self.source.text[start:end]
+        indent = " " * line.index(entry.path[-1])
+        ending = line[len(line.rstrip("\r\n")) :]
+        text = f"{indent}{key}: {value}"
+        return end, text + ending if ending else self.source.newline + text
 
     def mapping(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
         """The entries directly under the mapping or list at a path, in one document of the file or in all."""

@@ -11,7 +11,7 @@ from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
-from ddp_codemod.parse.document import Entry
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
@@ -66,7 +66,17 @@ class NewVariable:
     environment: Environment
 
 
-Change = Union[NewText, Splice, NewKeyword, NewHandler, NewVariable]
+@dataclass(frozen=True, slots=True, eq=False)
+class NewKey:
+    """A key is written on a line of its own below an entry, in the same mapping."""
+
+    module: Document
+    below: Entry
+    key: str
+    text: str
+
+
+Change = Union[NewText, Splice, NewKeyword, NewHandler, NewVariable, NewKey]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -190,7 +190,9 @@ def test_a_fix_that_no_platform_brings_assumes_one(fix: Fix) -> None:
 def test_every_entry_has_examples_that_change_and_that_stay(entry: Platform | Surface | Fix) -> None:
     changing = [example for example in entry.examples if example.after is not None]
     staying = [example for example in entry.examples if example.after is None]
-    never = isinstance(entry, Surface) and all((p.ignored and not p.ignored_on) or p.foreign or entry.if_no_group for p in entry.parameters)
+    never = isinstance(entry, Surface) and all(
+        (p.ignored and not p.ignored_on) or p.foreign or entry.if_no_group for p in entry.parameters
+    )
     assert len(staying) >= 3
     assert len(changing) == 0 if never else len(changing) >= 3
 
