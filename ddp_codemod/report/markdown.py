@@ -27,7 +27,8 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
         lines += [say("md-changes", edits=len(made), files=files, platform=code(survey.platform), title=prose(title)), ""]
         lines += [f"- {code(fix.id)}: {prose(in_language(fix, 'title', view.lang))}" for fix in fixes]
         lines += ["", say("md-again"), "", *fenced(command, "sh"), "", "## " + say("md-why"), ""]
-        lines += [prose(in_language(platform, "why", view.lang)) + say("md-stop"), ""]
+        why = in_language(platform, "why", view.lang)
+        lines += [prose(why[:1].upper() + why[1:]) + say("md-stop"), ""]
         for fix in fixes:
             lines += [prose(" ".join(in_language(fix, "text", view.lang).split())), ""]
         lines += [f"- <{source}>" for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))]

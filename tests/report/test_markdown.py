@@ -21,7 +21,12 @@ def text(output: Output, *words: str) -> str:
 
 def test_what_why_sites_and_tests(output: Output) -> None:
     said = text(output, str(FIXTURES / "tts-spawn/project"), "--platform", "rocm")
-    assert re.findall(r"^## (.*)", said, re.M) == ["What", "Why", "Site by site", "Notes", "What to test"]
+    assert [title for title in re.findall(r"^## (.*)", said, re.M) if title != "Notes"] == [
+        "What",
+        "Why",
+        "Site by site",
+        "What to test",
+    ]
     assert "3 changes in 2 files for `rocm`" in said
     assert "- `unsupported-backend`: Replace a backend" in said
     assert re.search(r"^- <https://\S+>$", said, re.M)

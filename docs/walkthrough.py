@@ -1,0 +1,128 @@
+"""Writes walkthrough.md and walkthrough.zh-CN.md: from a traceback to a pull request and back, with the real output of each step.
+
+Run it after a change of what ddp-codemod prints:  python docs/walkthrough.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent / "fixtures/tts-spawn/project"
+FILES = {"en": HERE / "walkthrough.md", "zh": HERE / "walkthrough.zh-CN.md"}
+LOG = """\
+-- Process 0 terminated with the following error:
+Traceback (most recent call last):
+  File "s2_train.py", line 44, in run
+    model = DDP(model, device_ids=[rank])
+torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, internal error, NCCL version 2.20.5
+ncclInternalError: Internal check failed.
+"""
+# what is said before each step, and what is typed
+STEPS = (
+    (
+        "Training on an AMD card dies. The end of its log:",
+        "在 AMD 显卡上训练失败。日志末尾：",
+        "cat train.log",
+    ),
+    ("What does that mean, and what helps?", "这是什么意思？怎么办？", "ddp-codemod diagnose train.log"),
+    (
+        "The advice names a platform. See its changes one by one; take the first, quit at the second.",
+        "建议中给出了平台。逐项查看修改：接受第一项，在第二项退出。",
+        "printf 'y q' | ddp-codemod review . --platform rocm --answers",
+    ),
+    ("Only what was taken is written.", "只写入了已接受的修改。", "git diff --stat"),
+    ("Back to the start.", "回到最初状态。", "ddp-codemod undo"),
+    (
+        "All of it, committed on a branch of its own.",
+        "全部修改，提交到单独的分支。",
+        "ddp-codemod apply . --platform rocm --branch port-rocm{lang}",
+    ),
+    ("The commit says what and why.", "提交说明写明了内容与原因。", "git log -1 --format=%B"),
+    (
+        "The text of the pull request, from the branch that it starts at.",
+        "从起始分支生成合并请求的说明。",
+        "git checkout -q main",
+    ),
+    (None, None, "ddp-codemod diff . --platform rocm --summary md{lang}"),
+    (
+        "And back: the branch goes, nothing else was touched.",
+        "最后还原：删除分支，其余内容从未改动。",
+        "git branch -q -D port-rocm",
+    ),
+    (None, None, "git status --short --branch"),
+)
+TITLES = {
+    "en": (
+        "From a traceback to a pull request, and back",
+        "Made by docs/walkthrough.py; a test runs it again. The project is fixtures/tts-spawn.",
+    ),
+    "zh": ("从报错到合并请求，再到还原", "由 docs/walkthrough.py 生成，并由测试重新运行。所用项目是 fixtures/tts-spawn。"),
+}
+
+
+def walk(lang: str) -> str:
+    """Take every step in a copy of the project, and write down what is typed and what comes out."""
+    with tempfile.TemporaryDirectory() as folder:
+        home, root = Path(folder, "home"), Path(folder, "tts")
+        shutil.copytree(PROJECT, root, ignore=shutil.ignore_patterns("__pycache__"))
+        environ = _environment(home, lang)
+        (root / "train.log").write_text(LOG, "utf-8")
+        for words in ("init -q", "add -A", "commit -q -m start"):
+            subprocess.run(["git", *words.split()], cwd=root, env=environ, check=True)
+        title, note = TITLES[lang]
+        lines = [f"# {title}", "", note, ""]
+        for english, chinese, typed in STEPS:
+            said = english if lang == "en" else chinese
+            typed = typed.replace(
+                "{lang}", "" if lang == "en" else f" --lang {lang}"
+            )  # what others read is English unless asked for
+            if said:
+                lines += [said, ""]
+            lines += [f"    $ {typed}", *(f"    {line}".rstrip() for line in _run(typed, root, environ)), ""]
+    return "\n".join(lines)
+
+
+def _environment(home: Path, lang: str) -> dict[str, str]:
+    home.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n", "utf-8")
+    tool = home / "bin/ddp-codemod"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ddp_codemod "$@"\n', "utf-8")
+    tool.chmod(0o755)
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GIT_", "LC_")) and name not in ("CI", "GITHUB_ACTIONS")
+    }
+    path = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    places = dict.fromkeys(("HOME", "XDG_STATE_HOME"), str(home))
+    return {
+        **kept,
+        **places,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LANG": "zh_CN.UTF-8" if lang == "zh" else "en_US.UTF-8",
+        "PYTHONUTF8": "1",
+        "PYTHONPATH": path,
+        "PATH": f"{tool.parent}{os.pathsep}{kept['PATH']}",
+        "LC_ALL": "C.UTF-8" if lang == "en" else "zh_CN.UTF-8",
+    }
+
+
+def _run(typed: str, root: Path, environ: dict[str, str]) -> list[str]:
+    """The lines of both streams, the one about the work first, with an id that stays the same."""
+    done = subprocess.run(["sh", "-c", typed], cwd=root, env=environ, capture_output=True, encoding="utf-8", check=False)
+    text = done.stderr + done.stdout
+    return re.sub(r"\b[0-9a-f]{10}\b", "1f2e3d4c5b", text).rstrip("\n").split("\n") if text else []
+
+
+if __name__ == "__main__":
+    for language, file in FILES.items():
+        file.write_text(walk(language), "utf-8")
