@@ -66,3 +66,38 @@ class Checkup:
     platform: str | None
     because: Reason
     facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A process group to form for real: what the call would get."""
+
+    backend: str
+    init_method: str | None
+    environment: tuple[tuple[str, str], ...] = ()  # that the code sets before the call
+    plugin: str | None = None  # the module that brings the backend
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How a trial went: ``passed``, ``failed``, ``hung`` or ``skipped``."""
+
+    launch: str
+    ranks: int
+    state: str
+    steps: tuple[tuple[str, float], ...] = ()  # seconds of the slowest rank for each step that was done
+    error: str = ""
+    output: str = ""  # what the processes said, its end
+    diagnosis: Diagnosis | None = None
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A site and what became of its trials; without a trial, why there is none."""
+
+    path: str
+    line: int
+    surface: str
+    trial: Trial | None
+    tried: tuple[Tried, ...] = ()
+    left: Reason | None = None

@@ -7,7 +7,7 @@ import sys
 import click
 
 from ddp_codemod import __version__
-from ddp_codemod.cli import apply, check, diagnose, diff, doctor, explain, platforms, review, rules, scan, undo
+from ddp_codemod.cli import apply, check, diagnose, diff, doctor, explain, platforms, review, rules, scan, undo, verify
 from ddp_codemod.cli.options import LANG
 from ddp_codemod.cli.translate import Group, option
 
@@ -25,5 +25,5 @@ def app(lang: str | None) -> None:
     """Port PyTorch distributed code between platforms."""
 
 
-for module in (apply, diff, review, check, scan, explain, rules, platforms, doctor, diagnose, undo):
+for module in (apply, diff, review, check, scan, explain, rules, platforms, doctor, diagnose, verify, undo):
     app.add_command(module.command)

@@ -20,7 +20,7 @@ from ddp_codemod.cli.translate import Command, option
 if TYPE_CHECKING:
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
-    from ddp_codemod.rules.load import Rules
+    from ddp_codemod.rules.load import Diagnostics, Rules
     from ddp_codemod.rules.model import Cure
 
 STDIN = "-"
@@ -47,10 +47,10 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     size = 0 if log in (None, STDIN) else existing(name).stat().st_size
     with _opened(log) as stream:
         shown = (lambda done: console.progress(name, done >> 20, size >> 20)) if size else None
-        reading = diagnose(stream, _known(settings), hang=hang, progress=shown)
+        reading = diagnose(stream, known_errors(settings), hang=hang, progress=shown)
     reading = _usable(reading, rules)
     found = _sites(settings, rules, reading, project, console)
-    told = _command(rules, target or ".")
+    told = cure_command(rules, target or ".")
     if settings.format == "json":
         console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _json(settings, found[0])))
         return FOUND
@@ -76,7 +76,8 @@ def _opened(log: str | None) -> Any:
     return Path(log).open("rb")
 
 
-def _known(settings: Settings) -> Any:
+def known_errors(settings: Settings) -> Diagnostics:
+    """The shipped signatures and those of the user's folders. Raises Failure for a file that cannot be used."""
     from ddp_codemod.rules.load import RuleError, load_diagnostics
 
     try:
@@ -98,8 +99,12 @@ def _usable(reading: Reading, rules: Rules) -> Reading:
     )
 
 
-def _command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
+def cure_command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
+    """Tells the apply of a cure on a project; None for plain advice and for platforms and rules that are not there."""
+
     def told(cure: Cure) -> str | None:
+        if (cure.platform or "") not in {"", *rules.platforms} or not set(cure.rules) <= set(rules.fixes):
+            return None
         if cure.platform is None and not cure.rules:
             return None
         words = ["ddp-codemod", "apply", path]
@@ -190,7 +195,7 @@ def _apply(console: Console, rules: Rules, reading: Reading, target: str) -> int
     if cure is None:
         console.error(console.text("diagnose-no-edit"))
         return FOUND
-    line = _command(rules, target)(cure)
+    line = cure_command(rules, target)(cure)
     console.out()
     console.say(console.text("diagnose-applying", command=line))
     code: int = click.get_current_context().invoke(

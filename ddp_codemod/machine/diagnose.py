@@ -17,13 +17,20 @@ _UNKNOWN = 2  # an error of the program's own comes before what only follows fro
 
 
 def diagnose(
-    stream: BinaryIO, known: Diagnostics, *, hang: bool = False, progress: Callable[[int], None] | None = None
+    stream: BinaryIO,
+    known: Diagnostics,
+    *,
+    hang: bool = False,
+    hints: Collection[str] = (),
+    progress: Callable[[int], None] | None = None,
 ) -> Reading:
     """Read a log. Causes come before what follows from them, and of these the first one in time leads.
 
     ``hang``: the run stands still, so an error that shows as silence is there even where the log does not end with its sign.
+    ``hints`` are those that are known without the log.
     """
     found = Scanner(known.signatures.values(), known.hints.values()).scan(stream, progress)
+    found.hints.update(hints)
     ranked = [
         (_ORDER[signature.role], seen.first.line, Diagnosis(signature, seen.whole, fitting(signature, found.hints)))
         for ident, seen in found.known.items()

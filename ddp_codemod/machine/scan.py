@@ -10,7 +10,7 @@ from typing import BinaryIO
 from ddp_codemod.health import Occurrence
 from ddp_codemod.machine.fixed import Fixed
 from ddp_codemod.machine.logs import Block, blocks, decoded
-from ddp_codemod.machine.ranks import rank_of
+from ddp_codemod.machine.ranks import rank_of, unmarked
 from ddp_codemod.machine.stack import HEAD, Stack, stack
 from ddp_codemod.rules.model import Hint, Signature
 from ddp_codemod.rules.pattern import anchors
@@ -19,6 +19,7 @@ WIDTH = 2000  # characters looked at on either side of a strike
 SHOWN = 300  # characters of a line that are shown
 RANKS = 64  # ranks remembered for one error
 LOOKS = 200  # stacks read for one error: the same one can fill a log
+SOURCE = "raise "  # a traceback's line of source that holds the message is not the message
 QUIET = 10  # lines that may follow the last sign of life of a hang
 # The last line of a Python traceback; those that only hand on what happened in another process do not count.
 _EXCEPTION = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Exit|Interrupt|Warning)\b")
@@ -133,10 +134,12 @@ class Scanner:
     def _record(self, signature: Signature, block: Block, span: tuple[int, int], number: int) -> None:
         seen = self.found.known.get(signature.id)
         if seen is not None and (seen.count >= LOOKS or not (signature.near or signature.apart)):
-            seen.again(number, rank_of(decoded(block.data[slice(*span)])))
+            line = decoded(block.data[slice(*span)])
+            if not unmarked(line).lstrip().startswith(SOURCE):
+                seen.again(number, rank_of(line))
             return
         around = stack(block, *span)
-        if not _fits(signature, around):
+        if around.line.lstrip().startswith(SOURCE) or not _fits(signature, around):
             return
         if seen is None:
             seen = Seen(Occurrence(number, around.line.strip()[:SHOWN], around.frames), number)

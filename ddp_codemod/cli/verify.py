@@ -1,0 +1,182 @@
+"""``verify PATH...``: run each process-group call for real."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail
+from ddp_codemod.cli.options import Settings, machine_options
+from ddp_codemod.cli.run import existing, load_rules, root_of
+from ddp_codemod.cli.translate import Command, option
+from ddp_codemod.messages import render
+from ddp_codemod.model import Reason
+
+if TYPE_CHECKING:
+    from ddp_codemod.health import Trial, Tried, Verified
+    from ddp_codemod.rules.load import Diagnostics, Rules
+
+BOTH = "both"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be tried, with what."""
+
+    python: str
+    ranks: tuple[int, ...]
+    launches: tuple[str, ...]
+    seconds: float
+
+
+@click.command("verify", cls=Command, help="help-verify")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@option("--python", metavar="EXE", help="help-python")
+@option("--platform", metavar="ID", help="help-verify-platform")
+@option("-n", "--ranks", default="2", metavar="N", help="help-verify-ranks")
+@option("--launch", type=click.Choice(["spawn", "torchrun", BOTH]), default=BOTH, help="help-verify-launch")
+@option("--timeout", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="help-verify-timeout")
+@option("--run", "own", metavar="COMMAND", help="help-verify-run")
+@option("--steps", type=click.IntRange(0, 0), metavar="0", help="help-verify-steps")
+@machine_options
+def command(
+    settings: Settings,
+    python: str | None,
+    ranks: str,
+    launch: str,
+    timeout: float,
+    own: str | None,
+    steps: int | None,
+) -> int:
+    """Try every site, or watch a command of the user's."""
+    from ddp_codemod.machine.interview import default_python
+    from ddp_codemod.machine.verify import LAUNCHES
+
+    console = Console(settings.lang, settings.color, settings.quiet)
+    if own is not None:
+        from ddp_codemod.cli.watch import watched
+
+        return watched(console, own, steps == 0, timeout)
+    if not settings.paths:
+        raise fail("verify-usage")
+    exe = python or default_python(root_of([existing(path) for path in settings.paths]))
+    request = Request(exe, _ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
+    return _verify(settings, console, request)
+
+
+def _ranks(said: str) -> tuple[int, ...]:
+    """2 -> (2,); 1..6 -> (1, 2, 4, 6)."""
+    first, dots, last = said.partition("..")
+    if not first.isdigit() or (dots and not last.isdigit()) or int(first) < 1 or (dots and int(last) < int(first)):
+        raise fail("verify-ranks-usage", ranks=said)
+    if not dots:
+        return (int(first),)
+    steps, n = [int(first)], 1
+    while n <= int(last):
+        steps += [n] if n > steps[-1] else []
+        n *= 2
+    return tuple(dict.fromkeys([*steps, int(last)]))
+
+
+def _verify(settings: Settings, console: Console, request: Request) -> int:
+    from ddp_codemod.cli.diagnose import cure_command, known_errors
+    from ddp_codemod.machine.recognise import OWN
+    from ddp_codemod.machine.trials import trials
+    from ddp_codemod.pipeline import Options, survey
+    from ddp_codemod.report import trials as report
+    from ddp_codemod.report.view import View
+
+    paths = tuple(existing(path) for path in settings.paths)
+    rules = load_rules(settings.folders)
+    platform = rules.platforms[_platform(settings, console, request, rules)]
+    stores = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "init-method-query")
+    found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root_of(paths)))
+    console.say(console.text("verify-platform", platform=platform.id))
+    device = next((name for name, ident in OWN.items() if ident == platform.id), None)
+    tried = _Trying(console, request, known_errors(settings), device, platform.id)
+    command = cure_command(rules, settings.paths[0])
+    view = View(found, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
+    done: list[Verified] = []
+    told: set[Trial | None] = set()
+    for one in trials(found, rules.surfaces, platform):
+        result = replace(one, tried=tuple(tried(one.trial))) if one.trial is not None else one
+        done.append(result)
+        if settings.format == "text":
+            for line in report.site(
+                result, view.at(one.path, one.line), settings.lang, view.ink, command, settings.verbose, result.trial in told
+            ):
+                console.out(line)
+        told.add(result.trial)
+    if settings.format == "json":
+        console.raw(report.dumps(done, platform.id, settings.json_lang, command))
+    return _close(console, done)
+
+
+def _platform(settings: Settings, console: Console, request: Request, rules: Rules) -> str:
+    """The option, else what doctor takes this machine for. Raises Failure where nothing says it, or torch is missing."""
+    from ddp_codemod.cli.doctor import examined
+    from ddp_codemod.cli.platform import known_platform
+
+    if settings.platform is not None:
+        return known_platform(settings.platform, rules).id
+    checkup = examined(settings, console, request.python)
+    if "error" in checkup.facts.get("torch", {"error": ""}):
+        raise fail("verify-no-torch", python=request.python)
+    if checkup.platform is None:
+        because = {f"because{suffix}": render(checkup.because, lang) for suffix, lang in (("", "en"), ("_zh", "zh"))}
+        raise Failure(Reason.of("verify-no-platform", **because))
+    return checkup.platform
+
+
+class _Trying:
+    """Tries each distinct trial once, however many sites share it."""
+
+    def __init__(self, console: Console, request: Request, known: Diagnostics, device: str | None, platform: str) -> None:
+        self._console, self._request, self._known = console, request, known
+        self._device, self._platform = device, platform
+        self._done: dict[Trial, list[Tried]] = {}
+
+    def __call__(self, trial: Trial) -> list[Tried]:
+        if trial not in self._done:
+            self._done[trial] = list(self._try(trial))
+        return self._done[trial]
+
+    def _try(self, trial: Trial) -> Iterator[Tried]:
+        from ddp_codemod.machine.verify import attempt
+
+        request = self._request
+        for launch in request.launches:
+            for n in request.ranks:
+                self._console.progress(self._console.text("verify-trying", launch=launch, n=n, backend=trial.backend), n - 1, n)
+                try:
+                    tried = attempt(
+                        trial, launch, n, python=request.python, seconds=request.seconds,
+                        known=self._known, device=self._device, platform=self._platform,
+                    )  # fmt: skip
+                except OSError as why:
+                    raise fail("doctor-python-fails", python=request.python, why=why) from None
+                if _without_torch(tried):
+                    raise fail("verify-no-torch", python=request.python)
+                yield tried
+                if tried.state in ("failed", "hung"):
+                    break
+
+
+def _without_torch(tried: Tried) -> bool:
+    return "No module named 'torch'" in tried.error or "No module named torch" in tried.output
+
+
+def _close(console: Console, done: list[Verified]) -> int:
+    tried = [attempt.state for one in done for attempt in one.tried]
+    left = sum(one.trial is None for one in done) + tried.count("skipped")
+    failed = tried.count("failed") + tried.count("hung")
+    if not failed and "passed" not in tried:
+        console.say(console.text("verify-none"))
+    console.say(console.text("verify-summary", passed=tried.count("passed"), failed=failed, left=left))
+    return DONE if "passed" in tried and not failed else FOUND

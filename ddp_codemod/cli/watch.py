@@ -1,0 +1,64 @@
+"""``verify --run COMMAND``: what each rank of a command of the user's really gets."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import DONE, FOUND, fail
+
+
+def watched(console: Console, own: str, stop: bool, seconds: float) -> int:
+    """Run the command with the recorder; a limit of time holds only where it is to stop by itself."""
+    from ddp_codemod.machine.watch import watch
+
+    words = shlex.split(own, posix=sys.platform != "win32")
+    if not words:
+        raise fail("verify-usage")
+    try:
+        found = watch(words, stop, seconds if stop else None, lambda line: console.raw(_plain(line)))
+    except OSError as why:
+        raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
+    ranks = len({entry["rank"] for entry in found.formed})
+    if found.code is None:
+        console.say(console.text("verify-run-time", seconds=f"{seconds:.0f}", n=ranks))
+    else:
+        console.say(console.text("verify-run-done", code=found.code, n=ranks))
+    if found.code == 0 and found.formed:
+        return DONE
+    _explain(console, found.output)
+    return FOUND
+
+
+def _explain(console: Console, output: bytes) -> None:
+    from ddp_codemod.cli.diagnose import cure_command
+    from ddp_codemod.cli.run import load_rules
+    from ddp_codemod.machine.diagnose import diagnose
+    from ddp_codemod.report import diagnosis
+    from ddp_codemod.rules.load import load_diagnostics
+
+    reading = diagnose(io.BytesIO(output), load_diagnostics())
+    for one in reading.diagnoses[:1]:
+        ink = console.ink(sys.stdout)
+        for line in diagnosis.lead(one, console.text("diagnose-output"), console.lang, ink, cure_command(load_rules(()), ".")):
+            console.out(line)
+
+
+def _plain(line: bytes) -> bytes:
+    """The recorder's lines as people read them; the command's own as they are."""
+    import json
+
+    from ddp_codemod.machine.watch import MARK
+
+    at = line.find(MARK)
+    if at < 0:
+        return line
+    entry = json.loads(line[at + len(MARK) :])
+    if entry["step"] == "asked":
+        environment = "".join(f" {name}={value}" for name, value in entry["environment"].items())
+        said = f"rank {entry['rank']}: init_process_group(backend={entry['backend']!r}, init_method={entry['init_method']!r}){environment}"
+    else:
+        said = f"rank {entry['rank']} of {entry['ranks']}: group formed over {entry['backend']} in {entry['seconds']:.2f} s"
+    return line[:at] + f"[ddp-codemod] {said}\n".encode()

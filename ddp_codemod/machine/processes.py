@@ -1,0 +1,147 @@
+"""Starts processes of several ranks, listens to them, and sees to it that none is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+GRACE = 5.0  # seconds for a launcher to end its own ranks
+TOKEN = "DDP_CODEMOD_TRIAL"  # marks everything that descends from a trial
+KEPT = 2_000_000  # bytes of output kept of each process
+
+
+class Crew:
+    """Some processes, and what they say. Leaving the ``with`` ends whatever still runs."""
+
+    def __init__(self, environment: Mapping[str, str], folder: Path | None = None) -> None:
+        self.token = uuid.uuid4().hex
+        self._environment = {**environment, TOKEN: self.token}
+        self._folder = folder
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._listeners: list[threading.Thread] = []
+        self._said: list[bytearray] = []
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def start(
+        self, command: Sequence[str], more: Mapping[str, str] | None = None, listen: Callable[[bytes], None] | None = None
+    ) -> None:
+        """Start one more process. Raises OSError where that cannot be done."""
+        process = _popen(command, {**self._environment, **(more or {})}, self._folder)
+        said = bytearray()
+        listener = threading.Thread(target=self._listen, args=(process, said, listen), daemon=True)
+        self._running.append(process)
+        self._said.append(said)
+        self._listeners.append(listener)
+        listener.start()
+
+    def _listen(self, process: subprocess.Popen[bytes], said: bytearray, listen: Callable[[bytes], None] | None) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if listen is not None:
+                listen(line)
+            if len(said) < KEPT:
+                said += line
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until all have ended; false where time was up. One that fails leaves the others a moment, and no more."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while any(process.poll() is None for process in self._running):
+            now = time.monotonic()
+            if deadline is not None and now >= deadline:
+                return False
+            if any(process.poll() for process in self._running):
+                soon = now + GRACE
+                deadline = soon if deadline is None else min(deadline, soon)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                next(process for process in self._running if process.poll() is None).wait(0.1)
+        return True
+
+    @property
+    def codes(self) -> list[int | None]:
+        """How each process ended."""
+        return [process.poll() for process in self._running]
+
+    def end(self) -> None:
+        """End whatever runs: launchers first, who end their ranks; ranks end when their standard input does."""
+        for process in self._running:
+            if process.poll() is None:
+                with contextlib.suppress(OSError):
+                    process.terminate()
+        limit = time.monotonic() + GRACE
+        for process in self._running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, limit - time.monotonic()))
+        for process in self._running:
+            _kill(process)
+        for pid in _marked(self.token):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        for process, listener in zip(self._running, self._listeners, strict=True):
+            process.wait()
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    process.stdin.close()
+            listener.join(GRACE)
+
+    def output(self) -> bytes:
+        """All that was said, process by process."""
+        for listener in self._listeners:
+            listener.join(GRACE)
+        return b"".join(bytes(said) for said in self._said)
+
+
+def _popen(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> subprocess.Popen[bytes]:
+    """Start a process that hears no Ctrl-C of ours, and can be ended with all that it starts."""
+    own: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **own,
+    )
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process with everything that it has started."""
+    if sys.platform == "win32":
+        if process.poll() is None:
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+        return
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _marked(token: str) -> Iterator[int]:
+    """Processes that carry the mark; torchrun gives its ranks sessions of their own. Linux shows the environment of one's own."""
+    mark = f"{TOKEN}={token}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
+                yield int(folder.name)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

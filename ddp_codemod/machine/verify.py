@@ -1,0 +1,134 @@
+"""Runs a trial for real: ranks in processes of their own, started as mp.spawn does or by torchrun."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from ddp_codemod.health import Diagnosis, Trial, Tried
+from ddp_codemod.machine.diagnose import diagnose
+from ddp_codemod.machine.processes import Crew, free_port
+from ddp_codemod.rules.load import Diagnostics
+
+WORKER = Path(__file__).with_name("worker.py")
+MARK = b"@@ddp-codemod "
+LAUNCHES = ("spawn", "torchrun")
+IMPORT_SECONDS = 120.0  # beside a trial's own time: for starting Python and importing torch
+HINTS = {
+    "rocm": ("amd",),
+    "rocm-rccl": ("amd",),
+    "windows": ("windows",),
+    "macos": ("macos",),
+}  # what a platform tells of its logs
+SHOWN = 4000  # characters of the output's end that are kept
+# The launcher's own words, which the ranks of a trial must not find in the environment.
+_LAUNCHER = re.compile(r"(?:RANK|WORLD_SIZE|LOCAL_RANK|LOCAL_WORLD_SIZE|GROUP_RANK|ROLE_.*|MASTER_.*|TORCHELASTIC_.*)")
+
+
+def attempt(
+    trial: Trial,
+    launch: str,
+    ranks: int,
+    *,
+    python: str,
+    seconds: float,
+    known: Diagnostics,
+    device: str | None = None,
+    platform: str = "",
+) -> Tried:
+    """Form the group with this many ranks, and see. Raises OSError where Python cannot be started."""
+    with tempfile.TemporaryDirectory(prefix="ddp-codemod-", ignore_cleanup_errors=True) as folder:
+        environment = _environment(trial, folder)
+        port = free_port()
+        told = {
+            "backend": trial.backend,
+            "init_method": _meeting_point(trial.init_method, folder),
+            "plugin": trial.plugin,
+            "device": device,
+            "seconds": seconds,
+        }
+        with Crew(environment, Path(folder)) as crew:
+            _start(crew, launch, ranks, python, port, json.dumps(told))
+            in_time = crew.wait(seconds + IMPORT_SECONDS)
+            crew.end()
+            return _judge(crew, launch, ranks, in_time, known, HINTS.get(platform, ()))
+
+
+def _start(crew: Crew, launch: str, ranks: int, python: str, port: int, told: str) -> None:
+    if launch == "torchrun":
+        run = ["-m", "torch.distributed.run", f"--nproc_per_node={ranks}", "--master_addr=127.0.0.1", f"--master_port={port}"]
+        crew.start([python, *run, str(WORKER), told])
+        return
+    for rank in range(ranks):
+        place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks)}
+        crew.start([python, str(WORKER), told], {**place, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
+
+
+def _environment(trial: Trial, folder: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not _LAUNCHER.fullmatch(name)}
+    places: Mapping[str, str] = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)  # nothing stays behind
+    threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
+    return {**kept, **places, **threads, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **dict(trial.environment)}
+
+
+def _meeting_point(init_method: str | None, folder: str) -> str | None:
+    """The same kind of URL with the same query, at an address of our own."""
+    if init_method is None:
+        return None
+    scheme, _, rest = init_method.partition("://")
+    query = "?" + rest.partition("?")[2] if "?" in rest else ""
+    if scheme == "tcp":
+        return f"tcp://127.0.0.1:{free_port()}{query}"
+    if scheme == "file":
+        return (Path(folder) / "meeting").as_uri() + query
+    return init_method
+
+
+def _judge(crew: Crew, launch: str, ranks: int, in_time: bool, known: Diagnostics, hints: Collection[str]) -> Tried:
+    output = crew.output()
+    events = [event for line in output.splitlines() if (event := _event(line)) is not None]
+    said = b"\n".join(line for line in output.splitlines() if MARK not in line)
+    text = said.decode("utf-8", "replace").strip()[-SHOWN:]
+    lacking = next((str(event["lacking"]) for event in events if event["step"] == "skipped"), None)
+    if lacking is not None:
+        return Tried(launch, ranks, "skipped", error=lacking)
+    steps = _slowest(events)
+    left = sum(event["step"] == "destroy" for event in events)
+    if left == ranks and in_time and not any(crew.codes):
+        return Tried(launch, ranks, "passed", steps)
+    hung = not in_time or b"Timeout (" in said
+    lead = _lead(said, known, hints)
+    errors = [str(event["error"]) for event in events if event["step"] == "failed"]
+    error = next(iter(errors), "") or (lead.first.text if lead else "")
+    return Tried(
+        launch, ranks, "hung" if hung and not errors else "failed", steps, error or f"exit codes {crew.codes}", text, lead
+    )
+
+
+def _lead(said: bytes, known: Diagnostics, hints: Collection[str]) -> Diagnosis | None:
+    return next(iter(diagnose(io.BytesIO(said), known, hints=hints).diagnoses), None)
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    at = line.find(MARK)
+    if at < 0:
+        return None
+    try:
+        event: dict[str, Any] = json.loads(line[at + len(MARK) :])
+    except ValueError:
+        return None
+    return event
+
+
+def _slowest(events: list[dict[str, Any]]) -> tuple[tuple[str, float], ...]:
+    slowest: dict[str, float] = {}
+    for event in events:
+        if "seconds" in event:
+            slowest[event["step"]] = max(slowest.get(event["step"], 0.0), event["seconds"])
+    return tuple(slowest.items())

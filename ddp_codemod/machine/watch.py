@@ -1,0 +1,58 @@
+"""Runs a command of the user's with a recorder in each of its Python processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ddp_codemod.machine.processes import Crew
+
+RECORDER = Path(__file__).with_name("recorder")
+MARK = b"@@ddp-codemod "
+
+
+@dataclass
+class Watched:
+    """What the ranks of a command got."""
+
+    code: int | None = None  # None: time was up
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    formed: list[dict[str, Any]] = field(default_factory=list)
+    output: bytes = b""
+
+
+def watch(command: Sequence[str], stop: bool, seconds: float | None, tell: Callable[[bytes], None]) -> Watched:
+    """Run the command to its end, or with ``stop`` until the group has formed; ``tell`` gets each line of its output.
+
+    Raises OSError where it cannot be started.
+    """
+    found = Watched()
+    folders = [str(RECORDER), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
+    if stop:
+        environment["DDP_CODEMOD_STEPS"] = "0"
+
+    def listen(line: bytes) -> None:
+        at = line.find(MARK)
+        if at < 0:
+            tell(line)
+            return
+        try:
+            entry = json.loads(line[at + len(MARK) :])
+        except ValueError:
+            return
+        (found.asked if entry["step"] == "asked" else found.formed).append(entry)
+        tell(line)
+
+    with Crew(environment) as crew:
+        crew.start(command, listen=listen)
+        in_time = crew.wait(seconds)
+        code = crew.codes[0]
+        crew.end()
+        found.code = code if in_time else None
+        found.output = crew.output()
+    return found

@@ -1,0 +1,91 @@
+"""The reports of ``verify``: each site, how its process group formed, and where it did not, why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ddp_codemod.health import Tried, Verified
+from ddp_codemod.messages import in_language, render, text
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.view import shorten
+from ddp_codemod.rules.model import Cure
+
+VERSION = 1
+SCHEMA = Path(__file__).with_name("trials.schema.json")
+_COLOURS = {"passed": "green", "failed": "red", "hung": "red", "skipped": "yellow"}
+Command = Callable[[Cure], "str | None"]
+
+
+def site(
+    one: Verified, where: str, lang: str, ink: Ink, command: Command, verbose: bool = False, again: bool = False
+) -> list[str]:
+    """A site and its trials; ``again``: the same trial has been told of, its errors need no second telling."""
+    block = [f"{ink(where, 'bold')}: {one.surface}  {_arguments(one, lang)}".rstrip()]
+    if one.left is not None:
+        return [*block, "    " + text("verify-left", lang, reason=render(one.left, lang))]
+    for tried in one.tried:
+        block += _tried(tried, lang, ink, command, verbose)[: 1 if again else None]
+    return block
+
+
+def _arguments(one: Verified, lang: str) -> str:
+    if one.trial is None:
+        return ""
+    environment = "".join(f" {name}={value}" for name, value in one.trial.environment)
+    return f"{one.trial.backend}, {one.trial.init_method or 'env://'}{environment}"
+
+
+def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -> list[str]:
+    state = ink(text(f"verify-{tried.state}", lang), _COLOURS[tried.state])
+    head = "    " + text("verify-tried", lang, launch=tried.launch, n=tried.ranks, state=state)
+    if tried.state == "passed":
+        return [head + "  " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in tried.steps if name != "import")]
+    if tried.state == "skipped":
+        return [head + "  " + text("verify-lacking", lang, what=tried.error)]
+    block = [head, "        " + shorten(tried.error, 160)]
+    if tried.diagnosis is not None and tried.diagnosis.signature is not None:
+        signature = tried.diagnosis.signature
+        block.append(f"        {in_language(signature, 'title', lang)}  [{signature.id}]")
+        for cure in tried.diagnosis.cures[:2]:
+            said = " ".join(part for part in (in_language(cure, "text", lang), command(cure)) if part)
+            block.append(f"        -> {said}")
+    if verbose or tried.state == "hung":
+        block += ["        | " + line for line in tried.output.splitlines()[-60:]]
+    return block
+
+
+def dumps(found: Sequence[Verified], platform: str, lang: str, command: Command) -> bytes:
+    """The report for programs: trials.schema.json says what it holds."""
+    document = {"version": VERSION, "platform": platform, "sites": [_entry(one, lang, command) for one in found]}
+    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+
+
+def _entry(one: Verified, lang: str, command: Command) -> dict[str, Any]:
+    trial = one.trial
+    return {
+        "path": one.path,
+        "line": one.line,
+        "surface": one.surface,
+        "backend": trial.backend if trial else None,
+        "init_method": trial.init_method if trial else None,
+        "environment": dict(trial.environment) if trial else {},
+        "reason": render(one.left, lang) if one.left else "",
+        "trials": [
+            {
+                "launch": tried.launch,
+                "ranks": tried.ranks,
+                "state": tried.state,
+                "seconds": {name: round(seconds, 4) for name, seconds in tried.steps},
+                "error": tried.error,
+                "diagnosis": tried.diagnosis.signature.id if tried.diagnosis and tried.diagnosis.signature else None,
+                "command": next((line for cure in tried.diagnosis.cures if (line := command(cure))), None)
+                if tried.diagnosis
+                else None,
+                "output": tried.output,
+            }
+            for tried in one.tried
+        ],
+    }
