@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import click
 
-from ddp_codemod.cli.commit import SUMMARY, back, commit_options, markdown
+from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown
 from ddp_codemod.cli.commit import commit as make_commit
-from ddp_codemod.cli.errors import fail, refused
+from ddp_codemod.cli.errors import refused
 from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, paths_argument, survey_options
 from ddp_codemod.cli.patching import Patching, patching
@@ -28,10 +28,7 @@ def command(
 ) -> int:
     """Write the changes, then show them: a reader that goes away stops nothing."""
     commits = commit or branch is not None
-    if commits and allow_dirty:
-        raise fail("commit-allow-dirty")
-    if run_hooks and not commits:
-        raise fail("commit-run-hooks")
+    check_commit(commits, allow_dirty, run_hooks)
     patch = patching(prepare(settings))
     made = None
     if not dry_run and patch.rendered.changes:

@@ -24,7 +24,7 @@ SUMMARY = option("--summary", type=click.Choice(["md"]), help="help-summary")
 
 
 def commit_options(function: F) -> F:
-    """Give ``apply`` its options about commits."""
+    """Give ``apply`` and ``review`` their options about commits."""
     for decorate in (
         option("--run-hooks", is_flag=True, help="help-run-hooks"),
         option("--branch", metavar="NAME", help="help-branch"),
@@ -32,6 +32,14 @@ def commit_options(function: F) -> F:
     ):
         function = decorate(function)
     return function
+
+
+def check_commit(commits: bool, allow_dirty: bool, run_hooks: bool) -> None:
+    """Raise Failure for options that do not go together."""
+    if commits and allow_dirty:
+        raise fail("commit-allow-dirty")
+    if run_hooks and not commits:
+        raise fail("commit-run-hooks")
 
 
 def commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
@@ -86,4 +94,6 @@ def _command(patch: Patching) -> str:
     job = patch.job
     root = os.path.normpath(job.root.absolute())
     paths = [os.path.relpath(os.path.normpath(Path(path).absolute()), root).replace(os.sep, "/") for path in job.settings.paths]
+    if job.settings.command == "review":  # which shows what is unsafe without being asked to
+        return replace(job.settings, unsafe=False).again("review", platform=job.options.platform.id, paths=tuple(paths))
     return job.settings.again("apply", platform=job.options.platform.id, paths=tuple(paths))

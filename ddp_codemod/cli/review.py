@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from ddp_codemod.cli.commit import back, check_commit, commit_options
+from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
 from ddp_codemod.cli.options import Settings, survey_options
 from ddp_codemod.cli.patching import Patching, patched, patching
@@ -22,12 +24,23 @@ from ddp_codemod.model import Applicability, Survey
 @option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-review-html")
 @option("--answers", is_flag=True, help="help-review-answers")
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
+@commit_options
 @survey_options
-def command(settings: Settings, page: Path | None, answers: bool, allow_dirty: bool) -> int:
+def command(
+    settings: Settings,
+    page: Path | None,
+    answers: bool,
+    allow_dirty: bool,
+    commit: bool,
+    branch: str | None,
+    run_hooks: bool,
+) -> int:
     """Go through the changes one by one."""
     settings = replace(settings, paths=settings.paths or (".",))
     if settings.format != "text":
         raise fail("review-format")
+    commits = commit or branch is not None
+    check_commit(commits, allow_dirty, run_hooks)
     if page is None and not answers and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise fail("review-no-terminal", command=settings.again("review", "--html", "review.html"))
     job = prepare(replace(settings, unsafe=True))  # unsafe changes are shown too: here each one is seen
@@ -36,7 +49,7 @@ def command(settings: Settings, page: Path | None, answers: bool, allow_dirty: b
         from ddp_codemod.cli.page import write_page
 
         return write_page(whole, page, settings.unsafe)
-    return _Review(whole, answers, allow_dirty).run()
+    return _Review(whole, answers, allow_dirty, commits, branch, run_hooks).run()
 
 
 @dataclass
@@ -44,6 +57,9 @@ class _Review:
     whole: Patching
     answers: bool
     allow_dirty: bool
+    commits: bool
+    branch: str | None
+    run_hooks: bool
 
     def run(self) -> int:
         from ddp_codemod.cli.ask import Questions, piped, typed
@@ -122,13 +138,21 @@ class _Review:
 
         job = self.whole.job
         done = patched(job, _with(self.whole.survey, taken))
-        try:
-            apply_changes(job.root, done.rendered.changes, allow_dirty=self.allow_dirty)
-        except WriteError as why:
-            raise refused(why, job.root) from None
+        again, made = done.outcome("written").again, None
+        if self.commits and done.rendered.changes:
+            made = make_commit(done, self.branch, self.run_hooks)
+        else:
+            try:
+                apply_changes(job.root, done.rendered.changes, allow_dirty=self.allow_dirty)
+            except WriteError as why:
+                raise refused(why, job.root) from None
         job.console.out()
+        if made is not None:
+            take_back, id_ = back(made), made.id[:10]
+            job.console.out(job.console.text("commit-done", id=id_, branch=made.branch))
+            again = lambda *_: take_back  # noqa: E731
         failed = (*self.whole.rendered.failed, *done.rendered.failed)
-        outcome = Outcome("written", done.made, (), failed, done.outcome("written").again)
+        outcome = Outcome("written", done.made, (), failed, again)
         for line in closing(job.view(self.whole.survey), outcome, undecided, total):
             job.console.out(line)
         return exit_code(self.whole.survey, job.settings, failed)

@@ -53,7 +53,7 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
     results = [_proposal(scope, proposal) for proposal in proposals(survey, failed)]
     results += [_review(scope, decision) for decision in survey.decisions if decision.action is Action.REVIEW]
     results += [_note(scope, advisory) for advisory in survey.advisories if advisory.line]
-    results.sort(key=lambda result: json.dumps(result["locations"][0]["physicalLocation"], sort_keys=True))
+    results.sort(key=_order)
     ids = list(dict.fromkeys(result["ruleId"] for result in results))
     seen: dict[str, int] = {}
     for result in results:
@@ -179,6 +179,12 @@ def _region(source: Source, start: int, end: int) -> dict[str, Any]:
 def _artifact(scope: Scope, name: str) -> dict[str, str]:
     raw = os.fsencode(scope.path(name)) if os.name != "nt" else scope.path(name).encode("utf-8", "surrogateescape")
     return {"uri": quote(raw, safe="/-._~"), "uriBaseId": BASE}
+
+
+def _order(result: dict[str, Any]) -> tuple[str, int, int, str]:
+    place = result["locations"][0]["physicalLocation"]
+    region = place.get("region", {})
+    return place["artifactLocation"]["uri"], region.get("startLine", 0), region.get("startColumn", 0), json.dumps(result)
 
 
 def _known(result: dict[str, Any]) -> str:

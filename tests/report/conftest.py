@@ -63,6 +63,9 @@ def odd(tmp_path: Path) -> Path:
         "crlf.py": (head + '\ndist.init_process_group(\n    backend="nccl"\n)\n').replace("\n", "\r\n"),
         "end.py": head + 'dist.init_process_group("nccl")',
         "one.py": head + 'def a(): dist.init_process_group("nccl")\ndef b():\n    dist.init_process_group("nccl")\n',
+        "n.ipynb": json.dumps(
+            {"cells": [{"cell_type": "code", "metadata": {}, "source": [head, 'dist.init_process_group("nccl")']}]}
+        ),
         "why.py": head + "dist.init_process_group(input())\n",
     }
     for name, text in files.items():

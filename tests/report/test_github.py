@@ -7,6 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ddp_codemod.cli import main
+from ddp_codemod.model import Advisory, Reason, Survey
+from ddp_codemod.report.github import dumps
+from ddp_codemod.report.sarif import Scope
+from ddp_codemod.rules.load import load
 
 Command = tuple[str, dict[str, str], str]
 Output = Callable[..., bytes]
@@ -62,11 +66,10 @@ def test_what_counts_comes_first(output: Output, odd: Path) -> None:
     assert set(kinds) == {"warning", "notice"}
 
 
-def test_a_note_about_the_project_has_no_place(output: Output, odd: Path) -> None:
-    found = commands(output("check", str(odd), "--platform", "rocm", "--format", "github"))
-    assert [title for _, where, _ in found if "file" not in where for title in where.values()] == [
-        "ddp-codemod: gloo-point-to-point"
-    ]
+def test_a_note_about_the_project_has_no_place() -> None:
+    note = Advisory("", 0, "a-note", Reason.of("platform-warning", text="slow: 100%, or so", source="s"))
+    found = commands(dumps(Scope(Survey(Path(), "rocm", (), (), (note,), ()), load())))
+    assert found == [("notice", {"title": "ddp-codemod: a-note"}, "slow: 100%, or so (s)")]
 
 
 def test_chinese_when_asked_for(output: Output, odd: Path) -> None:

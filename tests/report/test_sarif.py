@@ -76,7 +76,7 @@ def test_odd_files(document: Document, made: Texts, texts: Texts, published: dic
     found = document("check", str(odd), "--platform", "rocm", "--format", "sarif")
     jsonschema.validate(found, published, cls=jsonschema.Draft4Validator)
     expected = made(odd, "rocm")
-    assert len(expected) == 6
+    assert len(expected) == 7
     assert patched(found, texts(odd, list(expected)), "sub project/") == expected
     (notes,) = [run["invocations"][0]["toolExecutionNotifications"] for run in found["runs"]]
     assert any("Python 2" in note["message"]["text"] for note in notes if note["level"] == "warning")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,20 @@ def test_options_that_do_not_go_together(
     assert main(["apply", ".", "--platform", "rocm", *words]) == 2
     assert said in capfd.readouterr().err
     assert (root / "a.py").read_text() == HEAD + CALL
+
+
+def test_what_a_review_took_is_committed(
+    project: Callable[..., Path], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(a=HEAD + CALL, b=HEAD + CALL)
+    monkeypatch.setattr("sys.stdin", io.StringIO("ny"))
+    assert main(["review", ".", "--platform", "rocm", "--answers", "--branch", "port"]) == 0
+    assert "git revert --no-edit" in capfd.readouterr().out
+    assert git("show", "--format=%(trailers:valueonly)", "--name-only", "HEAD").split() == [
+        *["ddp-codemod", "review", ".", "--platform", "rocm"],
+        "b.py",
+    ]
+    assert git("status", "--porcelain", "--branch") == "## port"
 
 
 def test_a_refusal_is_a_sentence(project: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import random
 import shutil
@@ -77,6 +78,14 @@ def page(browser: Driver, tmp_path: Path) -> Callable[..., Driver]:
     return make
 
 
+def notebook(*cells: str) -> str:
+    made = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell.splitlines(True)}
+        for cell in cells
+    ]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
 def tree(root: Path) -> Tree:
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
@@ -139,6 +148,11 @@ def odd(tmp_path: Path) -> Path:
         "gaps.py": HEAD + "".join(f"{CALL}" + "".join(f"x = {row}\n" for row in range(gap)) for gap in range(12)),
         "名字.py": HEAD + '名 = "nccl"\ndist.init_process_group(名)\n',
         "a\"b'<i>&.py": HEAD + CALL,
+        "n.ipynb": notebook(HEAD + "x = 1", CALL + "y = 'é'\n" + CALL.rstrip()),
+        "run.sh": "#!/bin/sh\ntorchrun launch.py --b nccl\n",
+        "launch.py": "import argparse\n"
+        + HEAD
+        + "p = argparse.ArgumentParser()\np.add_argument('--b')\na = p.parse_args()\ndist.init_process_group(a.b)\n",
         "first.py": CALL.replace("dist", "__import__('torch.distributed')") + HEAD + CALL,
     }
     for name, text in files.items():
