@@ -66,6 +66,7 @@ class Checkup:
     platform: str | None
     because: Reason
     facts: dict[str, Any]
+    can_train: bool  # the environment has a torch that can be imported
 
 
 @dataclass(frozen=True)

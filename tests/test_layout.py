@@ -30,6 +30,7 @@ STAGES = [
         "ddp_codemod.rules.model",
         "ddp_codemod.rules.idioms",
         "ddp_codemod.rules.load",
+        "ddp_codemod.rules.pattern",
         "ddp_codemod.rules",
     ),
     ("ddp_codemod.discover",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -59,6 +60,7 @@ def command(
     from ddp_codemod.machine.verify import LAUNCHES
 
     console = Console(settings.lang, settings.color, settings.quiet)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends its ranks
     if own is not None:
         from ddp_codemod.cli.watch import watched
 
@@ -126,7 +128,7 @@ def _platform(settings: Settings, console: Console, request: Request, rules: Rul
     if settings.platform is not None:
         return known_platform(settings.platform, rules).id
     checkup = examined(settings, console, request.python)
-    if "error" in checkup.facts.get("torch", {"error": ""}):
+    if not checkup.can_train:
         raise fail("verify-no-torch", python=request.python)
     if checkup.platform is None:
         because = {f"because{suffix}": render(checkup.because, lang) for suffix, lang in (("", "en"), ("_zh", "zh"))}

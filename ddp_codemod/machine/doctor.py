@@ -32,7 +32,7 @@ def examine(facts: dict[str, Any], known: Collection[str]) -> Checkup:
         *_environment(facts),
         *_packages(facts),
     )
-    return Checkup(checks, platform, because, facts)
+    return Checkup(checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}))
 
 
 def _system(facts: dict[str, Any]) -> Iterator[Check]:

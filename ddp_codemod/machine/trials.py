@@ -12,7 +12,7 @@ from ddp_codemod.model import Decision, Place, Reason, Survey
 from ddp_codemod.rules.model import Platform, Surface
 
 UNKNOWN = "?"
-UNREACHABLE = "keep-unreachable"
+UNTRIED = ("keep-unreachable", "keep-no-training")  # decisions by which no group forms here
 _OWN_STORE = re.compile(r"\bstore\s*=(?!=|\s*None\b)")
 _PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify brings its own
 
@@ -35,7 +35,7 @@ def _of_site(survey: Survey, site: Decision, urls: list[Decision], platform: Pla
     def left(reason: Reason) -> Verified:
         return Verified(site.call.name, line, site.surface, None, left=reason)
 
-    if site.reason.key == UNREACHABLE:
+    if site.reason.key in UNTRIED:
         yield left(site.reason)
     elif not site.resolves_to or UNKNOWN in site.resolves_to:
         yield left(Reason.of("verify-unknown", parameter=site.parameter))

@@ -13,6 +13,7 @@ from ddp_codemod.machine.processes import Crew
 
 RECORDER = Path(__file__).with_name("recorder")
 MARK = b"@@ddp-codemod "
+DUMP_SECONDS = 3.0  # for the ranks to show their stacks
 
 
 @dataclass
@@ -35,6 +36,8 @@ def watch(command: Sequence[str], stop: bool, seconds: float | None, tell: Calla
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
     if stop:
         environment["DDP_CODEMOD_STEPS"] = "0"
+    if seconds is not None:
+        environment["DDP_CODEMOD_SECONDS"] = str(seconds)
 
     def listen(line: bytes) -> None:
         at = line.find(MARK)
@@ -50,7 +53,7 @@ def watch(command: Sequence[str], stop: bool, seconds: float | None, tell: Calla
 
     with Crew(environment) as crew:
         crew.start(command, listen=listen)
-        in_time = crew.wait(seconds)
+        in_time = crew.wait(None if seconds is None else seconds + DUMP_SECONDS)
         code = crew.codes[0]
         crew.end()
         found.code = code if in_time else None

@@ -6,6 +6,7 @@ Python 3.8 and its standard library only. Says nothing in processes that never m
 # ruff: noqa: UP006, UP035, B905, PTH100, PTH120
 from __future__ import annotations
 
+import faulthandler
 import functools
 import importlib.abc
 import importlib.machinery
@@ -28,6 +29,9 @@ def _say(**entry: Any) -> None:
 
 
 def _wrap(module: Any) -> None:
+    limit = os.environ.get("DDP_CODEMOD_SECONDS")
+    if limit:
+        faulthandler.dump_traceback_later(float(limit))
     real = module.init_process_group
 
     @functools.wraps(real)

@@ -1,0 +1,80 @@
+"""``doctor`` as people call it, asking this very Python."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from ddp_codemod.report.checkup import SCHEMA
+
+
+@pytest.fixture
+def without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python that is asked has no torch; quick, and the same everywhere."""
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hidden"))
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_a_missing_torch_is_a_problem_and_the_rest_is_told(project, run) -> None:  # type: ignore[no-untyped-def]
+    project()
+    done = run("doctor", "--python", sys.executable)
+    assert done.code == 1
+    assert "torch is not installed" in done.out
+    assert "127.0.0.1" in done.out
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_json(project, run) -> None:  # type: ignore[no-untyped-def]
+    project()
+    document = json.loads(run("doctor", "--python", sys.executable, "--format", "json").out)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+
+
+@pytest.mark.usefixtures("without_torch")
+@pytest.mark.parametrize("encoding", ["cp936", "ascii"])
+def test_consoles(project, process, encoding: str) -> None:  # type: ignore[no-untyped-def]
+    root = project()
+    done = process("doctor", "--python", sys.executable, cwd=root, environ={"PYTHONIOENCODING": encoding, "LANG": "zh_CN"})
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert ("没有安装 torch" in done.stdout.decode(encoding)) == (encoding == "cp936")
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_the_report(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project()
+    run("doctor", "--python", sys.executable, "--report", str(tmp_path / "report.md"))
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert text.startswith("## ddp-codemod doctor")
+    assert "**problem**" in text
+    assert str(Path.home()) not in text
+
+
+def test_a_report_that_cannot_be_written(project, run, without_torch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project()
+    done = run("doctor", "--python", sys.executable, "--report", str(tmp_path / "nowhere" / "report.md"))
+    assert done.code == 2
+    assert "cannot be written" in done.err
+
+
+def test_no_such_python(project, run) -> None:  # type: ignore[no-untyped-def]
+    project()
+    done = run("doctor", "--python", "no-such-python")
+    assert done.code == 2
+    assert "no-such-python" in done.err
+
+
+@pytest.mark.torch
+def test_this_machine(project, run) -> None:  # type: ignore[no-untyped-def]
+    pytest.importorskip("torch")
+    project()
+    done = run("doctor", "--python", sys.executable)
+    assert "process groups over: " in done.out
+    assert "This machine is taken for " in done.out
+    assert "ddp-codemod apply . --platform " in done.out

@@ -1,0 +1,168 @@
+"""What the answers of a machine come to; the answers are made up here, and asked for in test_interview.py."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from ddp_codemod.health import Check, Checkup
+from ddp_codemod.machine.doctor import examine, shown
+from ddp_codemod.messages import render
+from ddp_codemod.report import checkup as report
+from ddp_codemod.report.ink import Ink
+
+PLATFORMS = ["cpu", "cuda", "rocm", "rocm-rccl", "mixed-gpu", "windows", "macos", "ascend", "xpu"]
+A100 = {"name": "NVIDIA A100", "capability": "8.0", "memory": 80 << 30}
+T4 = {"name": "Tesla T4", "capability": "7.5", "memory": 15 << 30}
+
+
+def machine(**sections: Any) -> dict[str, Any]:
+    """A healthy Linux without an accelerator, but for what is given."""
+    facts: dict[str, dict[str, Any]] = {
+        "system": {"system": "Linux", "sys_platform": "linux", "python": "3.9.1", "shm_total": 8 << 30, "shm_free": 8 << 30},
+        "environment": {"variables": {}},
+        "network": {"loopback": True, "master_addr": "127.0.0.1", "master_port": "29500", "master_resolves": ["127.0.0.1"],
+                    "host_resolves": ["10.0.0.1"], "port_free": True, "interfaces": ["lo", "eth0"]},
+        "packages": {"versions": {}},
+        "drivers": {"nvidia": [], "processes": 0, "nvlink": False, "amd": {}},
+        "torch": {"version": "2.6.0", "cuda": None, "hip": None, "devices": [], "accelerators": [], "backends": ["gloo"], "libuv": True},
+    }  # fmt: skip
+    for name, changed in sections.items():
+        facts[name] = {**facts[name], **changed}
+    return facts
+
+
+def look(**sections: Any) -> Checkup:
+    return examine(machine(**sections), PLATFORMS)
+
+
+def one(found: Checkup, ident: str) -> Check:
+    (check,) = [check for check in found.checks if check.id == ident]
+    return check
+
+
+CUDA = {
+    "cuda": "12.4",
+    "accelerators": ["cuda"],
+    "backends": ["nccl", "gloo"],
+    "devices": [A100, A100],
+    "peers": [[True] * 2] * 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("sections", "platform"),
+    [
+        ({}, "cpu"),
+        ({"torch": CUDA}, "cuda"),
+        ({"torch": {**CUDA, "devices": [A100, T4]}}, "mixed-gpu"),
+        ({"torch": {**CUDA, "hip": "6.2", "cuda": None}}, "rocm-rccl"),
+        ({"torch": {**CUDA, "hip": "6.2", "cuda": None, "backends": ["gloo"]}}, "rocm"),
+        ({"torch": {**CUDA, "hip": "6.2"}, "system": {"wsl": True}}, "rocm"),
+        ({"torch": {"accelerators": ["npu"]}}, "ascend"),
+        ({"torch": {"accelerators": ["xpu"]}}, "xpu"),
+        ({"system": {"sys_platform": "win32"}, "torch": CUDA}, "windows"),
+        ({"system": {"sys_platform": "darwin"}}, "macos"),
+        ({"torch": {"error": "ModuleNotFoundError", "missing": True}}, None),
+    ],
+)
+def test_what_a_machine_is_taken_for(sections: dict[str, Any], platform: str | None) -> None:
+    found = look(**sections)
+    assert found.platform == platform
+    assert render(found.because, "zh") != render(found.because, "en")
+
+
+def test_one_gpu_leads_to_its_platform_where_there_is_one() -> None:
+    facts = machine(torch={**CUDA, "devices": [A100]})
+    assert examine(facts, [*PLATFORMS, "single-gpu"]).platform == "single-gpu"
+    assert examine(facts, PLATFORMS).platform == "cuda"
+
+
+def test_a_healthy_machine_raises_nothing() -> None:
+    for sections in ({}, {"torch": CUDA}):
+        assert {check.state for check in look(**sections).checks} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("sections", "ident", "state"),
+    [
+        ({"torch": {"error": "ImportError: libc10.so", "missing": False}}, "torch", "problem"),
+        ({"torch": {"backends": []}}, "backends", "problem"),
+        ({"torch": {"libuv": False}}, "libuv", "warning"),
+        ({"torch": {"version": "2.9.1"}, "system": {"sys_platform": "win32"}}, "gloo", "problem"),
+        ({"system": {"shm_total": 64 << 20}}, "shm", "warning"),
+        ({"drivers": {"nvidia": [{"driver": "550"}]}}, "gpus", "problem"),
+        ({"torch": {**CUDA, "architectures": ["sm_90"]}}, "architecture", "problem"),
+        ({"torch": {**CUDA, "devices": [A100, T4]}}, "generations", "warning"),
+        ({"torch": {**CUDA, "peers": [[True, False], [False, True]]}}, "peers", "warning"),
+        ({"torch": CUDA, "drivers": {"processes": 2}}, "processes", "warning"),
+        ({"network": {"loopback": False}}, "loopback", "problem"),
+        ({"network": {"master_addr": "node-1", "master_resolves": []}}, "master", "problem"),
+        ({"network": {"port_free": False}}, "port", "warning"),
+        ({"network": {"host_resolves": []}}, "host", "warning"),
+        ({"network": {"interfaces": ["lo", "docker0", "eth0"]}}, "adapters", "warning"),
+        ({"environment": {"variables": {"GLOO_SOCKET_IFNAME": "^docker0"}}}, "gloo-interface", "problem"),
+        ({"environment": {"variables": {"NCCL_P2P_DISABLE": "1"}}}, "environment", "warning"),
+    ],
+)
+def test_what_is_wrong_says_why_or_what_to_do(sections: dict[str, Any], ident: str, state: str) -> None:
+    check = one(look(**sections), ident)
+    assert check.state == state
+    assert check.why or check.todo
+    for reason in filter(None, (check.said, check.why, check.todo)):
+        assert "{" not in render(reason, "en")
+        assert "{" not in render(reason, "zh")
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"torch": {**CUDA, "architectures": ["sm_80"]}},
+        {"torch": {**CUDA, "devices": [{**A100, "capability": "8.9"}] * 2, "architectures": ["sm_80", "sm_86"]}},
+        {"torch": {**CUDA, "devices": [{**A100, "capability": "gfx1100"}], "architectures": ["gfx1100"]}},
+    ],
+)
+def test_architectures_that_fit(sections: dict[str, Any]) -> None:
+    assert [check.id for check in look(**sections).checks if check.id == "architecture"] == []
+
+
+def test_virtual_adapters_do_not_matter_where_one_is_named() -> None:
+    found = look(network={"interfaces": ["docker0"]}, environment={"variables": {"GLOO_SOCKET_IFNAME": "eth0"}})
+    assert [check.id for check in found.checks if check.id == "adapters"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("MASTER_ADDR", "alice-pc.example.org", "<host>"),
+        ("MASTER_ADDR", "10.0.0.3", "10.0.0.3"),
+        ("NCCL_SOCKET_IFNAME", "^docker0", "^docker0"),
+        ("NCCL_DEBUG_FILE", "/home/alice/nccl.log", "<...>"),
+        ("NCCL_DEBUG", "INFO", "INFO"),
+    ],
+)
+def test_values_that_name_someone_are_not_shown(name: str, value: str, expected: str) -> None:
+    assert shown(name, value) == expected
+
+
+def test_a_bug_report_names_nobody() -> None:
+    error = "ImportError: /home/alice/env/libc10.so on alicepc, hf_abcdefghijklmnop"
+    text = report.markdown(look(torch={"error": error}), "en", "1", None, ["/home/alice", "alice", "alicepc"])
+    assert "ImportError" in text
+    assert not any(word in text for word in ("alice", "hf_abc"))
+
+
+def test_json_follows_its_schema() -> None:
+    for sections in ({}, {"torch": {"error": "x"}}, {"torch": CUDA}):
+        document = json.loads(report.dumps(look(**sections), "zh", None))
+        jsonschema.validate(document, json.loads(report.SCHEMA.read_text("utf-8")))
+
+
+def test_every_check_has_a_line() -> None:
+    found = look(torch={**CUDA, "devices": [A100, T4]})
+    lines = report.lines(found, "en", Ink(False), "ddp-codemod apply . --platform mixed-gpu")
+    assert sum(line.startswith(("ok", "warning")) for line in lines) == len(found.checks)
+    assert lines[-1].endswith("ddp-codemod apply . --platform mixed-gpu")

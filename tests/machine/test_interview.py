@@ -1,0 +1,112 @@
+"""Real Pythons asked by the probe."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.machine import interview as module
+from ddp_codemod.machine.interview import PROBE, default_python, interview
+from ddp_codemod.machine.probe import SECTIONS
+from ddp_codemod.machine.verify import WORKER
+from ddp_codemod.machine.watch import RECORDER
+
+
+def runs(python: str | None) -> bool:
+    """Whether it is a Python, not a shim that says that there is none."""
+    return python is not None and subprocess.run([python, "-V"], capture_output=True, check=False).returncode == 0
+
+
+OLDEST = next((path for name in ("python3.8", "python3.9", "python3.10") if runs(path := shutil.which(name))), None)
+
+
+@pytest.mark.parametrize("path", [PROBE, WORKER, RECORDER / "sitecustomize.py"], ids=lambda path: path.name)
+def test_what_other_pythons_run_is_python_3_8_and_needs_nothing_of_ours(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"), feature_version=(3, 8))
+    named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in named} <= sys.stdlib_module_names | {"torch"}
+
+
+def test_every_question_is_answered() -> None:
+    asked: list[str] = []
+    facts = interview(sys.executable, asked.append)
+    assert list(facts) == asked == list(SECTIONS)
+    assert facts["system"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert facts["network"]["loopback"] is True
+    if importlib.util.find_spec("torch") is not None:
+        assert "gloo" in facts["torch"]["backends"]
+
+
+@pytest.mark.skipif(OLDEST is None, reason="no older Python here")
+def test_an_older_python_without_torch(tmp_path: Path) -> None:
+    environment = tmp_path / "env"
+    subprocess.run([str(OLDEST), "-m", "venv", "--without-pip", str(environment)], check=True)
+    facts = interview(default_python(tmp_path, {"VIRTUAL_ENV": str(environment)}))
+    assert set(facts) == set(SECTIONS)
+    assert facts["torch"]["missing"] is True
+
+
+def test_a_torch_that_breaks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so.11: cannot open shared object file')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    facts = interview(sys.executable)
+    assert "libcudart" in facts["torch"]["error"]
+    assert facts["torch"]["missing"] is False
+
+
+def test_a_torch_that_ends_the_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch.py").write_text("import os\nos._exit(9)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    facts = interview(sys.executable)
+    assert facts["torch"]["error"]
+    assert "found" not in facts["drivers"]
+
+
+def test_a_torch_that_never_comes_back_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch.py").write_text("import threading\nthreading.Event().wait()\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    facts = interview(sys.executable, seconds=3)
+    assert "3 s" in facts["torch"]["error"]
+
+
+def test_a_torch_in_the_folder_is_not_taken_for_the_installed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch.py").write_text("raise RuntimeError('mine')\n")
+    monkeypatch.chdir(tmp_path)
+    assert "mine" not in str(interview(sys.executable)["torch"])
+
+
+@pytest.mark.parametrize("program", ["no-such-python", sys.executable + "-missing"])
+def test_no_python_at_all(program: str) -> None:
+    with pytest.raises(OSError, match=r"No such file|cannot find"):
+        interview(program)
+
+
+def test_a_program_that_is_no_python() -> None:
+    program = shutil.which("true")
+    if program is None:
+        pytest.skip("no program that says nothing")
+    with pytest.raises(OSError, match="no answer"):
+        interview(program)
+
+
+def test_which_python_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
+    for name in ("active", "conda", "project/.venv"):
+        python = tmp_path.joinpath(name, *inside)
+        python.parent.mkdir(parents=True)
+        python.touch()
+    environ = {"VIRTUAL_ENV": str(tmp_path / "active"), "CONDA_PREFIX": str(tmp_path / "conda")}
+    assert default_python(tmp_path / "project", environ) == str(tmp_path.joinpath("active", *inside))
+    assert default_python(tmp_path / "project", {"CONDA_PREFIX": environ["CONDA_PREFIX"]}) == str(
+        tmp_path.joinpath("conda", *inside)
+    )
+    assert default_python(tmp_path / "project", {}) == str(tmp_path.joinpath("project/.venv", *inside))
+    monkeypatch.setattr(module.shutil, "which", lambda name: None)
+    assert default_python(tmp_path, {}) == sys.executable
