@@ -149,7 +149,7 @@
     make("div", { class: `n ${kind} ${side}`, "aria-hidden": "true" }, number === null ? "" : String(number)),
     make("div", { class: `c ${kind} ${side}` }, ...(nodes || [])),
   ];
-  const diffOf = (file, block, mask) => {
+  const diffOf = (file, block, mask, moved) => {
     const box = make("div", { class: "diff", role: "group", "aria-label": `${file.name}:${block.at}` });
     const made = change(block, mask);
     const context = (from, to) => {
@@ -159,7 +159,7 @@
     };
     const first = Math.max(block.at - 1 - CONTEXT, 0);
     const rows = [...context(first, block.at - 1), ...block.variants[mask], ...context(block.at - 1 + block.n, block.at - 1 + block.n + CONTEXT)];
-    let before = block.state, after = block.state, old = first + 1, young = first + 1;
+    let before = block.state, after = block.state, old = first + 1, young = first + 1 + moved;
     const line = (left, right, kind) => box.append(make("div", { class: `line ${kind}` }, ...left, ...right));
     for (let at = 0; at < rows.length;) {
       if (rows[at][0] === " ") {
@@ -200,10 +200,13 @@
     card.filled = true;
     const unit = data.units[at];
     let last = unit.file;
+    const moved = new Map();  // by how much the earlier parts of this change move the lines of a file
     for (const [file, block, mask] of [...unit.parts].sort((a, b) => (b[0] === unit.file) - (a[0] === unit.file))) {
       if (file !== last || unit.parts.some((part) => part[0] !== unit.file)) card.body.append(make("div", { class: "name where" }, data.files[file].name));
       last = file;
-      card.body.append(diffOf(data.files[file], data.files[file].blocks[block], mask));
+      card.body.append(diffOf(data.files[file], data.files[file].blocks[block], mask, moved.get(file) || 0));
+      const grown = data.files[file].blocks[block].variants[mask].reduce((sum, [sign]) => sum + (sign === "+") - (sign === "-"), 0);
+      moved.set(file, (moved.get(file) || 0) + grown);
     }
   };
   const card = (unit, at) => {
