@@ -1,6 +1,7 @@
 # make demo   installs ddp-codemod into .venv and shows the main job on a fixture
 # make test   installs it with all that the tests need, and runs them
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
+# make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -8,7 +9,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint browser clean
+.PHONY: demo test lint browser ecosystem clean
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -26,6 +27,9 @@ browser: $(VENV)/ready
 	command -v chromedriver || apt-get install --yes chromium chromium-driver
 	$(RUN) pip install --quiet --group browser
 	$(RUN) pytest tests/review/test_page.py
+
+ecosystem: $(VENV)/ready
+	$(VENV)/bin/python tests/ecosystem/run.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
