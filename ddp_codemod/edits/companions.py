@@ -1,17 +1,13 @@
-"""Edits that come with another: an import that nothing uses any more, a list of choices that has to admit the new name."""
+"""Imports that nothing uses any more once an expression is dropped."""
 
 from __future__ import annotations
 
 import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ddp_codemod.model import Edit, Reason
-from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.origins.options import choices
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.load import Rules
 
 DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec"})  # with these, a name may be used unseen
 
@@ -71,29 +67,3 @@ def _noqa(module: Module, statement: ast.stmt) -> bool:
     place = module.place(statement)
     _, end = module.source.line_span(place.end)
     return "noqa" in module.source.text[place.start : end].lower()
-
-
-def widened_choices(leaf: Leaf, text: str, edit: Edit, rules: Rules) -> list[Edit]:
-    """The edit that lets an option's list of choices admit its new default."""
-    module = leaf.module
-    if not isinstance(module, Module) or not isinstance(leaf.node, ast.AST):
-        return []
-    keyword = module.parents.get(leaf.outer or leaf.node)
-    call = module.parents.get(keyword) if isinstance(keyword, ast.keyword) else None
-    if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword):
-        return []
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    for flag in (flag for idioms in rules.idioms for flag in idioms.flag):
-        if flag.method != method or flag.default != keyword.arg:
-            continue
-        listed = choices(call, flag)
-        if not isinstance(listed, (ast.List, ast.Tuple, ast.Set)) or not listed.elts:
-            return []
-        values = [part.value for part in listed.elts if isinstance(part, ast.Constant)]
-        if len(values) != len(listed.elts) or any(str(value).lower() == text for value in values):
-            return []
-        last = listed.elts[-1]
-        quote = module.text(last)[-1]
-        end = module.place(last).end
-        return [replace(edit, start=end, end=end, after=f", {quote}{text}{quote}", reason=Reason.of("edit-choices", value=text))]
-    return []

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ddp_codemod.edits import companions
+from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.values import new_value
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
@@ -135,7 +136,7 @@ class Planner:
             made = edit(value.start, value.end, value.text)
             if value.dropped is not None:
                 self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _key(made)))
-            return [made, *companions.widened_choices(change.leaf, change.text, made, self.rules)]
+            return [made, *admitting_edits(finding, change.leaf, change.text, made, self.rules)]
         if isinstance(change, NewKeyword):
             place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))

@@ -77,6 +77,8 @@ class Facts:
         if home is not scope or not isinstance(home, BODIES):
             return self.at_end(module, home, node.id)
         made = bindings(module, home)[node.id]
+        if isinstance(home, ast.Module) and (elsewhere := global_bindings(module, node.id)):
+            return [*made, *elsewhere]  # a function may have run
         if len(made) == 1 and _unconditional(module, made[0], home):
             return made
         reached = self._flow(module, made).before(node)

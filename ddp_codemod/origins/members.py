@@ -14,7 +14,7 @@ from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.origins.leaf import Default, Leaf, Way
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef, Variable
 from ddp_codemod.sites.scopes import Binding, assigned, bindings, scope_of
 
@@ -41,7 +41,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
                 if isinstance(member, Variable):
                     found += tracer.variable(member, node, way)
     if not found:
-        found += options.flags(tracer, module, node.attr, way)
+        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
     if not found:
         found += configured.trace_key(tracer, node, way)
     if not found:
@@ -114,6 +114,8 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if closed:
         return found
     found += look_up(tracer, module, node.value, node.slice, way) or []
+    if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
+        found += options.flags(tracer, module, str(node.slice.value), way)
     if not found:
         found += configured.trace_key(tracer, node, way)
     if not found and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
@@ -123,6 +125,12 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
             leaf for leaf in tracer.trace(module, node.value, way) if leaf.kind == "parameter" and leaf.module.name == module.name
         ]
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
+
+
+def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
+    """Whether a mapping is ``vars(...)`` of something: the attributes of parsed arguments."""
+    made = [node] if isinstance(node, ast.Call) else [leaf.node for leaf in tracer.trace(module, node, way)]
+    return any(isinstance(call, ast.Call) and last_name(call.func) == "vars" for call in made)
 
 
 def _is_default_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
@@ -155,7 +163,9 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
     """The leaves of ``getattr(x, "name", default)``."""
     found: list[Leaf] = []
     name = node.args[1]
-    if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+    if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.isidentifier():
+        found = options.flags(tracer, module, name.value, way)
+    elif isinstance(name, ast.Constant) and isinstance(name.value, str):
         attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
         module.parents[attribute] = module.parents[node]
         found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != "unknown"]

@@ -59,31 +59,35 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
             for call in calls.calls_of(other).get(flag.defaults_method or "", ()):
                 if any(keyword.arg == name for keyword in call.keywords):
                     by_file.setdefault(other_name, []).append((other, call, flag))
+    declaring = set(by_file)
     if module.name not in by_file:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
         by_file = {
             file: made for file, made in by_file.items() if any(_may_be_ours(tracer, one, call, flag) for one, call, flag in made)
         }
     found: list[Leaf] = []
-    for file in _nearest(module.name, by_file):
+    nearest = _nearest(module.name, by_file)
+    for file in nearest:
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
-    return [*found, *_given_at_launch(tracer, words, way)] if found else []
+    others = declaring - set(nearest)
+    return [*found, *_given_at_launch(tracer, words, others, way)] if found else []
 
 
-def _given_at_launch(tracer: Tracer, words: Iterable[str], way: Way) -> list[Leaf]:
-    """What the project's launch files pass for an option."""
+def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:
+    """What the project's launch files pass for an option; ``others`` are files that have one of the same name of their own."""
     found: list[Leaf] = []
     for word in sorted(words):
         for script in tracer.resolver.project.scripts(word):
             for option in script.options:
-                if option.name == word and tracer.could_be_value(option.value) and tracer.resolver.project.runs(option.program):
+                started = tracer.resolver.project.started(option.program) if option.name == word else []
+                if any(file not in others for file in started) and tracer.could_be_value(option.value):
                     step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
                     found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
     return list(dict.fromkeys(found))
 
 
 def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:
-    value = calls.argument_of(call, flag.default, None)
+    value = calls.argument_of(call, flag.default, flag.default_position)
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         return tracer.could_be_value(value.value)
     return True
@@ -110,11 +114,22 @@ def _nearest(name: str, files: Iterable[str]) -> list[str]:
 
 def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Way) -> list[Leaf]:
     keyword = name if last_name(call.func) == flag.defaults_method else flag.default
-    value = calls.argument_of(call, keyword, None)
+    value = calls.argument_of(call, keyword, flag.default_position)
     step = way.hop(module.place(call), Reason.of("hop-option", name=name), "option-default")
     if value is None:
         return [tracer.unknown(module, call, step, "why-option", name=name)]
     return tracer.trace(module, value, Way(step.kind, step.hops, None, step.seen))
+
+
+def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The default of ``HANDLE.value``, where HANDLE is what declaring an option gave (absl)."""
+    found: list[Leaf] = []
+    if node.attr == "value":
+        for leaf in tracer.trace(module, node.value, way):
+            for flag in _flags_of(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
+                if isinstance(leaf.node, ast.Call) and last_name(leaf.node.func) == flag.method:
+                    found += _default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)
+    return found
 
 
 def _flags_of(tracer: Tracer) -> list[Flag]:
@@ -138,7 +153,7 @@ def destination(call: ast.Call, flag: Flag) -> str | None:
 
 def choices(call: ast.Call, flag: Flag) -> ast.expr | None:
     """The list of values that an option accepts."""
-    found = calls.argument_of(call, flag.choices, None)
+    found = calls.argument_of(call, flag.choices, flag.choices_position)
     if isinstance(found, ast.Call) and found.args:  # click.Choice([...])
         found = found.args[0]
     return found

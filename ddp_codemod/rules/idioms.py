@@ -49,6 +49,8 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     method: Name
     default: Name
     choices: Name
+    default_position: int | None = None
+    choices_position: int | None = None
     dest: str | None = None
     defaults_method: str | None = None
     source: tuple[Name, ...]

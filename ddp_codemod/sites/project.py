@@ -116,11 +116,11 @@ class Project:
                     found.append(script)
         return found
 
-    def runs(self, program: str) -> bool:
-        """Whether a program that a launch file starts, a script or a dotted module, is a file of the project."""
+    def started(self, program: str) -> list[str]:
+        """The files of the project that a program of a launch file, a script or a dotted module, can be."""
         path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
         path = path.removeprefix("./")
-        return any(name == path or name.endswith(f"/{path}") or path.endswith(f"/{name}") for name in self.names)
+        return [name for name in self.names if name == path or name.endswith(f"/{path}") or path.endswith(f"/{name}")]
 
     def source(self, name: str) -> Source | None:
         """The text of a file that was looked into, as edits take it."""

@@ -61,6 +61,7 @@ class Resolver:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._resolving: set[Variable] = set()
 
     def names(self, module: Module, node: ast.expr) -> list[str]:
         """Qualified names, from outside the project, that an expression can stand for."""
@@ -121,12 +122,18 @@ class Resolver:
 
     def variable(self, variable: Variable, depth: int = 0) -> list[Entity]:
         """What a name of a scope can stand for, over all its bindings."""
+        if variable in self._resolving:  # ``x = x.lower()``: nothing new comes from here
+            return []
         found: list[Entity] = []
         made = lasting(variable.module, variable.scope, variable.name)
         if isinstance(variable.scope, ast.Module):
             made = [*made, *global_bindings(variable.module, variable.name)]
-        for binding in made:
-            found += self._binding(variable.module, variable.scope, binding, depth)
+        self._resolving.add(variable)
+        try:
+            for binding in made:
+                found += self._binding(variable.module, variable.scope, binding, depth)
+        finally:
+            self._resolving.discard(variable)
         return _distinct(found)
 
     def _binding(self, module: Module, scope: ast.AST, binding: Binding, depth: int) -> list[Entity]:

@@ -162,7 +162,6 @@ def test_what_lies_under_a_folder(name: str, folder: str, wanted: bool) -> None:
     assert is_under(name, folder) is wanted
 
 
-@pytest.mark.xfail(reason="a name that its own bindings mention is resolved again and again", strict=True)
 def test_names_that_mention_themselves_cost_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "x = f\nif c:\n    x = x\nelse:\n    x = x.g\nLOOK(x)\n"
     resolver = project(tmp_path, a=text)
