@@ -36,7 +36,7 @@ Counts = dict[str, dict[str, int]]  # platform -> what -> how many
 
 
 class Unfetched(Exception):
-    """A package that pip could not fetch; the text is pip's first line, which says why it failed to connect."""
+    """A package that pip could not fetch; the text is pip's last line."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ def wheel(pin: str) -> Path:
             [sys.executable, "-m", "pip", *words], capture_output=True, text=True, encoding="utf-8", errors="replace"
         )
         if pip.returncode:
-            raise Unfetched((pip.stderr.strip().splitlines() or ["pip failed"])[0])
+            raise Unfetched((pip.stderr.strip().splitlines() or ["pip failed"])[-1])
         found = sorted(folder.glob("*.whl"))
     return found[0]
 
