@@ -97,6 +97,8 @@ class Crew:
                 with contextlib.suppress(OSError):
                     process.stdin.close()
             listener.join(GRACE)
+            if process.stdout is not None and not listener.is_alive():
+                process.stdout.close()
 
     def output(self) -> bytes:
         """All that was said, process by process."""

@@ -12,7 +12,7 @@ from ddp_codemod.model import Decision, Place, Reason, Survey
 from ddp_codemod.rules.model import Platform, Surface
 
 UNKNOWN = "?"
-UNTRIED = ("keep-unreachable", "keep-no-training")  # decisions by which no group forms here
+UNTRIED = ("keep-unreachable", "keep-no-training", "keep-handler")  # no group forms here, or another site decides
 _OWN_STORE = re.compile(r"\bstore\s*=(?!=|\s*None\b)")
 _PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify brings its own
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,7 @@ def watch(command: Sequence[str], stop: bool, seconds: float | None, tell: Calla
     if stop:
         environment["DDP_CODEMOD_STEPS"] = "0"
     if seconds is not None:
-        environment["DDP_CODEMOD_SECONDS"] = str(seconds)
+        environment["DDP_CODEMOD_UNTIL"] = str(time.time() + seconds)
 
     def listen(line: bytes) -> None:
         at = line.find(MARK)

@@ -29,9 +29,9 @@ def _say(**entry: Any) -> None:
 
 
 def _wrap(module: Any) -> None:
-    limit = os.environ.get("DDP_CODEMOD_SECONDS")
-    if limit:
-        faulthandler.dump_traceback_later(float(limit))
+    limit = os.environ.get("DDP_CODEMOD_UNTIL")
+    if limit:  # seconds since the epoch: the same moment in all ranks, however late they started
+        faulthandler.dump_traceback_later(max(0.1, float(limit) - time.time()))
     real = module.init_process_group
 
     @functools.wraps(real)

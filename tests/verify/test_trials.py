@@ -1,0 +1,134 @@
+"""Real ranks, real torch: groups that form, that fail, and that hang."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.health import Trial
+from ddp_codemod.machine.processes import TOKEN, Crew
+from ddp_codemod.machine.verify import attempt
+from ddp_codemod.rules.load import load_diagnostics
+
+KNOWN = load_diagnostics()
+STEPS = ["import", "form", "all_reduce", "broadcast", "barrier", "ddp_step", "destroy"]
+
+
+def marked(token: str = "") -> list[int]:
+    """Processes that descend from a trial."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"{TOKEN}={token}".encode() in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.parametrize("launch", ["spawn", "torchrun"])
+def test_gloo_passes_every_step(launch: str) -> None:
+    tried = attempt(Trial("gloo", "env://?use_libuv=0"), launch, 2, python=sys.executable, seconds=60, known=KNOWN)
+    assert tried.state == "passed", tried
+    assert [name for name, _ in tried.steps] == STEPS
+
+
+@pytest.mark.parametrize("init_method", ["tcp://10.9.8.7:23456?use_libuv=0", "file:///nfs/shared/meeting"])
+def test_meeting_points_of_other_machines_are_replaced(init_method: str) -> None:
+    tried = attempt(Trial("gloo", init_method), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+    assert tried.state == "passed", tried
+
+
+def test_a_backend_that_is_not_built_in_fails_with_its_diagnosis() -> None:
+    tried = attempt(Trial("mpi", None), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+    assert tried.state == "failed"
+    assert tried.diagnosis is not None
+    assert tried.diagnosis.signature is not None
+    assert tried.diagnosis.signature.id == "backend-not-built-in"
+
+
+@pytest.fixture
+def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 1 never comes to the meeting point."""
+    (tmp_path / "stuck").mkdir()
+    (tmp_path / "stuck" / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        "if os.environ.get('RANK') == '1':\n"
+        "    def hold(frame, event, argument):\n"
+        "        if frame.f_code.co_name == 'init_process_group':\n"
+        "            import threading\n"
+        "            threading.Event().wait()\n"
+        "    sys.setprofile(hold)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "stuck"))
+
+
+@pytest.mark.usefixtures("stuck")
+def test_a_hang_ends_at_the_limit_with_the_stacks() -> None:
+    tried = attempt(Trial("gloo", None), "spawn", 2, python=sys.executable, seconds=4, known=KNOWN)
+    assert tried.state == "hung", tried
+    assert "in init_process_group" in tried.output
+    assert marked() == []
+
+
+def test_nothing_is_left_of_processes_in_sessions_of_their_own(tmp_path: Path) -> None:
+    child = "import subprocess, sys, threading; subprocess.Popen([sys.executable, '-c', 'import threading; threading.Event().wait()'], start_new_session=True); print('started', flush=True); threading.Event().wait()"
+    with Crew(os.environ, tmp_path) as crew:
+        lines: list[bytes] = []
+        crew.start([sys.executable, "-c", child], listen=lines.append)
+        assert not crew.wait(2)
+        assert lines == [b"started\n"]
+        assert len(marked(crew.token)) == 2
+    assert marked(crew.token) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_nothing_stays_behind_when_verify_itself_is_ended(project, tmp_path: Path, number: signal.Signals) -> None:  # type: ignore[no-untyped-def]
+    """The ranks of a hung trial end with it, whatever ends it."""
+    ranks = tmp_path / "ranks"
+    ranks.mkdir()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    (ranks / "sitecustomize.py").write_text(
+        "import os, sys, threading\n"
+        "def hold(frame, event, argument):\n"
+        "    if frame.f_code.co_name == 'form':\n"
+        "        open(os.path.join(os.path.dirname(__file__), 'at-form-' + os.environ['RANK']), 'w').close()\n"
+        "        threading.Event().wait()\n"
+        "if 'RANK' in os.environ:\n"
+        "    sys.setprofile(hold)\n"
+    )
+    root = project('import torch.distributed as dist\n\ndist.init_process_group("gloo")\n')
+    command = [
+        sys.executable,
+        "-m",
+        "ddp_codemod",
+        "verify",
+        ".",
+        "--platform",
+        "cpu",
+        "--launch",
+        "spawn",
+        "--python",
+        sys.executable,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ranks), "TMPDIR": str(temporary)}
+    with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while len(list(ranks.glob("at-form-*"))) < 2 and process.poll() is None:
+            os.sched_yield()
+        assert len(marked()) == 2
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    for pid in marked():
+        with contextlib.suppress(OSError):
+            os.pidfd_open(pid)
+            os.waitid(os.P_PIDFD, os.pidfd_open(pid), os.WEXITED)
+    while marked():
+        os.sched_yield()
+    if number is not signal.SIGKILL:
+        assert process.returncode == 130
+        assert list(temporary.iterdir()) == []
