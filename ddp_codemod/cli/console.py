@@ -72,12 +72,14 @@ class Console:
         return text(key, self.lang, **args)
 
     def progress(self, name: str, done: int, total: int) -> None:
-        """Show how far long work has come, and the file it is at: one line on a terminal, nothing elsewhere."""
+        """Show how far long work has come, and the file it is at."""
+        self.working(self.text("progress", name=name, done=done + 1, total=total))
+
+    def working(self, line: str) -> None:
+        """Show what takes long: one line on a terminal, nothing elsewhere."""
         if self.quiet or not _takes_escapes(sys.stderr):
             return
-        sys.stderr.write(
-            "\r\x1b[K" + self.text("progress", name=name, done=done + 1, total=total)[: get_terminal_size().columns // 2]
-        )
+        sys.stderr.write("\r\x1b[K" + line[: get_terminal_size().columns // 2])
         sys.stderr.flush()
         self._progress = True
 

@@ -52,7 +52,7 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
     exe = python or default_python(Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
     try:
-        facts = interview(exe, lambda section: console.progress(console.text(f"doctor-section-{section}"), 0, 1))
+        facts = interview(exe, lambda section: console.working(console.text(f"doctor-section-{section}")))
     except OSError as why:
         raise fail("doctor-python-fails", python=exe, why=why) from None
     return examine(facts, known)

@@ -56,7 +56,6 @@ def command(
     steps: int | None,
 ) -> int:
     """Try every site, or watch a command of the user's."""
-    from ddp_codemod.machine.interview import default_python
     from ddp_codemod.machine.verify import LAUNCHES
 
     console = Console(settings.lang, settings.color, settings.quiet)
@@ -67,9 +66,17 @@ def command(
         return watched(console, own, steps == 0, timeout)
     if not settings.paths:
         raise fail("verify-usage")
-    exe = python or default_python(root_of([existing(path) for path in settings.paths]))
+    exe = python or _python(root_of([existing(path) for path in settings.paths]))
     request = Request(exe, _ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
     return _verify(settings, console, request)
+
+
+def _python(root: Path) -> str:
+    """The project's Python, or this one where only it has torch."""
+    from ddp_codemod.machine.interview import default_python, has_torch
+
+    exe = default_python(root)
+    return sys.executable if not has_torch(exe) and has_torch(sys.executable) else exe
 
 
 def _ranks(said: str) -> tuple[int, ...]:
@@ -155,7 +162,7 @@ class _Trying:
         request = self._request
         for launch in request.launches:
             for n in request.ranks:
-                self._console.progress(self._console.text("verify-trying", launch=launch, n=n, backend=trial.backend), n - 1, n)
+                self._console.working(self._console.text("verify-trying", launch=launch, n=n, backend=trial.backend))
                 try:
                     tried = attempt(
                         trial, launch, n, python=request.python, seconds=request.seconds,

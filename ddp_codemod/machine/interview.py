@@ -28,6 +28,15 @@ def default_python(folder: Path, environ: Mapping[str, str] = os.environ) -> str
     return shutil.which("python") or shutil.which("python3") or sys.executable
 
 
+def has_torch(python: str) -> bool:
+    """Whether a Python finds a torch, without importing it."""
+    ask = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
+    try:
+        return subprocess.run([python, "-c", ask], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
+    except OSError:
+        return False
+
+
 def interview(python: str, progress: Callable[[str], None] | None = None, seconds: float = SECONDS) -> dict[str, Any]:
     """What the environment says, by section. A section that failed or took too long has an ``error``.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.machine import interview as module
-from ddp_codemod.machine.interview import PROBE, default_python, interview
+from ddp_codemod.machine.interview import PROBE, default_python, has_torch, interview
 from ddp_codemod.machine.probe import SECTIONS
 from ddp_codemod.machine.verify import WORKER
 from ddp_codemod.machine.watch import RECORDER
@@ -110,3 +110,12 @@ def test_which_python_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert default_python(tmp_path / "project", {}) == str(tmp_path.joinpath("project/.venv", *inside))
     monkeypatch.setattr(module.shutil, "which", lambda name: None)
     assert default_python(tmp_path, {}) == sys.executable
+
+
+def test_whether_a_python_has_torch_is_asked_without_importing_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert has_torch(sys.executable)
+    monkeypatch.setenv("PYTHONPATH", "")
+    assert has_torch(sys.executable) == (importlib.util.find_spec("torch") is not None)
+    assert not has_torch("no-such-python")
