@@ -75,6 +75,7 @@ class Run:
             options.platform, options.rules, Tracer(resolver, self.facts, options.rules, options.platform), self.facts
         )
         self.ignored = 0
+        self._groups: dict[str, bool] = {}
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
 
     def survey(self) -> Survey:
@@ -148,8 +149,13 @@ class Run:
                     yield match_configured(self.context, use, parameter, fix)
 
     def _makes_group(self, module: Module) -> bool:
-        """Whether a file makes the default group itself."""
-        return any(use.surface.default_group for use in self.finder.uses(module))
+        """Whether a file, or for one of a package any file of that package, makes the default group itself."""
+        top = self.project.package(module.name)
+        if top not in self._groups:
+            names = [module.name] if top == module.name else self.project.select(self.finder.candidate.search, [top])
+            trees = [tree for name in names for tree in self.project.programs(name)]
+            self._groups[top] = any(use.surface.default_group for tree in trees for use in self.finder.uses(tree))
+        return self._groups[top]
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
@@ -160,7 +166,8 @@ class Run:
                 if finding is None:
                     return None
                 needed = self.options.platform.required_import
-                wanted = finding.action is Action.EDIT and needed is not None
+                # a file that knows the module imports it where it wants to
+                wanted = finding.action is Action.EDIT and needed is not None and needed not in use.module.source.text
                 return replace(finding, required_import=needed) if wanted else finding
         return None
 

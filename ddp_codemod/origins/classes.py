@@ -31,6 +31,9 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
         found += _of_body(tracer, owner_module, base, name, way)
         if found:
             break
+    for other_module, other in tracer.resolver.subclasses(node):  # what stands in the class may be overridden below it
+        for leaf in _of_body(tracer, other_module, other, name, way):
+            found.append(replace(leaf, kind="subclass-argument") if leaf.kind == "field-default" else leaf)
     return found
 
 

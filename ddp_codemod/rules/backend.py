@@ -21,6 +21,8 @@ def assess(text: str, choice: BackendChoice, backends: Mapping[str, Backend]) ->
 
     A composite such as ``cpu:gloo,cuda:nccl`` is judged device by device and only the wrong parts change.
     """
+    if not text:
+        return Verdict(True)  # nothing is set here; what fills it is another leaf
     if ":" not in text:
         name = text.lower()
         if name not in backends:

@@ -77,8 +77,11 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
         if any(isinstance(change, NewKeyword) for change in changes):
-            safe = safe and parameter.add_applicability == "safe" and not any(map(_may_clash, changes))
-        return made.edit(fix.id, safe, _edit_reason(context, made, parameter, changes[0], len(changes)), changes)
+            safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
+        reason = _edit_reason(context, made, parameter, changes[0], len(changes))
+        if any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
+            safe, reason = False, Reason("edit-partly", reason.args)
+        return made.edit(fix.id, safe, reason, changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
     return made.keep(_keep_reason(context, made, parameter))
@@ -122,7 +125,12 @@ def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
     return NewText(leaf, wanted)
 
 
-def _may_clash(change: Change) -> bool:
+def _is_lost(leaf: Leaf) -> bool:
+    """Whether the trace ended in something that it does not understand; what the user gives at run time is the user's."""
+    return leaf.kind == "unknown" and leaf.why is not None and leaf.why.key not in ("why-environment", "why-option")
+
+
+def may_clash(change: Change) -> bool:
     """Whether a keyword is added beside an unpacked mapping, which may hold it too."""
     return isinstance(change, NewKeyword) and any(keyword.arg is None for keyword in change.call.keywords)
 
@@ -132,7 +140,7 @@ def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> boo
     devices = context.platform.device_types
     if len(devices) < 2 or _serves(context, leaf, devices):
         return False
-    if _is_specific(context, leaf) and any(_serves(context, other, devices[:1]) for other in leaves):
+    if _is_specific(context, leaf) and (_is_guarded(leaf) or any(_serves(context, other, devices[:1]) for other in leaves)):
         return True
     if leaf.kind in ENTRANCES:
         return False
@@ -156,8 +164,20 @@ def _scope(leaf: Leaf) -> ast.AST | None:
 
 def _is_specific(context: Context, leaf: Leaf) -> bool:
     assert isinstance(leaf.value, Known)
-    known = context.rules.backends.get(str(leaf.value.value).lower())
-    return known is not None and known.specific
+    names = [part.rpartition(":")[2].lower() for part in str(leaf.value.value).split(",")]
+    return any(name in context.rules.backends and context.rules.backends[name].specific for name in names)
+
+
+def _is_guarded(leaf: Leaf) -> bool:
+    """Whether the leaf stands under a condition of its function: there, a vendor's backend is meant for that vendor's devices."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+        return False
+    for around in leaf.module.ancestors(leaf.node):
+        if isinstance(around, (ast.If, ast.IfExp, ast.Match)):
+            return True
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+    return False
 
 
 def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:

@@ -10,7 +10,6 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewHandler, start, unreachable
 from ddp_codemod.rules.model import Fix, Handler, Parameter
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import Definition
 
 
 def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
@@ -83,24 +82,8 @@ def _trains(context: Context, use: Use, method: str) -> bool:
     if around is None:
         return False
     resolver = context.tracer.resolver
-    if any(_calls_method(other, name, method) for other, _ in resolver.lineage(use.module, around)):
-        return True
-    classes, words = {around}, [around.name]
-    for word in words:  # grows while subclasses of subclasses turn up
-        for file in resolver.project.mentioning(word):
-            other = resolver.project.module(file)
-            for node in other.nodes.get(ast.ClassDef, ()) if other else ():
-                assert isinstance(node, ast.ClassDef)
-                assert other is not None
-                if node in classes or not node.bases:
-                    continue
-                bases = [entity for base in node.bases for entity in resolver.resolve(other, base)]
-                if any(isinstance(base, Definition) and base.node in classes for base in bases):
-                    if _calls_method(other, name, method):
-                        return True
-                    classes.add(node)
-                    words.append(node.name)
-    return False
+    related = [*resolver.lineage(use.module, around), *resolver.subclasses(around)]
+    return any(_calls_method(other, name, method) for other, _ in related)
 
 
 def _target(module: Module, call: ast.Call) -> str | None:

@@ -9,7 +9,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
-from ddp_codemod.rules.match import OMITTED, leaves_of
+from ddp_codemod.rules.match import OMITTED, leaves_of, may_clash
 from ddp_codemod.rules.match_environment import already_set, set_before
 from ddp_codemod.rules.model import Fix, Parameter, Query
 from ddp_codemod.sites.find import Use
@@ -75,7 +75,8 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
     if changes:
         reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=made.resolves_to[0])
-        return made.edit(fix.id, fix.applicability == "safe", reason, changes)
+        safe = fix.applicability == "safe" and not any(map(may_clash, changes))
+        return made.edit(fix.id, safe, reason, changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
     if switched_off:

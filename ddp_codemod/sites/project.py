@@ -171,6 +171,13 @@ class Project:
                 return
             at = at.parent
 
+    def package(self, name: str) -> str:
+        """The folder of the outermost package that a file lies in; the file itself where it lies in none."""
+        top, at = name, PurePosixPath(name).parent
+        while self._is_package(at) and str(at) != ".":
+            top, at = str(at), at.parent
+        return top
+
     def _is_package(self, folder: PurePosixPath) -> bool:
         return str(folder / "__init__.py") in self._known
 

@@ -213,6 +213,25 @@ class Resolver:
                     if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) and entity.node is not node:
                         yield from self.lineage(entity.module, entity.node, depth + 1)
 
+    def subclasses(self, node: ast.ClassDef) -> list[tuple[Module, ast.ClassDef]]:
+        """The classes of the project that derive from a class, directly or not."""
+        found: list[tuple[Module, ast.ClassDef]] = []
+        classes, words = {node}, [node.name]
+        for word in words:  # grows while subclasses of subclasses turn up
+            for file in self.project.mentioning(word):
+                module = self.project.module(file)
+                for other in module.nodes.get(ast.ClassDef, ()) if module else ():
+                    assert isinstance(other, ast.ClassDef)
+                    assert module is not None
+                    if other not in classes and any(self._is_one_of(module, base, classes) for base in other.bases):
+                        classes.add(other)
+                        words.append(other.name)
+                        found.append((module, other))
+        return found
+
+    def _is_one_of(self, module: Module, base: ast.expr, classes: set[ast.ClassDef]) -> bool:
+        return any(isinstance(entity, Definition) and entity.node in classes for entity in self.resolve(module, base))
+
     def external_bases(self, module: Module, node: ast.ClassDef, depth: int = 0) -> list[str]:
         """Qualified names of the classes from outside that a class derives from, directly or through project classes."""
         found: list[str] = []
