@@ -122,7 +122,12 @@ def _tell(settings: Settings, console: Console, reading: Reading, name: str, tol
     if not reading.diagnoses:
         key = "diagnose-nothing" if reading.size else "diagnose-empty"
         console.out(
-            console.text(key, command=command_line(["ddp-codemod", "diagnose", *([name] if reading.size else []), "--hang"]))
+            console.text(
+                key,
+                command=command_line(
+                    ["ddp-codemod", "diagnose", *([name] if reading.size and Path(name).is_file() else []), "--hang"]
+                ),
+            )
         )
         return
     first, *others = reading.diagnoses
