@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ddp_codemod.model import Decision, Hop, Origin, Place
+from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.tree import place_of, text_of
-from ddp_codemod.rules.finding import Finding
+from ddp_codemod.rules.finding import Finding, NewText
 
 
 def decisions_of(finding: Finding) -> Iterator[Decision]:
@@ -19,6 +19,28 @@ def decisions_of(finding: Finding) -> Iterator[Decision]:
         yield replace(made, place=leaf.place, value=leaf.text, origins=(_origin(leaf),), hops=leaf.way.hops)
     if not finding.at:
         yield made
+        yield from _on_the_way(finding, made)
+
+
+def _on_the_way(finding: Finding, made: Decision) -> Iterator[Decision]:
+    """The calls of project functions that hand on a value which is edited: each chooses a backend too."""
+    for change in finding.changes:
+        for hop in change.leaf.way.hops if isinstance(change, NewText) else ():
+            if hop.reason.key == "hop-argument" and isinstance(change, NewText):
+                leaf = change.leaf
+                line = leaf.module.source.position(leaf.place.start)[0]
+                reason = Reason.of("edit-through", surface=made.surface, origin=f"{leaf.module.name}:{line}", wanted=change.text)
+                parameter = dict(hop.reason.args)["name"]
+                yield replace(
+                    made,
+                    place=hop.place,
+                    call=hop.place,
+                    parameter=parameter,
+                    value=None,
+                    origins=(_origin(leaf),),
+                    reason=reason,
+                    hops=(),
+                )
 
 
 def places_of(finding: Finding) -> tuple[Place, Place]:
