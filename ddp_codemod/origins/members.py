@@ -205,7 +205,10 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
         if leaf.kind != "object":
             continue
         understood = True
-        for value in _chosen(tracer, leaf, wanted):
+        chosen = _chosen(tracer, leaf, wanted)
+        if not chosen and not isinstance(wanted, Known) and any(True for _ in _entries(leaf.code[1])):
+            found.append(tracer.unknown(*leaf.code, way, "why-table", device=tracer.platform.device_types[0]))
+        for value in chosen:
             step = leaf.way.hop(leaf.code[0].place(value), Reason.of("hop-key", text=name), "key")
             found += tracer.trace(leaf.code[0], value, step)
     return found if understood else None
@@ -219,8 +222,9 @@ def _chosen(tracer: Tracer, leaf: Leaf, wanted: Value) -> list[ast.expr]:
         return [value for key, value in entries if not isinstance(key, Known) or key.value == wanted.value]
     keys = [key.value for key, _ in entries if isinstance(key, Known)]
     if len(keys) == len(entries) and all(key in tracer.device_types for key in keys):
-        own = [value for key, value in entries if isinstance(key, Known) and key.value in tracer.platform.device_types]
-        return own or [value for _, value in entries]
+        if tracer.platform.device_types[:1] and tracer.platform.device_types[0] not in keys:
+            return []  # what comes out there is not in the table, and the other entries are for other devices
+        return [value for key, value in entries if isinstance(key, Known) and key.value in tracer.platform.device_types]
     return [value for _, value in entries]
 
 
