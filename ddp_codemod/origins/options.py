@@ -70,6 +70,7 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
     others = declaring - set(nearest)
+    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call)} | words
     return [*found, *_given_at_launch(tracer, words, others, way)] if found else []
 
 
@@ -136,13 +137,18 @@ def _flags_of(tracer: Tracer) -> list[Flag]:
     return [flag for idioms in tracer.idioms for flag in idioms.flag]
 
 
+def _texts(call: ast.Call) -> list[str]:
+    """The texts that name an option: ``-b``, ``--dist-backend``."""
+    return [part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
 def destination(call: ast.Call, flag: Flag) -> str | None:
     """The attribute or parameter name under which an option's value arrives."""
     if flag.dest:
         dest = calls.argument_of(call, flag.dest, None)
         if isinstance(dest, ast.Constant) and isinstance(dest.value, str):
             return dest.value
-    texts = [part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    texts = _texts(call)
     plain = [text for text in texts if not text.startswith("-") and text.isidentifier()]
     if plain and flag.dest is None:
         return plain[0]  # click: the name without dashes is the parameter's
