@@ -31,6 +31,7 @@ from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
+from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
 
@@ -75,7 +76,8 @@ class Run:
             options.platform, options.rules, Tracer(resolver, self.facts, options.rules, options.platform), self.facts
         )
         self.ignored = 0
-        self._groups: dict[str, bool] = {}
+        self.groups = Groups(self.project, self.finder)
+        self._noted: set[Module] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
 
     def survey(self) -> Survey:
@@ -120,8 +122,10 @@ class Run:
             self.project.unread(name, self.finder.candidate.search)
 
     def _match(self, use: Use) -> Iterator[Finding]:
-        if use.surface.if_no_group and self._makes_group(use.module):
-            return
+        if use.surface.if_no_group:
+            if use.module in self._noted or self.groups.made_for(use.module):
+                return
+            self._noted.add(use.module)  # one note a file
         rules = self.options.rules
         wanted = dict.fromkeys((*self.options.platform.rules, *self.options.fixes))
         backend: Finding | None = None
@@ -147,15 +151,6 @@ class Run:
             for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
                 if parameter.role == "backend":
                     yield match_configured(self.context, use, parameter, fix)
-
-    def _makes_group(self, module: Module) -> bool:
-        """Whether a file, or for one of a package any file of that package, makes the default group itself."""
-        top = self.project.package(module.name)
-        if top not in self._groups:
-            names = [module.name] if top == module.name else self.project.select(self.finder.candidate.search, [top])
-            trees = [tree for name in names for tree in self.project.programs(name)]
-            self._groups[top] = any(use.surface.default_group for tree in trees for use in self.finder.uses(tree))
-        return self._groups[top]
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:

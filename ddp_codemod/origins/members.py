@@ -42,9 +42,9 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
                     found += tracer.variable(member, node, way)
     if not found:
         found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
-    if not found:
+    if not found or len(configured.chain(node)) > 1:
         found += configured.trace_key(tracer, node, way)
-    if not found:
+    if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
         found += classes.only_field(tracer, node.attr, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 

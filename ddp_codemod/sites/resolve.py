@@ -184,6 +184,9 @@ class Resolver:
             return self._module_member(entity.module, name, depth)
         if isinstance(entity, (Definition, Instance)) and isinstance(entity.node, ast.ClassDef):
             return self._class_member(entity.module, entity.node, name, depth)
+        if isinstance(entity, Variable):  # a field that holds an object
+            held = [other for other in self.variable(entity, depth + 1) if not isinstance(other, (Variable, External))]
+            return _distinct([found for other in held for found in self.member(other, name, depth + 1)])
         return []
 
     def _module_member(self, module: Module, name: str, depth: int) -> list[Entity]:

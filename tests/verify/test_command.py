@@ -170,7 +170,7 @@ def test_a_command_of_the_user_s_is_watched(project, capfd: pytest.CaptureFixtur
     assert code == 0, out + err
     assert "backend='gloo', init_method='tcp://127.0.0.1:" in out
     assert "of 2: group formed over gloo" in out
-    assert ("trained on gloo" in out) == (not stop)
+    assert ("trained on" in out) == (not stop)  # the ranks write at once, into each other's lines
     assert "2 ranks formed a group" in err
 
 
