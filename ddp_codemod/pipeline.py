@@ -11,8 +11,7 @@ from pathlib import Path
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.model import Action, Advisory, Decision, Reason, Survey
-from ddp_codemod.origins.calls import calls_of
+from ddp_codemod.model import Action, Decision, Reason, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.trace import Tracer
@@ -20,6 +19,7 @@ from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell_kinds import NAMES as LAUNCHERS
 from ddp_codemod.parse.tree import Tree
+from ddp_codemod.rules.advise import advise
 from ddp_codemod.rules.decisions import decisions_of, in_order, places_of
 from ddp_codemod.rules.finding import Context, Finding, NewText
 from ddp_codemod.rules.load import Rules
@@ -98,7 +98,7 @@ class Run:
             platform=self.options.platform.id,
             decisions=decisions,
             edits=plan.edits,
-            advisories=tuple(self._warnings(plan.findings)),
+            advisories=tuple(advise(self.context, self.finder, plan.findings, self._writable)),
             skipped=tuple(sorted(self.project.skipped.values(), key=lambda skipped: skipped.name)),
             sources={name: source for name in sorted(names) if (source := self.project.source(name)) is not None},
             files_seen=sum(any(is_under(name, at) for at in self.under) for name in self.project.names),
@@ -184,30 +184,6 @@ class Run:
                 return not isinstance(tree, Module) or not _in_string(tree, said.start())
         return False
 
-    def _warnings(self, findings: tuple[Finding, ...]) -> Iterator[Advisory]:
-        """The platform's warnings whose backend comes out somewhere; each once, for the project."""
-        outcomes = {change.text for f in findings for change in f.changes if hasattr(change, "text")}
-        outcomes |= {text.lower() for f in findings if f.action is Action.KEEP and _is_backend(f) for text in f.resolves_to}
-        for warning in self.options.platform.warnings:
-            if warning.when_backend in outcomes:
-                text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
-                name, line = self._first_call(warning.when_calls) if warning.when_calls else ("", 0)
-                if name or not warning.when_calls:
-                    yield Advisory(name, line, warning.id, Reason.of("platform-warning", **text))
-
-    def _first_call(self, wanted: tuple[str, ...]) -> tuple[str, int]:
-        """The first file and line under the paths that calls one of the names; ("", 0) where none does."""
-        words = {name.rsplit(".", 1)[-1] for name in wanted}
-        tops = {name.split(".")[1].encode() for name in wanted}
-        for name in sorted({name for word in words for name in self.project.mentioning(f"{word}(") if self._writable(name)}):
-            module = self.project.module(name) if any(top in self.project.data(name) for top in tops) else None
-            for word in sorted(words) if module else ():
-                assert module is not None
-                for call in calls_of(module).get(word, ()):
-                    if set(self.context.tracer.resolver.names(module, call.func)) & set(wanted):
-                        return name, module.source.position(module.place(call).start)[0]
-        return "", 0
-
     def _writable(self, name: str) -> bool:
         return any(is_under(name, at) for at in self.under)
 
@@ -279,12 +255,6 @@ def _no_fix(rules: Rules) -> Fix:
 def _in_string(module: Module, offset: int) -> bool:
     texts = (node for kind in (ast.Constant, ast.JoinedStr) for node in module.nodes.get(kind, ()))
     return any(place.start < offset < place.end for place in (module.place(node) for node in texts))
-
-
-def _is_backend(finding: Finding) -> bool:
-    return any(
-        parameter.role == "backend" and parameter.name == finding.parameter for parameter in finding.use.surface.parameters
-    )
 
 
 __all__ = ["Options", "Reason", "explain", "survey"]

@@ -83,6 +83,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     if_no_group: bool = False
     # Its last name is distinctive: a call by it through something unknown is listed for review where its value would be wrong.
     by_name: bool = False
+    missing_on: tuple[Name, ...] = ()  # platforms whose torch has no such name: importing it fails there
     parameters: tuple[Parameter, ...] = ()
     edit_applicability: Literal["safe", "unsafe"] = "safe"
     note: str = ""
