@@ -34,6 +34,7 @@ from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.versions import Stated
 
 SUFFIXES = (".py", ".ipynb")
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
@@ -50,6 +51,7 @@ class Options:
     fixes: tuple[str, ...] = ()
     root: Path | None = None
     progress: Progress | None = None
+    torch: Stated | None = None  # the versions of torch that the project states, or the user does
 
 
 class Run:
@@ -73,7 +75,11 @@ class Run:
         self.finder = Finder(finder_surfaces, resolver, forwarders)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
         self.context = Context(
-            options.platform, options.rules, Tracer(resolver, self.facts, options.rules, options.platform), self.facts
+            options.platform,
+            options.rules,
+            Tracer(resolver, self.facts, options.rules, options.platform),
+            self.facts,
+            options.torch,
         )
         self.ignored = 0
         self.groups = Groups(self.project, self.finder)

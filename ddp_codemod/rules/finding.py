@@ -17,6 +17,7 @@ from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
+from ddp_codemod.versions import Stated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +119,7 @@ class Context:
     rules: Rules
     tracer: Tracer
     facts: Facts
+    torch: Stated | None = None  # None: not known
 
 
 def start(
