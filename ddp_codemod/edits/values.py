@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option, Script
@@ -38,7 +38,7 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     place = module.place(node)
     if leaf.kind == "enum":
         return NewValue(place.start, place.end, _text(leaf, text, rules, node))
-    if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+    if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(leaf.value, Default):
         return NewValue(place.start, place.end, _quoted(text, _first_quote(module, node)))
     return None
 

@@ -79,6 +79,8 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
         reason = _edit_reason(context, made, parameter, changes[0], len(changes))
+        if any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes):
+            safe = False  # torch is asked about a device, which may be another than the platform's
         if any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
         return made.edit(fix.id, safe, reason, changes)
@@ -111,7 +113,10 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
             else:
                 blocked = blocked or _default_reason(context)
         elif isinstance(value, Default):
-            blocked = blocked or (_default_reason(context) if default_wrong else None)
+            if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
+                changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
+            else:
+                blocked = blocked or (_default_reason(context) if default_wrong else None)
         elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class", "partial"):
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
     return changes, blocked
