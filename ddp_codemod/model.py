@@ -240,6 +240,7 @@ class Survey:
     sources: dict[str, Source] = field(default_factory=dict)  # those that decisions and edits speak of
     files_seen: int = 0
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore"
+    unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
 
 
 @dataclass(frozen=True, slots=True)

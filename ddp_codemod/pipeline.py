@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ddp_codemod.discover.files import walk
@@ -29,6 +29,7 @@ from ddp_codemod.rules.match_environment import match_environment
 from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
@@ -51,7 +52,9 @@ class Options:
     fixes: tuple[str, ...] = ()
     root: Path | None = None
     progress: Progress | None = None
-    torch: Stated | None = None  # the versions of torch that the project states, or the user does
+    torch: Stated | None = None
+    # versions of packages, where the user knows better than the project's files
+    versions: Mapping[str, Stated] = field(default_factory=dict)
 
 
 class Run:
@@ -74,12 +77,18 @@ class Run:
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.finder = Finder(finder_surfaces, resolver, forwarders)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
+        self.versions = Versions(
+            self.root,
+            options.rules.packages,
+            options.platform.facts,
+            {**options.versions, **({options.torch.package: options.torch} if options.torch else {})},
+        )
         self.context = Context(
             options.platform,
             options.rules,
             Tracer(resolver, self.facts, options.rules, options.platform),
             self.facts,
-            options.torch,
+            self.versions,
         )
         self.ignored = 0
         self.groups = Groups(self.project, self.finder)
@@ -99,16 +108,18 @@ class Run:
             | {e.name for e in plan.edits}
         )
         names |= {hop.place.name for d in decisions for hop in d.hops}
+        advisories = tuple(advise(self.context, self.finder, plan.findings, self._writable))
         return Survey(
             root=self.root,
             platform=self.options.platform.id,
             decisions=decisions,
             edits=plan.edits,
-            advisories=tuple(advise(self.context, self.finder, plan.findings, self._writable)),
+            advisories=advisories,
             skipped=tuple(sorted(self.project.skipped.values(), key=lambda skipped: skipped.name)),
             sources={name: source for name in sorted(names) if (source := self.project.source(name)) is not None},
             files_seen=sum(any(is_under(name, at) for at in self.under) for name in self.project.names),
             ignored=self.ignored,
+            unstated=tuple(sorted(self.versions.open)),
         )
 
     def _uses(self) -> Iterator[Use]:

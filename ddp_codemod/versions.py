@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.specifiers import Specifier
+    from packaging.version import Version
 
 LOCAL = re.compile(r"\+[\w.]+")  # of 2.1.2+cu118: a build of a version is that version
 
@@ -31,15 +37,31 @@ def holds(condition: str, stated: Stated | None) -> bool | None:
     return None if stated is None else _overlap(condition, stated.specifier)
 
 
+def possible(specifier: str) -> bool:
+    """Whether any version meets a specifier; False also for what is none."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        given = SpecifierSet(LOCAL.sub("", specifier))
+    except InvalidSpecifier:
+        return False
+    return any(given.contains(point, prereleases=True) for point in _points(given))
+
+
 @lru_cache(maxsize=256)
 def _overlap(condition: str, specifier: str) -> bool | None:
     """As ``holds``: between two neighbours of the versions that are named nothing changes, so one point there stands for all."""
     from packaging.specifiers import SpecifierSet  # most runs ask nothing
-    from packaging.version import Version
 
     wanted, given = SpecifierSet(condition), SpecifierSet(LOCAL.sub("", specifier))
-    named = {Version(part.version.removesuffix(".*")) for part in (*wanted, *given)}
-    behind = {Version(".".join(map(str, version.release)) + ".0.0.1") for version in named}
-    points = [point for point in {Version("0"), *named, *behind} if given.contains(point, prereleases=True)]
+    points = [point for point in _points((*wanted, *given)) if given.contains(point, prereleases=True)]
     met = {wanted.contains(point, prereleases=True) for point in points}
     return None if len(met) != 1 else met.pop()
+
+
+def _points(parts: Iterable[Specifier]) -> set[Version]:
+    from packaging.version import Version
+
+    named = {Version(part.version.removesuffix(".*")) for part in parts}
+    behind = {Version(".".join(map(str, version.release)) + ".0.0.1") for version in named}
+    return {Version("0"), *named, *behind}

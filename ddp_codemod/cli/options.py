@@ -29,6 +29,7 @@ class Settings:
     platform: str | None = None
     rules: tuple[str, ...] = ()
     folders: tuple[Path, ...] = ()
+    torch_version: str | None = None
     unsafe: bool = False
     strict: bool = False
     format: str = "text"
@@ -60,6 +61,8 @@ class Settings:
             words += ["--rule", rule]
         for folder in self.folders:
             words += ["--rules", str(folder)]
+        if self.torch_version:
+            words += ["--torch-version", self.torch_version]
         if self.unsafe and "--unsafe" not in more:
             words.append("--unsafe")
         return command_line([*words, *more])
@@ -81,13 +84,15 @@ def _format(*names: str) -> Callable[[F], F]:
     return option("--format", type=click.Choice(names), default="text", help="help-format")
 
 
+_SURVEY_FORMAT = _format("text", "json", *MACHINES)
 _SURVEY = (
     option("--platform", metavar="ID", help="help-platform"),
     option("--rule", "rules", multiple=True, metavar="ID", help="help-rule"),
     _FOLDERS,
+    option("--torch-version", metavar="VERSION", help="help-torch-version"),
     option("--unsafe", is_flag=True, help="help-unsafe"),
     option("--strict", is_flag=True, help="help-strict"),
-    _format("text", "json", *MACHINES),
+    _SURVEY_FORMAT,
     _QUIET,
     _VERBOSE,
     _COLOR,
@@ -124,7 +129,8 @@ def survey_options(function: F) -> F:
 
 def patch_options(function: F) -> F:
     """The same for ``diff``, whose patch can come as a mail."""
-    return _settings(function, (*_SURVEY[:5], _format("text", "json", *MACHINES, "mbox"), *_SURVEY[6:]))
+    mail = _format("text", "json", *MACHINES, "mbox")
+    return _settings(function, tuple(mail if one is _SURVEY_FORMAT else one for one in _SURVEY))
 
 
 def talk_options(function: F) -> F:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ddp_codemod.pipeline import Options
     from ddp_codemod.report.view import View
     from ddp_codemod.rules.load import Rules
+    from ddp_codemod.versions import Stated
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,17 @@ def prepare(settings: Settings) -> Job:
     known_rules(settings.rules, rules)
     choice = choose(settings, config, rules, Machine())
     _announce(settings, console, choice)
+    versions = given_versions(settings, rules)
     from ddp_codemod.pipeline import Options  # not before it is clear that there is work
 
     options = Options(
-        paths=paths, platform=choice.platform, rules=rules, fixes=settings.rules, root=root, progress=console.progress
+        paths=paths,
+        platform=choice.platform,
+        rules=rules,
+        fixes=settings.rules,
+        root=root,
+        progress=console.progress,
+        versions=versions,
     )
     return Job(settings, console, options, root)
 
@@ -97,6 +105,22 @@ def load_rules(folders: Iterable[Path]) -> Rules:
         return load(tuple(folders))
     except RuleError as why:
         raise fail("rules-bad", str(why)) from None
+
+
+def given_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
+    """The version that --torch-version names. Raises Failure where it is none."""
+    if settings.torch_version is None:
+        return {}
+    from packaging.version import InvalidVersion, Version
+
+    from ddp_codemod.versions import Stated
+
+    try:
+        version = Version(settings.torch_version).public
+    except InvalidVersion:
+        raise fail("torch-version-bad", word=settings.torch_version) from None
+    asked = (package.name for package in rules.packages.values() if package.asked)
+    return {name: Stated(name, f"=={version}", "--torch-version") for name in asked}
 
 
 def known_rules(idents: Iterable[str], rules: Rules) -> None:

@@ -25,6 +25,8 @@ def _warnings(context: Context, findings: Sequence[Finding], writable: Writable)
     for warning in context.platform.warnings:
         if not any(warning.when_backend in _outcomes(finding) for finding in findings):
             continue
+        if context.versions.holds(warning.when) is False:
+            continue
         name, line = "", 0
         if warning.when_calls:
             name, line = _first_call(context, warning.when_calls, writable)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Example, Fix, Platform, Surface
+from ddp_codemod.versions import Stated
 
 FILE = "example.py"
 Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; changed nothing; changed it to something else
@@ -104,7 +105,17 @@ def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
         raise ValueError(f"the example {case.id} asks for the platform {case.platform!r}, which no file defines")
     path = folder / FILE
     path.write_bytes(text.encode("utf-8"))
-    found = survey(Options((folder,), rules.platforms[case.platform], rules, fixes=case.example.rules, root=folder))
+    versions = {name: Stated(name, specifier, case.id) for name, specifier in case.example.versions.items()}
+    found = survey(
+        Options(
+            (folder,),
+            rules.platforms[case.platform],
+            rules,
+            fixes=case.example.rules,
+            root=folder,
+            versions=versions,
+        )
+    )
     rendered = render(found, case.example.unsafe)
     unread = _lines(f"{one.name}: {one.reason.key} {dict(one.reason.args)}" for one in (*found.skipped, *rendered.failed))
     for change in rendered.changes:

@@ -15,6 +15,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
+from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 from ddp_codemod.versions import Stated
@@ -119,7 +120,12 @@ class Context:
     rules: Rules
     tracer: Tracer
     facts: Facts
-    torch: Stated | None = None  # None: not known
+    versions: Versions
+
+    @property
+    def torch(self) -> Stated | None:
+        """What the project as a whole states about the package that --torch-version speaks of; None where that is not known."""
+        return self.versions.asked
 
 
 def start(

@@ -20,6 +20,8 @@ from ddp_codemod.rules.model import (
     DiagnosticFile,
     Fix,
     Hint,
+    Package,
+    PackageFile,
     Platform,
     Signature,
     Surface,
@@ -47,6 +49,7 @@ class Rules:
     fixes: dict[str, Fix] = field(default_factory=dict)
     backends: dict[str, Backend] = field(default_factory=dict)
     idioms: list[Idioms] = field(default_factory=list)
+    packages: dict[str, Package] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
         if (path := folder / "backends.toml").is_file():
             known = {backend.name: backend for backend in _decode(path, BackendFile).backend}
             rules.backends.update(known)
+        if (path := folder / "versions.toml").is_file():
+            rules.packages.update({package.name: package for package in _decode(path, PackageFile).package})
         if (path := folder / "aliases.toml").is_file():
             aliases += _decode(path, AliasFile).alias
         if (path := folder / "idioms.toml").is_file():

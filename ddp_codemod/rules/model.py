@@ -9,6 +9,7 @@ import msgspec
 from ddp_codemod.rules.pattern import anchors
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
+When = dict[Name, Name]  # versions by package (rules/versions.toml): {torch = ">=2.8"}; see rules/versions.py
 
 
 class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,6 +40,22 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     platform: str | None = None  # a surface's or fix's example names the platform, a platform's own does not
     rules: tuple[str, ...] = ()  # fixes asked for beside the platform's own
     unsafe: bool = False  # apply unsafe edits too
+    versions: When = {}  # what the project states about packages
+
+
+class Package(RuleEntry, frozen=True, kw_only=True):
+    """A package whose releases conditions speak of."""
+
+    name: Name
+    names: tuple[Name, ...]  # as requirements and environments call it, in lower case
+    asked: bool = False  # the option --torch-version speaks of it
+    source: tuple[Name, ...]
+
+
+class PackageFile(RuleEntry, frozen=True, kw_only=True):
+    """rules/versions.toml"""
+
+    package: tuple[Package, ...]
 
 
 class Handler(RuleEntry, frozen=True, kw_only=True):
@@ -115,6 +132,7 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
     id: Name
     when_backend: Name  # a site comes out, or is edited to, this backend
     when_calls: tuple[Name, ...] = ()  # only where the project calls one of these, and said there
+    when: When = {}  # not where this does not hold for any version that the project admits
     message: str
     message_zh: str
     source: tuple[Name, ...]

@@ -13,7 +13,7 @@ import msgspec
 
 from ddp_codemod.rules.idioms import AliasFile, Idioms
 from ddp_codemod.rules.load import data_folder
-from ddp_codemod.rules.model import BackendFile, DiagnosticFile, Fix, Platform, SurfaceFile
+from ddp_codemod.rules.model import BackendFile, DiagnosticFile, Fix, PackageFile, Platform, SurfaceFile
 
 # which file says what, below rules/
 FILES: dict[str, type[msgspec.Struct]] = {
@@ -22,6 +22,7 @@ FILES: dict[str, type[msgspec.Struct]] = {
     "fixes/*.toml": Fix,
     "diagnostics/*.toml": DiagnosticFile,
     "backends.toml": BackendFile,
+    "versions.toml": PackageFile,
     "aliases.toml": AliasFile,
     "idioms.toml": Idioms,
 }

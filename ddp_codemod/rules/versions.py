@@ -1,0 +1,132 @@
+"""Which versions of a package a project states, and whether a condition of the rule data holds for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from ddp_codemod.discover.files import read_text
+from ddp_codemod.model import Source
+from ddp_codemod.parse.requirements import Requirement, requirements, states_versions
+from ddp_codemod.rules.model import FactValue, Package
+from ddp_codemod.versions import LOCAL, Stated, holds, possible
+
+# What environment markers ask, and the fact that answers it.
+_MARKERS = {"os_name": "os.name", "sys_platform": "sys.platform", "platform_system": "platform.system()"}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a file says about a package."""
+
+    source: Source
+    requirement: Requirement
+
+    @property
+    def stated(self) -> Stated:
+        """The same, without its place."""
+        line = self.source.position(self.requirement.start)[0]
+        return Stated(self.requirement.package, LOCAL.sub("", self.requirement.specifier), f"{self.source.name}:{line}")
+
+
+@dataclass
+class Versions:
+    """The versions that a project states. Files are read when the first condition asks for them.
+
+    ``given`` are versions that the user named: they count more than any file.
+    """
+
+    root: Path
+    packages: Mapping[str, Package]
+    facts: Mapping[str, FactValue] = field(default_factory=dict)
+    given: Mapping[str, Stated] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)  # packages of which a condition asked and nothing is known
+    _near: dict[tuple[str, str], list[Statement]] = field(default_factory=dict)
+    _folders: dict[str, list[Statement]] = field(default_factory=dict)
+
+    def holds(self, when: Mapping[str, str], file: str = "") -> bool | None:
+        """Whether a condition such as ``{"torch": ">=2.8"}`` holds for the code of a file; None where that is open."""
+        known: bool | None = True
+        for package, condition in when.items():
+            stated = self.alternatives(package, file)
+            if not stated:
+                self.open.add(package)
+            answers = {holds(condition, one) for one in stated}
+            if answers == {False}:
+                return False
+            if answers != {True}:
+                known = None
+        return known
+
+    def stated(self, package: str, file: str = "") -> Stated | None:
+        """The one statement about a package that holds for a file's code; None where there is none, or several that exclude each other."""
+        found = self.alternatives(package, file)
+        return found[0] if len(found) == 1 else None
+
+    @property
+    def asked(self) -> Stated | None:
+        """What the project as a whole states about the package that --torch-version speaks of."""
+        return next((self.stated(package.name) for package in self.packages.values() if package.asked), None)
+
+    def alternatives(self, package: str, file: str = "") -> list[Stated]:
+        """What a file's code may meet: one statement made of all, or each of those that exclude each other."""
+        if package in self.given:
+            return [self.given[package]]
+        stated = self.statements(package, file)
+        locked = [one for one in stated if one.requirement.kind == "lock"]
+        found = [one.stated for one in locked or stated if possible(one.stated.specifier)]
+        if len(found) < 2:
+            return found
+        origin = ", ".join(dict.fromkeys(one.origin for one in found))
+        together = Stated(package, ",".join(dict.fromkeys(one.specifier for one in found)), origin)
+        return [together] if possible(together.specifier) else found
+
+    def statements(self, package: str, file: str = "") -> list[Statement]:
+        """What the nearest folder around a file that says something about a package says; not what markers keep from the platform."""
+        folder = PurePosixPath(file).parent if file else PurePosixPath()
+        for at in (folder, *folder.parents):
+            key = (package, str(at))
+            if key not in self._near:
+                names = self.packages[package].names
+                here = (one for one in self._in(str(at)) if one.requirement.package in names and one.requirement.specifier)
+                self._near[key] = [one for one in here if self._applies(one.requirement)]
+            if self._near[key]:
+                return self._near[key]
+        return []
+
+    def _applies(self, requirement: Requirement) -> bool:
+        if not requirement.marker:
+            return True
+        from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
+
+        known = {name: str(self.facts[fact]) for name, fact in _MARKERS.items() if isinstance(self.facts.get(fact), str)}
+        try:
+            return Marker(requirement.marker).evaluate({**known, "extra": ""})
+        except (InvalidMarker, UndefinedEnvironmentName):
+            return True
+
+    def _in(self, folder: str) -> list[Statement]:
+        """All statements of the files of one folder, and of a folder "requirements" in it."""
+        if folder not in self._folders:
+            at = self.root / folder
+            self._folders[folder] = [one for path in stating((at, at / "requirements")) for one in self._read(path)]
+        return self._folders[folder]
+
+    def _read(self, path: Path) -> list[Statement]:
+        wanted = {name for package in self.packages.values() for name in package.names}
+        made = read_text(path, self.root)
+        if not isinstance(made, Source) or not any(name in made.text.lower() for name in wanted):
+            return []
+        return [Statement(made, one) for one in requirements(made) if one.package in wanted]
+
+
+def stating(folders: Iterable[Path]) -> list[Path]:
+    """The files of some folders that can state versions."""
+    found: list[Path] = []
+    for folder in folders:
+        try:
+            found += sorted(path for path in folder.iterdir() if states_versions(f"{folder.name}/{path.name}") and path.is_file())
+        except OSError:
+            continue
+    return found

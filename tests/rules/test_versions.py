@@ -1,0 +1,111 @@
+"""Conditions on versions, under what projects state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.rules.load import load
+from ddp_codemod.rules.versions import Versions
+from ddp_codemod.versions import Stated, holds
+
+RULES = load()
+
+
+def versions(root: Path, files: dict[str, str], given: dict[str, str] | None = None, platform: str = "windows") -> Versions:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return Versions(
+        root,
+        RULES.packages,
+        RULES.platforms[platform].facts,
+        {name: Stated(name, f"=={one}", "given") for name, one in (given or {}).items()},
+    )
+
+
+@pytest.mark.parametrize(
+    ("stated", "wanted", "holds"),
+    [
+        ("torch==2.9.1", ">=2.8", True),
+        ("torch==2.1.0+cu118", "<2.2", True),
+        ("torch>=2.8", ">=2.8", True),
+        ("torch>=2.0", ">=2.8", None),
+        ("torch<2.4", ">=2.8", False),
+        ("torch~=2.1.0", ">=2.1,<2.2", True),
+        ("torch", ">=2.8", None),
+        ("numpy", ">=2.8", None),
+        ("torch==99.1", ">=2.8", True),  # newer than the rule data
+    ],
+)
+def test_a_condition_under_a_statement(tmp_path: Path, stated: str, wanted: str, holds: bool | None) -> None:
+    assert versions(tmp_path, {"requirements.txt": stated}).holds({"torch": wanted}) is holds
+
+
+def test_what_nothing_states_is_remembered(tmp_path: Path) -> None:
+    known = versions(tmp_path, {"requirements.txt": "torch\nlightning==2.0.0\n"})
+    assert known.holds({"lightning": ">=2"}) is True
+    assert not known.open
+    assert known.holds({"torch": ">=2.8"}) is None
+    assert known.open == {"torch"}
+
+
+def test_no_condition_holds_always(tmp_path: Path) -> None:
+    assert versions(tmp_path, {}).holds({}) is True
+
+
+def test_what_the_user_says_counts_more(tmp_path: Path) -> None:
+    known = versions(tmp_path, {"requirements.txt": "torch==2.9.1"}, {"torch": "2.3.1"})
+    assert known.holds({"torch": "<2.4"}) is True
+
+
+def test_a_lock_file_counts_more_than_what_it_was_made_from(tmp_path: Path) -> None:
+    lock = '[[package]]\nname = "torch"\nversion = "2.5.1"\n'
+    known = versions(tmp_path, {"pyproject.toml": '[project]\ndependencies = ["torch>=2.0"]\n', "uv.lock": lock})
+    assert known.holds({"torch": "==2.5.1"}) is True
+
+
+def test_several_files_hold_together(tmp_path: Path) -> None:
+    known = versions(tmp_path, {"requirements.txt": "torch>=2.8", "requirements-dev.txt": "torch<2.10"})
+    assert known.holds({"torch": ">=2.8,<2.10"}) is True
+    stated = known.stated("torch")
+    assert stated is not None
+    assert stated.origin == "requirements-dev.txt:1, requirements.txt:1"
+
+
+def test_files_that_exclude_each_other_are_for_different_set_ups(tmp_path: Path) -> None:
+    known = versions(tmp_path, {"requirements.txt": "torch==2.1.0", "requirements_new.txt": "torch==2.9.1"})
+    assert known.holds({"torch": ">=2.8"}) is None
+    assert known.holds({"torch": ">=2.0"}) is True
+
+
+def test_markers_are_for_their_platform(tmp_path: Path) -> None:
+    files = {"requirements.txt": "torch==2.3.1; sys_platform == 'win32'\ntorch==2.9.1; sys_platform == 'linux'\n"}
+    assert versions(tmp_path, files).holds({"torch": "==2.3.1"}) is True
+    assert versions(tmp_path, files, platform="rocm").holds({"torch": "==2.9.1"}) is True
+
+
+def test_the_nearest_folder_that_says_so_counts(tmp_path: Path) -> None:
+    files = {"requirements.txt": "torch==2.1.0", "new/requirements.txt": "torch==2.9.1", "plain/requirements.txt": "torch\n"}
+    known = versions(tmp_path, files)
+    assert known.holds({"torch": ">=2.8"}, "new/deep/train.py") is True
+    assert known.holds({"torch": ">=2.8"}, "plain/train.py") is False
+    assert known.holds({"torch": ">=2.8"}, "train.py") is False
+
+
+def test_a_folder_of_requirements_belongs_to_the_folder_around_it(tmp_path: Path) -> None:
+    known = versions(tmp_path, {"requirements/gpu.txt": "torch==2.9.1"})
+    assert known.holds({"torch": ">=2.8"}, "pkg/train.py") is True
+
+
+@pytest.mark.parametrize("text", ["torch=>2", "torch==two", "torch==2.1; what is this", "\0"])
+def test_statements_that_no_tool_reads_say_nothing(tmp_path: Path, text: str) -> None:
+    assert versions(tmp_path, {"requirements.txt": text}).holds({"torch": ">=2.8"}) in (None, False)
+
+
+def test_conditions_of_the_rule_data_can_be_read() -> None:
+    conditions = [warning.when for platform in RULES.platforms.values() for warning in platform.warnings]
+    for condition in conditions:
+        assert set(condition) <= set(RULES.packages)
+        assert all(holds(specifier, Stated("torch", "==2.1", "x")) is not None for specifier in condition.values())
