@@ -43,7 +43,7 @@ def command(
     check_commit(commits, allow_dirty, run_hooks)
     if page is None and not answers and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise fail("review-no-terminal", command=settings.again("review", "--html", "review.html"))
-    job = prepare(replace(settings, unsafe=True))  # unsafe changes are shown too: here each one is seen
+    job = prepare(replace(settings, unsafe=True), writes=page is None)  # unsafe changes are shown too: here each one is seen
     whole = patching(job)
     if page is not None:
         from ddp_codemod.cli.page import write_page

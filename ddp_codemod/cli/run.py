@@ -42,12 +42,13 @@ class Job:
         return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose)
 
 
-def prepare(settings: Settings) -> Job:
-    """Check what the options say, before a file of the project is read.
+def prepare(settings: Settings, writes: bool = False) -> Job:
+    """Check what the options say, before a file of the project is read; an apply that was cut off is put right first.
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
     from ddp_codemod.cli.config import read
+    from ddp_codemod.cli.mend import mend, tell
     from ddp_codemod.cli.platform import choose
     from ddp_codemod.machine.detect import Machine
 
@@ -60,6 +61,7 @@ def prepare(settings: Settings) -> Job:
     choice = choose(settings, config, rules, Machine())
     _announce(settings, console, choice)
     versions = given_versions(settings, rules)
+    (mend if writes else tell)(console, root)
     from ddp_codemod.pipeline import Options  # not before it is clear that there is work
 
     options = Options(

@@ -8,6 +8,7 @@ import click
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, refused
+from ddp_codemod.cli.mend import mend
 from ddp_codemod.cli.options import Settings, talk_options
 from ddp_codemod.cli.run import existing, root_of
 from ddp_codemod.cli.translate import Command
@@ -24,6 +25,8 @@ def command(settings: Settings) -> int:
 
     console = Console(settings.lang, settings.color)
     root = root_of([existing(str(settings.paths))])
+    if mend(console, root):  # which is what was to be taken back
+        return DONE
     try:
         undone = undo(root)
     except WriteError as why:

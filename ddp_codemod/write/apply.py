@@ -23,6 +23,7 @@ from ddp_codemod.write.errors import (
     ReadOnlyFiles,
     WriteFailed,
 )
+from ddp_codemod.write.lock import only_one
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
 from ddp_codemod.write.repository import read_blobs
 
@@ -47,16 +48,19 @@ def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: boo
     wanted = [change for change in changes if change.before != change.after]
     if not wanted:
         return Written((), None)
-    files = check_changes(root, wanted, allow_dirty=allow_dirty)
-    home = os.path.realpath(root)
-    entry = journal.begin(root, [_kept(file, home) for file in files], [file.before for file in files])
-    try:
-        replace_all(files, entry.folder, lambda: journal.finish(entry))
-    except PutBackFailed:
-        raise  # the journal is all that is left of the old bytes
-    except BaseException:
-        journal.forget(entry)
-        raise
+    with only_one(root):
+        files = check_changes(root, wanted, allow_dirty=allow_dirty)
+        home = os.path.realpath(root)
+        entry = journal.begin(root, [_kept(file, home) for file in files], [file.before for file in files])
+        try:
+            replace_all(files, entry.folder, lambda: journal.finish(entry))
+        except PutBackFailed:
+            raise  # the journal is all that is left of the old bytes
+        except BaseException:
+            # a second signal may have come while the files were put back: then the journal is needed
+            if not any(file.holds(file.after) for file in files):
+                journal.forget(entry)
+            raise
     return Written(tuple(sorted(change.name for change in wanted)), entry.folder)
 
 

@@ -72,6 +72,12 @@ class Interrupted(WriteError):
     key = "write-interrupted"
 
 
+class Locked(WriteError):
+    """Another instance writes into the same project. ``pid`` and ``since`` name it."""
+
+    key = "write-locked"
+
+
 class RepositoryUnreadable(WriteError):
     """Git refuses to read the repository, so that dirty files cannot be told. ``why`` is its text."""
 

@@ -21,7 +21,7 @@ from ddp_codemod.write import atomic
 from ddp_codemod.write.errors import JournalUnavailable
 
 KEPT = 20  # applies that can be undone, for each root
-_DONE, _PENDING = "record.json", "pending.json"
+_DONE, _PENDING, _UNDONE, _ASIDE = "record.json", "pending.json", "undone.json", "aside.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,12 @@ class Kept:
     mode: int
     before: str  # SHA-256 of the bytes
     after: str
-    temporary: str
+    temporary: str  # beside the target: the new bytes, and once they took its place the old file
+
+    @property
+    def returning(self) -> str:
+        """The same for the way back."""
+        return self.temporary.removesuffix(".tmp") + ".back.tmp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,8 @@ def digest(data: bytes) -> str:
 
 def state_folder() -> Path:
     """Where the user's programs keep what they have to remember: XDG_STATE_HOME, or the system's own place."""
-    if chosen := os.environ.get("XDG_STATE_HOME"):
+    # a relative one would lie in whatever project one stands in
+    if (chosen := os.environ.get("XDG_STATE_HOME")) and Path(chosen).is_absolute():
         return Path(chosen, "ddp-codemod")
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser(), "ddp-codemod")
@@ -80,11 +86,16 @@ def entries(root: Path) -> list[Entry]:
     found = []
     for folder in folders:
         for name in (_DONE, _PENDING):
-            with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-                record = json.loads((folder / name).read_text("ascii"))
-                found.append(Entry(folder, tuple(Kept(**kept) for kept in record["files"]), name == _PENDING))
+            if (files := _recorded(folder / name)) is not None:
+                found.append(Entry(folder, files, name == _PENDING))
                 break
     return found
+
+
+def _recorded(path: Path) -> tuple[Kept, ...] | None:
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        return tuple(Kept(**kept) for kept in json.loads(path.read_text("ascii"))["files"])
+    return None
 
 
 def written_last(root: Path) -> dict[str, str]:
@@ -105,6 +116,7 @@ def begin(root: Path, files: Sequence[Kept], contents: Sequence[bytes]) -> Entry
             _write(folder / "new", json.dumps(record).encode("ascii"))
             (folder / "new").replace(folder / _PENDING)
             atomic.sync_folder(folder)
+            atomic.sync_folder(journal)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -123,9 +135,42 @@ def finish(entry: Entry) -> Entry:
     return Entry(entry.folder, entry.files, False)
 
 
+def reopen(entry: Entry) -> Entry:
+    """Say that the apply is under way again: it is about to be taken back."""
+    if not entry.pending:
+        (entry.folder / _DONE).replace(entry.folder / _PENDING)
+        atomic.sync_folder(entry.folder)
+    return Entry(entry.folder, entry.files, True)
+
+
+def close(entry: Entry) -> None:
+    """Say that the apply is taken back: it is on record no more."""
+    (entry.folder / _PENDING).replace(entry.folder / _UNDONE)
+    atomic.sync_folder(entry.folder)
+
+
+def set_aside(entry: Entry) -> None:
+    """Take an apply off the record and keep its bytes, until as many others have come."""
+    (entry.folder / _PENDING).replace(entry.folder / _ASIDE)
+    atomic.sync_folder(entry.folder)
+
+
+def unfinished(root: Path) -> list[Entry]:
+    """Applies that were taken back and not yet cleared away; what ended before it was on record is cleared away here."""
+    found: list[Entry] = []
+    with contextlib.suppress(OSError):
+        for folder in sorted(path for path in journal_folder(root).iterdir() if path.name.isdigit()):
+            names = {path.name for path in folder.iterdir()}
+            if _UNDONE in names:
+                found.append(Entry(folder, _recorded(folder / _UNDONE) or (), False))
+            elif not names & {_DONE, _PENDING, _ASIDE}:
+                shutil.rmtree(folder, ignore_errors=True)
+    return found
+
+
 def forget(entry: Entry) -> None:
     """Take an apply off the record: the record goes first, so that a crash leaves no half of it."""
-    for name in (_DONE, _PENDING):
+    for name in (_DONE, _PENDING, _UNDONE):
         (entry.folder / name).unlink(missing_ok=True)
     shutil.rmtree(entry.folder, ignore_errors=True)
 

@@ -23,6 +23,13 @@ class Replacement:
     status: os.stat_result
     temporary: Path
 
+    def holds(self, data: bytes) -> bool:
+        """Whether the file has these bytes now."""
+        try:
+            return self.target.read_bytes() == data
+        except OSError:
+            return False
+
 
 def real_target(root: Path, name: str) -> Path:
     """The plain file that a name leads to once links are followed. Raises OutsideRoot when it does not lie under the root."""
@@ -45,15 +52,16 @@ def replace_all(files: Sequence[Replacement], journal: Path, commit: Callable[[]
     """
     try:
         for file in files:
-            atomic.stage(file.temporary, file.after, file.status)
+            atomic.stage(file.temporary, file.after, file.status, file.target)
         done: list[Replacement] = []
         try:
             for file in files:
-                if file.target.read_bytes() != file.before:
-                    raise ChangedMeanwhile([file.name])
                 # noted before it is done: a signal may come in between
                 done.append(file)
-                atomic.put(file.temporary, file.target)
+                if not atomic.put_over(file.temporary, file.target, file.before, file.after):
+                    raise ChangedMeanwhile([file.name])
+            if late := [file.name for file in files if file.temporary.exists() and file.temporary.read_bytes() != file.before]:
+                raise ChangedMeanwhile(late)  # by an editor that held the old file open
             for folder in sorted({file.target.parent for file in files}):
                 atomic.sync_folder(folder)
             commit()
@@ -73,10 +81,13 @@ def _put_back(done: Sequence[Replacement], journal: Path) -> None:
     for file in reversed(done):
         try:
             if file.target.read_bytes() != file.after:
-                continue  # it never took its place
-            atomic.discard(file.temporary)
-            atomic.stage(file.temporary, file.before, file.status)
-            atomic.put(file.temporary, file.target)
+                continue  # it never took its place, or somebody wrote there since
+            if file.temporary.exists() and (old := file.temporary.read_bytes()) != file.after:
+                atomic.put_over(file.temporary, file.target, file.after, old)  # what was replaced, be it an edit made meanwhile
+            else:
+                atomic.discard(file.temporary)
+                atomic.stage(file.temporary, file.before, file.status, file.target)
+                atomic.put_over(file.temporary, file.target, file.after, file.before)
         except OSError as failure:
             lost.append(file.name)
             why = failure

@@ -1,0 +1,33 @@
+"""What a command does first in a project whose last ``apply`` or ``undo`` was cut off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import refused
+
+
+def mend(console: Console, root: Path) -> bool:
+    """Bring the files to one side and say so in one line; whether they have their old text again."""
+    from ddp_codemod.write.errors import WriteError
+    from ddp_codemod.write.recover import recover
+
+    try:
+        made = recover(root)
+    except WriteError as why:
+        raise refused(why, root) from None
+    if made is None:
+        return False
+    key = "write-recovered-done" if made.done else "write-recovered-changed" if made.changed else "write-recovered-back"
+    names = console.text("list-comma").join(made.changed)
+    console.error(console.text(key, count=len(made.changed or made.names), journal=made.journal, names=names))
+    return not made.done
+
+
+def tell(console: Console, root: Path) -> None:
+    """Say in one line that there is something to be put right; a command that only looks writes nothing."""
+    from ddp_codemod.write.recover import interrupted
+
+    if names := interrupted(root):
+        console.say(console.text("write-cut-off", count=len(names)))

@@ -1,0 +1,116 @@
+"""Brings a project to one side after an apply or undo that was cut off: all of its files changed, or none.
+
+A file that holds neither what the apply wrote nor what was there before it was changed by somebody since: it stays as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ddp_codemod.write import atomic, journal
+from ddp_codemod.write.errors import OutsideRoot, PutBackFailed
+from ddp_codemod.write.journal import Entry, Kept
+from ddp_codemod.write.lock import only_one
+from ddp_codemod.write.replace import Replacement, real_target
+from ddp_codemod.write.undo import clear_away, restoring
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What became of an apply that was cut off: it counts as done, or as never begun, but for the files ``changed`` since."""
+
+    done: bool
+    names: tuple[str, ...]
+    changed: tuple[str, ...]
+    journal: Path
+
+
+def interrupted(root: Path) -> tuple[str, ...]:
+    """The files of an apply that was cut off; nothing is written."""
+    past = journal.entries(root)
+    return tuple(kept.name for kept in past[-1].files) if past and past[-1].pending else ()
+
+
+def recover(root: Path) -> Recovered | None:
+    """Finish what was cut off; None where nothing was. Raises PutBackFailed, Locked, JournalUnavailable."""
+    if not journal.journal_folder(root).is_dir():
+        return None
+    with only_one(root):
+        for entry in journal.unfinished(root):
+            clear_away(root, entry)
+            journal.forget(entry)
+        past = journal.entries(root)
+        if not past:
+            return None
+        if not past[-1].pending:
+            clear_away(root, past[-1])
+            return None
+        return _recover(root, past[-1])
+
+
+def _recover(root: Path, entry: Entry) -> Recovered:
+    names = tuple(kept.name for kept in entry.files)
+    for kept in entry.files:
+        _give_back_edits(root, kept)
+    held = [_held(root, kept) for kept in entry.files]
+    if all(found == kept.after for found, kept in zip(held, entry.files, strict=True)):
+        clear_away(root, entry)
+        journal.finish(entry)
+        return Recovered(True, names, (), entry.folder)
+    folders: set[Path] = set()
+    changed = []
+    for index, (found, kept) in enumerate(zip(held, entry.files, strict=True)):
+        if found == kept.after:
+            try:
+                file = restoring(root, entry, index)
+                if not _put_back(file, file.target.with_name(kept.temporary), kept):
+                    changed.append(kept.name)
+            except OSError as why:
+                raise PutBackFailed([kept.name], journal=entry.folder, why=why.strerror or why) from why
+            folders.add(file.target.parent)
+        elif found != kept.before:
+            changed.append(kept.name)
+    clear_away(root, entry)
+    for folder in sorted(folders):
+        atomic.sync_folder(folder)
+    if changed:
+        journal.set_aside(entry)
+    else:
+        journal.close(entry)
+        journal.forget(entry)
+    return Recovered(False, names, tuple(changed), entry.folder)
+
+
+def _put_back(file: Replacement, replaced: Path, kept: Kept) -> bool:
+    """Put the old file back, which takes no space where it is still there."""
+    if _digest(replaced) == kept.before:
+        return atomic.put_over(replaced, file.target, file.before, file.after)
+    atomic.discard(file.temporary)
+    atomic.stage(file.temporary, file.after, file.status, file.target)
+    return atomic.put_over(file.temporary, file.target, file.before, file.after)
+
+
+def _give_back_edits(root: Path, kept: Kept) -> None:
+    """An edit that was replaced in the very moment in which the process ended is in the file beside its target."""
+    with contextlib.suppress(OSError, OutsideRoot):
+        target = real_target(root, kept.target)
+        for name, written in ((kept.temporary, kept.after), (kept.returning, kept.before)):
+            beside = target.with_name(name)
+            if _digest(target) == written and _digest(beside) not in (None, kept.before, kept.after):
+                atomic.put(beside, target)
+
+
+def _held(root: Path, kept: Kept) -> str | None:
+    try:
+        return _digest(real_target(root, kept.target))
+    except OutsideRoot:
+        return None
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return journal.digest(path.read_bytes())
+    except OSError:
+        return None
