@@ -27,12 +27,14 @@ from ddp_codemod.rules.match import match_backend
 from ddp_codemod.rules.match_configured import match_configured
 from ddp_codemod.rules.match_environment import match_environment
 from ddp_codemod.rules.match_handler import match_handler
+from ddp_codemod.rules.match_keyed import match_keyed
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
+from ddp_codemod.sites.keyed import KeyedUse, keyed_uses
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.versions import Stated
@@ -99,6 +101,7 @@ class Run:
         """Everything that the run finds."""
         findings = [finding for use in self._uses() for finding in self._match(use)]
         findings += [finding for use in configured_uses(self.project, self.finder) for finding in self._match_configured(use)]
+        findings += [finding for use in keyed_uses(self.project, self.finder.surfaces) for finding in self._match_keyed(use)]
         planner = Planner(self.options.rules, self._writable, self._droppable, self._reexported)
         plan = planner.plan(findings)
         decisions = tuple(sorted({made for finding in plan.findings for made in decisions_of(finding)}, key=in_order))
@@ -168,6 +171,15 @@ class Run:
             for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
                 if parameter.role == "backend":
                     yield match_configured(self.context, use, parameter, fix)
+
+    def _match_keyed(self, use: KeyedUse) -> Iterator[Finding]:
+        if not self._writable(use.module.name):
+            return
+        for ident in self.options.platform.rules:
+            fix = self.options.rules.fixes[ident]
+            for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
+                if (found := match_keyed(self.context, use, parameter, fix)) is not None:
+                    yield from self._heeded(found)
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:

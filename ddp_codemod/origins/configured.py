@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
+from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 
@@ -37,12 +38,16 @@ def chain(node: ast.expr) -> tuple[str, ...]:
 
 
 def trace_key(tracer: Tracer, node: ast.expr, way: Way) -> list[Leaf]:
-    """The entries of the project's configuration files that an expression can read.
+    """The entries of the project's configuration files that an expression can read."""
+    return trace_path(tracer, chain(node), way)
+
+
+def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way) -> list[Leaf]:
+    """The entries of the project's configuration files that going through these keys can reach.
 
     The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round;
     and what stands there has to be the name of a backend or a URL.
     """
-    keys = chain(node)
     found: list[Leaf] = []
     for document in tracer.resolver.project.documents(keys[-1]) if keys else ():
         for entry in document.entries:
@@ -51,6 +56,7 @@ def trace_key(tracer: Tracer, node: ast.expr, way: Way) -> list[Leaf]:
             if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
                 step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
                 found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
+    found += settings.trace_settings(tracer, keys, way)
     for script in tracer.resolver.project.scripts(".".join(keys)) if len(keys) > 1 and found else ():
         for option in script.options:  # an override of that key
             if tuple(option.name.split(".")) == keys[-option.name.count(".") - 1 :] and tracer.could_be_value(option.value):

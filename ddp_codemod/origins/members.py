@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -211,7 +211,23 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
         for value in chosen:
             step = leaf.way.hop(leaf.code[0].place(value), Reason.of("hop-key", text=name), "key")
             found += tracer.trace(leaf.code[0], value, step)
+    if not understood and isinstance(key, ast.Constant) and configured.chain(mapping):
+        return configured.trace_path(tracer, (*configured.chain(mapping), name), way) or None  # ``**cfg.dist_params``
     return found if understood else None
+
+
+def descend(tracer: Tracer, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
+    """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
+    if not keys:
+        return tracer.trace(module, node, way)
+    found: list[Leaf] = []
+    for leaf in look_up(tracer, module, node, ast.Constant(keys[0]), way) or []:
+        if len(keys) == 1:
+            found.append(leaf)
+        elif leaf.kind == "object":
+            # what was just reached is gone into: it is not met a second time
+            found += descend(tracer, *leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
+    return found
 
 
 def _chosen(tracer: Tracer, leaf: Leaf, wanted: Value) -> list[ast.expr]:

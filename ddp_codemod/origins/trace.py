@@ -26,6 +26,7 @@ class Tracer:
     def __init__(self, resolver: Resolver, facts: Facts, rules: Rules, platform: Platform) -> None:
         self.resolver, self.facts, self.rules, self.platform = resolver, facts, rules, platform
         self.idioms = rules.idioms
+        self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     def could_be_value(self, text: str) -> bool:

@@ -13,11 +13,13 @@ from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Node
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.keyed import KeyedUse
 from ddp_codemod.versions import Stated
 
 
@@ -79,15 +81,16 @@ class NewKey:
 
 
 Change = Union[NewText, Splice, NewKeyword, NewHandler, NewVariable, NewKey]
+AnyUse = Union[Use, ConfiguredUse, KeyedUse]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
     """What was decided for one parameter of one use, before edits are made of it."""
 
-    use: Use | ConfiguredUse
+    use: AnyUse
     parameter: str
-    argument: ast.expr | Entry | None
+    argument: Node | None
     leaves: tuple[Leaf, ...]
     resolves_to: tuple[str, ...]
     action: Action
@@ -130,9 +133,9 @@ class Context:
 
 def start(
     context: Context,
-    use: Use | ConfiguredUse,
+    use: AnyUse,
     parameter: Parameter | None,
-    argument: ast.expr | Entry | None,
+    argument: Node | None,
     leaves: list[Leaf],
     texts: Iterable[str],
 ) -> Finding:

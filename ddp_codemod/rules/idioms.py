@@ -66,6 +66,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]
     current_functions: tuple[Name, ...]
+    config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]
     default: tuple[DefaultCall, ...]

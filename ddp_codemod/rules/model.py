@@ -92,7 +92,11 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     """An API through which a backend, init_method or store is chosen."""
 
     id: Name
-    names: tuple[Name, ...]  # qualified names; "pkg.*.Class" matches any depth of submodules
+    names: tuple[Name, ...] = ()  # qualified names; "pkg.*.Class" matches any depth of submodules
+    # In place of names, where the framework reads the value from a configuration file: the path to it, "env_cfg.dist_cfg.backend".
+    # The same keys are others' where the project imports none of the packages.
+    key: str = ""
+    shown_by: tuple[Name, ...] = ()
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     # A method that shows that the object made here trains ("backward"): without a call of it in the project the call is kept.
     trains: str | None = None
@@ -107,6 +111,11 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     note_zh: str = ""
     source: tuple[Name, ...]
     examples: tuple[Example, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a surface that nothing could be found by (ValueError)."""
+        if bool(self.names) == bool(self.key) or bool(self.key) != bool(self.shown_by):
+            raise ValueError("a surface has either names, or a key and the packages that show its use")
 
 
 class SurfaceFile(RuleEntry, frozen=True, kw_only=True):

@@ -216,7 +216,7 @@ def test_an_example_is_a_program_before_and_after(case: Case) -> None:
 
 @each_surface
 def test_an_example_uses_its_surface(surface: Surface) -> None:
-    name = surface.names[0].rpartition(".")[2]
+    name = (surface.key or surface.names[0]).rpartition(".")[2]
     changing = [example for example in surface.examples if example.after is not None] or list(surface.examples)
     assert all(name in example.before for example in changing)
 

@@ -1,0 +1,45 @@
+"""Matches backend values that a framework reads from configuration by a fixed path of keys."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.members import descend
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell import Option
+from ddp_codemod.rules.finding import Context, Finding, start
+from ddp_codemod.rules.match import decide, text_of
+from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.sites.keyed import KeyedUse
+
+
+def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about the value that the keys lead to; None where they lead to none."""
+    leaves = _leaves(context, use)
+    if not leaves:
+        return None
+    own = [leaf.node for leaf in leaves if leaf.module is use.module]
+    argument = own[0] if len(leaves) == len(own) == 1 else use.call
+    made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    if isinstance(use.module, Module) and isinstance(use.call, ast.expr):
+        if (test := context.facts.unreachable(use.module, use.call)) is not None:
+            line = use.module.source.position(use.module.place(test).start)[0]
+            text = " ".join(use.module.text(test).split())
+            return made.keep(Reason.of("keep-unreachable", test=text, line=line, platform=context.platform.id))
+    return decide(context, made, parameter, fix)
+
+
+def _leaves(context: Context, use: KeyedUse) -> list[Leaf]:
+    """What can stand there; what is not a text that could be a backend is not this framework's."""
+    way = Way(kind="config-key")
+    if isinstance(use.module, Module):
+        assert isinstance(use.call, ast.expr)
+        found = descend(context.tracer, use.module, use.call, use.rest, way)
+        return [replace(leaf, kind="config-key" if leaf.kind == "key" else leaf.kind) for leaf in found]
+    assert not isinstance(use.call, ast.AST)
+    kind = "command-line" if isinstance(use.call, Option) else "config-key"
+    return [Leaf(use.module, use.call, kind, Known(use.call.value))]

@@ -1,0 +1,117 @@
+"""Uses of surfaces that a framework reads from configuration by a fixed path of keys, such as mmengine's ``env_cfg.dist_cfg``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Union
+
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.rules.model import Surface
+from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.scopes import assigned, bindings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyedUse:
+    """A place where the keys of a surface lead: below ``call`` there is ``rest`` of them still to go."""
+
+    module: Union[Module, Document, Script]
+    call: Union[ast.expr, Entry, Option]
+    surface: Surface
+    rest: tuple[str, ...] = ()
+
+
+def keyed_uses(project: Project, surfaces: Iterable[Surface]) -> Iterator[KeyedUse]:
+    """The places of the project's files that hold the keys of a surface, where the project uses the framework."""
+    for surface in surfaces:
+        keys = tuple(surface.key.split("."))
+        found = [*_python(project, surface, keys), *_elsewhere(project, surface, keys)] if surface.key else []
+        if found and any(imports(module, surface.shown_by) for module in _mentioning(project, surface.shown_by)):
+            yield from found
+
+
+def is_settings(module: Module) -> bool:
+    """Whether a file does nothing but give names their values, as configuration files do."""
+    return not any(module.nodes.get(kind) for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def imports(module: Module, packages: Iterable[str]) -> bool:
+    """Whether a file imports from one of the packages."""
+    packages = set(packages)
+    for node in module.nodes.get(ast.Import, ()):
+        assert isinstance(node, ast.Import)
+        if any(alias.name.split(".")[0] in packages for alias in node.names):
+            return True
+    for node in module.nodes.get(ast.ImportFrom, ()):
+        assert isinstance(node, ast.ImportFrom)
+        if not node.level and (node.module or "").split(".")[0] in packages:
+            return True
+    return False
+
+
+def _mentioning(project: Project, words: Iterable[str]) -> Iterator[Module]:
+    for name in dict.fromkeys(name for word in words for name in project.mentioning(word)):
+        yield from project.programs(name)
+
+
+def _python(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
+    last = keys[-1].encode()
+    for name in project.mentioning(keys[-2]):
+        for module in project.programs(name) if last in project.data(name) else ():
+            if is_settings(module):
+                for binding in bindings(module, module.tree).get(keys[0], ()):
+                    if binding.kind == "value" and binding.value is not None:
+                        yield KeyedUse(module, binding.value, surface, keys[1:])
+            for value in _stored(module, keys):
+                yield KeyedUse(module, value, surface)
+            for value in _nested(module, keys[0]) if imports(module, surface.shown_by) else ():
+                yield KeyedUse(module, value, surface, keys[1:])
+
+
+def _stored(module: Module, keys: tuple[str, ...]) -> Iterator[ast.expr]:
+    """What is assigned to ``cfg.env_cfg.dist_cfg.backend``, written with attributes or subscripts."""
+    for kind in (ast.Assign, ast.AnnAssign):
+        for statement in module.nodes.get(kind, ()):
+            for target, value in assigned(statement):
+                if value is not None and _ends_with(target, keys):
+                    yield value
+
+
+def _ends_with(node: ast.expr, keys: tuple[str, ...]) -> bool:
+    for key in reversed(keys):
+        if isinstance(node, ast.Attribute) and node.attr == key:
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == key:
+            node = node.value
+        else:
+            return isinstance(node, ast.Name) and node.id == key == keys[0]
+    return True
+
+
+def _nested(module: Module, key: str) -> Iterator[ast.expr]:
+    """What stands under a key inside a call or a dictionary: ``Runner(env_cfg=dict(...))``."""
+    for keyword in module.nodes.get(ast.keyword, ()):
+        assert isinstance(keyword, ast.keyword)
+        if keyword.arg == key:
+            yield keyword.value
+    for mapping in module.nodes.get(ast.Dict, ()):
+        assert isinstance(mapping, ast.Dict)
+        for name, value in zip(mapping.keys, mapping.values, strict=True):
+            if isinstance(name, ast.Constant) and name.value == key:
+                yield value
+
+
+def _elsewhere(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
+    """The same keys in configuration files of other kinds, and as overrides on command lines."""
+    for document in project.documents(keys[-2]):
+        for entry in document.at(keys):
+            if entry.is_text:
+                yield KeyedUse(document, entry, surface)
+    for script in project.scripts(surface.key):
+        for option in script.options:
+            if option.name == surface.key and project.started(option.program):
+                yield KeyedUse(script, option, surface)
