@@ -11,15 +11,16 @@ from pathlib import Path
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.model import Action, Decision, Reason, Survey
+from ddp_codemod.model import Action, Decision, Place, Reason, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
-from ddp_codemod.parse.shell_kinds import NAMES as LAUNCHERS
+from ddp_codemod.parse.shell_kinds import NAMES, WINDOWS
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.advise import advise
+from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order, places_of
 from ddp_codemod.rules.finding import Context, Finding, NewText
 from ddp_codemod.rules.load import Rules
@@ -40,6 +41,7 @@ from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.versions import Stated
 
 SUFFIXES = (".py", ".ipynb")
+LAUNCHERS = (*NAMES, *WINDOWS, *(suffix.upper() for suffix in WINDOWS))
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 Progress = Callable[[str, int, int], None]
 
@@ -95,6 +97,7 @@ class Run:
         self.ignored = 0
         self.groups = Groups(self.project, self.finder)
         self._noted: set[Module] = set()
+        self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
 
     def survey(self) -> Survey:
@@ -201,8 +204,11 @@ class Run:
         marked += [(change.leaf.module, change.leaf.place.start) for change in finding.changes if isinstance(change, NewText)]
         if any(self._ignores(tree, offset, finding.rule) for tree, offset in marked):
             self.ignored += 1
-        else:
-            yield finding
+            return
+        for part in apart(self.context, finding):
+            if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
+                yield part
+            self._shown |= {leaf.place for leaf in part.at if part is not finding}
 
     def _ignores(self, tree: Tree, offset: int, rule: str | None) -> bool:
         """Whether a comment at the end of the line says so."""

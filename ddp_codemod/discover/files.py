@@ -85,3 +85,14 @@ def read_text(path: Path, root: Path) -> Source | Skipped:
     if "\0" in text:
         return Skipped(name, Reason.of("skipped-not-text"))
     return Source(path, name, data, text, encoding)
+
+
+def read_loosely(path: Path, root: Path) -> Source | Skipped:
+    """Read a text file that is never written, whatever its encoding: what is not plain ASCII in it may come out wrong."""
+    made = read_text(path, root)
+    if isinstance(made, Source):
+        return made
+    data = path.read_bytes() if made.reason.key in ("skipped-not-utf-8", "skipped-not-text") else b"\0"
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"
+    text = data.decode(encoding, "replace")
+    return made if "\0" in text else Source(path, made.name, data, text, encoding)

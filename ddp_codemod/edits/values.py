@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
-from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.rules.load import Rules
 
 QUOTE = re.compile(r"(?i)\A[rubf]*('''|\"\"\"|'|\")")
@@ -49,7 +49,7 @@ def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:
     try:
         if isinstance(tree, Document) and isinstance(node, Entry):
             return NewValue(node.start, node.end, tree.written(node, text))
-        if isinstance(tree, Script) and isinstance(node, Option):
+        if isinstance(tree, Script) and isinstance(node, (Option, Setting)):
             return NewValue(node.start, node.end, tree.written(node, text))
     except ValueError:
         pass

@@ -1,4 +1,4 @@
-"""Launch files: shell scripts, Dockerfiles and the recipes of Makefiles.
+"""Launch files: shell scripts, Dockerfiles, the recipes of Makefiles, and the batch and PowerShell files of Windows.
 
 Options and settings are given where their literal stands: ``--backend $b`` at ``b=...``, ``${B:-x}`` at ``x``. What only a
 shell could tell is left out, and so are commands in which something is not valid.
@@ -71,7 +71,7 @@ class Script:
     """A parsed launch file. Identity is the file, as for a Module."""
 
     source: Source
-    kind: str  # "shell", "docker" or "make"
+    kind: str  # "shell", "docker", "make", "batch" or "powershell"
     parts: Parts
     cache: dict[object, object] = field(default_factory=dict)
 
@@ -100,6 +100,11 @@ class Script:
         """Offsets at which the file is not valid; commands there are left out."""
         return self.parts.errors
 
+    @property
+    def editable(self) -> bool:
+        """Whether values in it are edited; in what Windows runs they are for a person."""
+        return self.kind not in shell_kinds.WINDOWS.values()
+
     def place(self, entry: Option | Setting) -> Place:
         """Where a value stands."""
         return Place(self.source.name, entry.start, entry.end)
@@ -113,6 +118,8 @@ class Script:
 
         Raises ValueError where a value cannot be written without more changes.
         """
+        if not self.editable:
+            raise ValueError(f"not edited: {self.kind}")
         there = self.text(entry)
         own = there[0] if there[:1] in ("'", '"') and there[-1:] == there[0] else ""
         quote = own or entry.quote
@@ -141,6 +148,10 @@ def parse_shell(source: Source) -> Script | Skipped:
 
     if len(source.data) > MAX_BYTES:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
+    if (kind := shell_kinds.WINDOWS.get(source.path.suffix.lower())) is not None:
+        from ddp_codemod.parse import windows
+
+        return Script(source, kind, windows.read(source, kind))
     kind = shell_kinds.kind(source)
     if kind is None:
         return Script(source, "", Parts((), (), (), ()))

@@ -10,6 +10,8 @@ from ddp_codemod.model import Source
 SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
 # what the names of launch files end with
 NAMES = (*SUFFIXES, "Dockerfile", "dockerfile", "Containerfile", "Makefile", "makefile")
+# launch files of Windows, which are read and never edited
+WINDOWS = {".bat": "batch", ".cmd": "batch", ".ps1": "powershell"}
 _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 # with the lines that continue it, and comments between these
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*[^\r\n]*)*(?:\r\n|\r|\n|\Z)")

@@ -83,12 +83,14 @@ def _stored(module: Module, keys: tuple[str, ...]) -> Iterator[ast.expr]:
 
 def _ends_with(node: ast.expr, keys: tuple[str, ...]) -> bool:
     for key in reversed(keys):
-        if isinstance(node, ast.Attribute) and node.attr == key:
-            node = node.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == key:
-            node = node.value
-        else:
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
             return isinstance(node, ast.Name) and node.id == key == keys[0]
+        name = (
+            node.attr if isinstance(node, ast.Attribute) else node.slice.value if isinstance(node.slice, ast.Constant) else None
+        )
+        if name != key:
+            return False
+        node = node.value
     return True
 
 

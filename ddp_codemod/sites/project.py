@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from ddp_codemod.discover.files import read, read_text
+from ddp_codemod.discover.files import read, read_loosely, read_text
 from ddp_codemod.model import Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
@@ -14,6 +14,7 @@ from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell
+from ddp_codemod.parse.shell_kinds import WINDOWS
 
 
 class Project:
@@ -107,9 +108,10 @@ class Project:
         """The launch files whose bytes hold the word, parsed; those that cannot be read are left out."""
         found: list[Script] = []
         for name in self.launchers:
-            if word.encode() in self.data(name):
+            windows = name.lower().endswith(tuple(WINDOWS))
+            if word.encode() in self.data(name) or (windows and word.encode("utf-16-le") in self.data(name)):
                 if name not in self._scripts:
-                    source = read_text(self.root / name, self.root)
+                    source = (read_loosely if windows else read_text)(self.root / name, self.root)
                     made = parse_shell(source) if isinstance(source, Source) else source
                     self._scripts[name] = made if isinstance(made, Script) else None
                 if (script := self._scripts[name]) is not None:

@@ -66,3 +66,13 @@ def test_json(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=FOLDED + "dist.new_group([0], backend='gloo')\n")
     found = json.loads(run("explain", "train.py:6", "--platform", "rocm", "--format", "json").out)
     assert [site["surface"] for site in found["sites"]] == ["torch.init_process_group"]
+
+
+def test_a_line_of_a_batch_file_is_told_what_it_would_have_to_be(project, run) -> None:  # type: ignore[no-untyped-def]
+    folder = project(train=TRAIN, options=OPTIONS.replace("nccl", "gloo"))
+    (folder / "run.bat").write_text("@echo off\npython train.py --dist-backend nccl\n")
+    done = run("explain", "run.bat:2", "--platform", "rocm")
+    assert done.code == 0
+    assert "  starts at run.bat:2  an argument on a command line  nccl" in done.out
+    assert "the line would have to be: python train.py --dist-backend gloo" in done.out
+    assert (folder / "run.bat").read_text() == "@echo off\npython train.py --dist-backend nccl\n"

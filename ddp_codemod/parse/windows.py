@@ -1,0 +1,149 @@
+"""Batch and PowerShell files: the options that their commands pass and the variables that they set.
+
+They are read to be shown to a person and never edited, so that a line which is not understood costs a note and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ddp_codemod.model import Source
+from ddp_codemod.parse import shell_commands
+from ddp_codemod.parse.shell import Launch, Option, Parts, Setting
+from ddp_codemod.parse.shell_variables import Assignment, Variables
+from ddp_codemod.parse.shell_words import Piece, Word, known, literal, split
+
+# A line with those that continue it, a comment, and what stands inside a word: quotes, variables, plain text.
+_LINES = {
+    "batch": re.compile(r"[^\r\n]*?(?:\^(?:\r\n|\n|\r)[^\r\n]*?)*(?:\r\n|\n|\r|\Z)"),
+    "powershell": re.compile(r"[^\r\n]*?(?:`[ \t]*(?:\r\n|\n|\r)[^\r\n]*?)*(?:\r\n|\n|\r|\Z)"),
+}
+_COMMENTS = {"batch": re.compile(r"(?i)[\s@]*(?:rem\b|::).*", re.DOTALL), "powershell": re.compile(r"(?:(?<=\s)|\A)#.*")}
+_BLOCK_COMMENT = re.compile(r"<#.*?#>", re.DOTALL)
+_GAPS = {"batch": re.compile(r"(?:[\s@,]|\^(?=[\r\n]))+"), "powershell": re.compile(r"(?:[\s,]|`(?=[ \t]*[\r\n])|@(?=[({]))+")}
+_BREAKS = {"batch": re.compile(r"&&?|\|\|?|[()]"), "powershell": re.compile(r"&&|\|\|?|[;(){}]")}
+_PIECES = {
+    "batch": re.compile(r'"(?P<double>[^"\r\n]*)"?|%(?P<percent>[A-Za-z_]\w*)%|!(?P<mark>[A-Za-z_]\w*)!|(?P<other>%%?~?\w+)'),
+    "powershell": re.compile(
+        r"\"(?P<double>[^\"$`\r\n]*)\"|'(?P<single>[^'\r\n]*)'|\$\{?(?P<name>(?:env:|script:|global:)?\w+)\}?|(?P<other>\"[^\"\r\n]*\"?)",
+        re.IGNORECASE,
+    ),
+}
+_PLAIN = {"batch": re.compile(r"[^\s\"%!&|(),^@][^\s\"%!&|(),^]*"), "powershell": re.compile(r"[^\s\"'$;|(){},`]+")}
+_ASSIGNED = {
+    "batch": re.compile(r'(?i)[\s@(]*set[ \t]+(?:"(?P<quoted>\w+)=(?P<inside>[^"\r\n]*)"|(?P<name>\w+)=(?P<value>[^&|\r\n]*))'),
+    "powershell": re.compile(r"(?i)\s*\$(?P<name>(?:env:|script:|global:)?\w+)\s*=(?!=)\s*"),
+}
+
+
+def read(source: Source, kind: str) -> Parts:
+    """Options, settings and launches of a file of a kind ("batch" or "powershell")."""
+    reader = _Reader(source, kind)
+    for line in _LINES[kind].finditer(reader.text):
+        if line[0].strip():
+            reader.line(line.start(), line.end())
+    return reader.parts()
+
+
+class _Reader:
+    def __init__(self, source: Source, kind: str) -> None:
+        self.source, self.kind = source, kind
+        self.text = _BLOCK_COMMENT.sub(_blank, source.text) if kind == "powershell" else source.text
+        self.variables = Variables(self.text)
+        self.settings: list[Setting] = []
+        self.commands: list[tuple[int, int, list[Word]]] = []
+
+    def line(self, start: int, end: int) -> None:
+        """Take one line, with those that continue it."""
+        if (comment := _COMMENTS[self.kind].search(self.text, start, end)) and (self.kind != "batch" or comment.start() == start):
+            end = comment.start()
+        given = _ASSIGNED[self.kind].match(self.text, start, end)
+        if given is not None:
+            self._assigned(given, end)
+        if given is None or self.kind == "powershell":
+            at = given.end() if given else start
+            self.commands.append((start, end, list(self._words(at, end))))
+
+    def _assigned(self, given: re.Match[str], end: int) -> None:
+        if self.kind == "batch":
+            part = "inside" if given["quoted"] else "value"
+            name, word = given["quoted"] or given["name"], self._word(given.start(part), given.end(part))
+        else:
+            name, words = given["name"], list(self._words(given.end(), end))
+            word = words[0] if len(words) == 1 else ()
+        inherited = self.kind == "batch" or name.lower().startswith("env:")
+        if found := literal(word):
+            line = self.source.position(found.start)[0]
+            shown = name.rpartition(":")[2]
+            kind = "export" if inherited else "variable"
+            self.settings.append(Setting(shown, found.start, found.end, found.value, line, kind, found.quote))
+        self.variables.add(Assignment(name.lower(), given.start(), word))
+
+    def _word(self, start: int, end: int) -> Word:
+        """A batch value, which runs to the end of its line: blanks at its end belong to it and mean nothing here."""
+        text = self.text[start:end].rstrip()
+        if re.search(r"[%!]", text):
+            return (Piece(None, start, start + len(text), start, start + len(text)),)
+        return (Piece(text, start, start + len(text), start, start + len(text)),) if text else ()
+
+    def _words(self, at: int, end: int) -> Iterator[Word]:
+        pieces: list[Piece] = []
+        while at < end:
+            if gap := _GAPS[self.kind].match(self.text, at, end):
+                yield from [tuple(pieces)] if pieces else []
+                pieces, at = [], gap.end()
+            elif stop := _BREAKS[self.kind].match(self.text, at, end):
+                yield from [tuple(pieces)] if pieces else []
+                yield (Piece(";", stop.start(), stop.end(), stop.start(), stop.end()),)
+                pieces, at = [], stop.end()
+            else:
+                pieces.append(self._piece(at, end))
+                at = pieces[-1].outer_end
+        if pieces:
+            yield tuple(pieces)
+
+    def _piece(self, at: int, end: int) -> Piece:
+        found = _PIECES[self.kind].match(self.text, at, end)
+        if found is None:
+            plain = _PLAIN[self.kind].match(self.text, at, end)
+            until = plain.end() if plain else at + 1
+            return Piece(self.text[at:until], at, until, at, until)
+        part = str(found.lastgroup)
+        if part in ("double", "single"):
+            quote = '"' if part == "double" else "'"
+            text = found[part] if not re.search("[%!]", found[part]) or self.kind == "powershell" else None
+            return Piece(text, found.start(part), found.end(part), at, found.end(), quote)
+        name = found[part].lower() if part != "other" else ""
+        return Piece(None, at, found.end(), at, found.end(), name=name)
+
+    def parts(self) -> Parts:
+        """Work the commands out, now that every assignment is known."""
+        options: dict[Option, None] = {}
+        launches: list[Launch] = []
+        for start, end, words in self.commands:
+            for command in shell_commands.commands(self._apart(words)):
+                program = command.program.replace("\\", "/")
+                for name, word, taker in shell_commands.options(command):
+                    for value in self.variables.values(word, start):
+                        line, away = self.source.position(value.start)[0], not start <= value.start < end
+                        program_of = taker.replace("\\", "/")
+                        made = Option(name, value.start, value.end, value.value, program_of, line, value.quote, start, away)
+                        options[made] = None
+                if command.launches:
+                    first = command.words[0][0].outer_start
+                    launches.append(Launch(program, first, end, self.source.position(first)[0], None, ""))
+        in_order = sorted(options, key=lambda option: (option.start, option.used))
+        return Parts(tuple(in_order), tuple(self.settings), tuple(launches), ())
+
+    def _apart(self, words: list[Word]) -> list[Word]:
+        """The words, with those of a quoted command line in its place."""
+        found: list[Word] = []
+        for word in words:
+            text = known(word) or ""
+            found += split(self.text, word) if re.search(r"\.py\s", text) else [word]
+        return found
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\r\n]", " ", found[0])
