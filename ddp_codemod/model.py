@@ -5,6 +5,7 @@ Offsets are characters of ``Source.text``; lines count from 1, columns from 0 in
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ class Reason:
         return cls(key, tuple((name, str(value)) for name, value in args.items()))
 
 
+LINE_END = re.compile(r"\r\n?|\n")
 Replacement = tuple[int, int, str]  # start and end of a stretch of text, and the new text for it
 
 
@@ -72,16 +74,7 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """Offset of the first character of each line; lines end at \\n, \\r\\n and \\r, as in Python's grammar."""
-        starts, at, text = [0], 0, self.text
-        while True:
-            newline, cr = text.find("\n", at), text.find("\r", at)
-            if newline < 0 and cr < 0:
-                return starts
-            if cr >= 0 and (newline < 0 or cr < newline):
-                at = cr + 2 if newline == cr + 1 else cr + 1
-            else:
-                at = newline + 1
-            starts.append(at)
+        return [0, *(end.end() for end in LINE_END.finditer(self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of a character offset, in the file."""

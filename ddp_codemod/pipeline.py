@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from ddp_codemod.rules.match_keyed import match_keyed
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
 from ddp_codemod.rules.versions import Versions
+from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
@@ -79,7 +81,8 @@ class Run:
         self.under = [path.relative_to(self.root).as_posix() for path in paths]
         resolver = Resolver(self.project)
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
-        self.finder = Finder(finder_surfaces, resolver, forwarders)
+        self.candidates = Candidates(finder_surfaces, self.project)
+        self.finder = Finder(finder_surfaces, resolver, self.candidates.words, forwarders)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
         self.versions = Versions(
             self.root,
@@ -95,7 +98,7 @@ class Run:
             self.versions,
         )
         self.ignored = 0
-        self.groups = Groups(self.project, self.finder)
+        self.groups = Groups(self.project, self.finder, self.candidates)
         self._noted: set[Module] = set()
         self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
@@ -131,18 +134,17 @@ class Run:
     def _uses(self) -> Iterator[Use]:
         """The uses of all surfaces in the files under the paths, file by file."""
         derived: dict[str, object] = {}
-        candidates = self.project.select(self.finder.candidate.search, [""])
-        for name in candidates:
+        for name in self.candidates.names:
             for module in self.project.programs(name) if b"class " in self.project.data(name) else ():
                 derived.update(dict.fromkeys(self.finder.derived(module)))
         more = {found for word in derived for found in self.project.mentioning(word)}
-        files = sorted({name for name in {*candidates, *more} if any(is_under(name, at) for at in self.under)})
+        files = sorted({name for name in {*self.candidates.names, *more} if any(is_under(name, at) for at in self.under)})
         for number, name in enumerate(files):
             if self.options.progress is not None:
                 self.options.progress(name, number, len(files))
             for module in self.project.programs(name):
                 yield from self.finder.uses(module, derived)
-            self.project.unread(name, self.finder.candidate.search)
+            self.project.unread(name, self.candidates.pattern.search)
 
     def _match(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group:
@@ -256,7 +258,13 @@ class Run:
 
 def survey(options: Options) -> Survey:
     """Look through a project and work out every site, what happens to it and why, and the edits."""
-    return Run(options).survey()
+    collecting = gc.isenabled()
+    gc.disable()  # a tree is millions of objects, none of them garbage before the end: looking for some takes twice the parser's time
+    try:
+        return Run(options).survey()
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def explain(options: Options, path: Path, line: int) -> Survey:

@@ -27,6 +27,8 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
     project = tracer.resolver.project
     around = module.parents.get(function)
     construct = function.name == "__init__" and isinstance(around, ast.ClassDef)
+    if any(isinstance(part, ast.Attribute) and part.attr == "setter" for part in function.decorator_list):
+        return  # run by an assignment; its name, that of the attribute, stands everywhere
     word = around.name if construct and isinstance(around, ast.ClassDef) else function.name
     for name in project.mentioning(word):
         other = project.module(name)

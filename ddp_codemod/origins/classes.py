@@ -71,7 +71,7 @@ def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way:
 def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
     """Arguments of the calls that make a dataclass-like object, for the field of that name."""
     fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
-    for other_name in tracer.resolver.project.mentioning(node.name):
+    for other_name in tracer.resolver.project.calling(node.name):
         other = tracer.resolver.project.module(other_name)
         for call in calls.calls_of(other).get(node.name, ()) if other else ():
             assert other is not None

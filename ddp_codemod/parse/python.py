@@ -74,17 +74,37 @@ def parse(source: Source) -> Module | Skipped:
 
 
 def _index(source: Source, tree: ast.Module) -> Module:
+    """Every node by its class and its parent; contexts and operators, which no one asks for, are left out."""
     parents: dict[ast.AST, ast.AST] = {}
     nodes: dict[type[ast.AST], list[ast.AST]] = {}
     todo: list[ast.AST] = [tree]
     while todo:  # iterative: deep trees must not exhaust the stack
         node = todo.pop()
-        nodes.setdefault(type(node), []).append(node)
-        children = list(ast.iter_child_nodes(node))
-        for child in children:
-            parents[child] = node
-        todo.extend(reversed(children))
+        kind = type(node)
+        if kind not in nodes:
+            nodes[kind] = []
+        nodes[kind].append(node)
+        held = node.__dict__
+        for name in _fields_backwards(kind):
+            value = held.get(name)
+            if type(value) is list:
+                for child in reversed(value):
+                    if isinstance(child, ast.AST):
+                        parents[child] = node
+                        todo.append(child)
+            elif isinstance(value, ast.AST):
+                parents[value] = node
+                todo.append(value)
     return Module(source, tree, parents, nodes)
+
+
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+def _fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(name for name in reversed(kind._fields) if name not in ("ctx", "op", "ops"))
+    return _FIELDS[kind]
 
 
 def last_name(node: ast.AST) -> str:

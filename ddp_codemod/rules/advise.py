@@ -53,7 +53,7 @@ def _first_call(context: Context, wanted: tuple[str, ...], writable: Writable) -
     project = context.tracer.resolver.project
     words = {name.rsplit(".", 1)[-1] for name in wanted}
     tops = {name.split(".")[1].encode() for name in wanted}
-    for name in sorted({name for word in words for name in project.mentioning(f"{word}(") if writable(name)}):
+    for name in sorted({name for word in words for name in project.calling(word) if writable(name)}):
         module = project.module(name) if any(top in project.data(name) for top in tops) else None
         for word in sorted(words) if module else ():
             assert module is not None

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
@@ -49,8 +48,11 @@ class Use:
 class Finder:
     """Looks for the uses of a set of surfaces."""
 
-    def __init__(self, surfaces: Iterable[Surface], resolver: Resolver, forwarders: Iterable[Forwarder] = ()) -> None:
+    def __init__(
+        self, surfaces: Iterable[Surface], resolver: Resolver, words: frozenset[str], forwarders: Iterable[Forwarder] = ()
+    ) -> None:
         self.surfaces, self.resolver = list(surfaces), resolver
+        self.words = words  # the last names that can mean a surface in this project
         self._by_name = {
             name.rsplit(".", 1)[-1]: surface for surface in self.surfaces if surface.by_name for name in surface.names
         }
@@ -66,21 +68,6 @@ class Finder:
                     self._patterns.append((_pattern(name), surface))
                 else:
                     self._exact[name] = surface
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The last segments of all names: a file without any of them uses no surface."""
-        return frozenset(name.rsplit(".", 1)[-1] for surface in self.surfaces for name in surface.names)
-
-    @cached_property
-    def candidate(self) -> re.Pattern[bytes]:
-        """What the bytes of a file must hold to be worth parsing."""
-        return re.compile(b"|".join(re.escape(word.encode()) for word in sorted(self.words, key=len, reverse=True)))
-
-    @cached_property
-    def tops(self) -> frozenset[str]:
-        """The top packages of all surfaces."""
-        return frozenset(name.split(".")[0] for surface in self.surfaces for name in surface.names)
 
     def surface(self, name: str) -> Surface | None:
         """The surface of a qualified name."""

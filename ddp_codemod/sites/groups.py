@@ -6,15 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.find import Finder
-from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.project import Project, is_under
 
 
 class Groups:
     """Which files and packages make the default group."""
 
-    def __init__(self, project: Project, finder: Finder) -> None:
-        self.project, self.finder = project, finder
+    def __init__(self, project: Project, finder: Finder, candidates: Candidates) -> None:
+        self.project, self.finder, self.candidates = project, finder, candidates
         self._known: dict[str, bool] = {}
 
     def made_for(self, module: Module) -> bool:
@@ -24,7 +25,7 @@ class Groups:
     def _makes(self, module: Module) -> bool:
         top = self.project.package(module.name)
         if top not in self._known:
-            names = [module.name] if top == module.name else self.project.select(self.finder.candidate.search, [top])
+            names = [module.name] if top == module.name else [name for name in self.candidates.names if is_under(name, top)]
             trees = [tree for name in names for tree in self.project.programs(name)]
             self._known[top] = any(use.surface.default_group for tree in trees for use in self.finder.uses(tree))
         return self._known[top]

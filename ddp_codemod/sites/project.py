@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
 from ddp_codemod.discover.files import read, read_loosely, read_text
@@ -15,6 +16,7 @@ from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell
 from ddp_codemod.parse.shell_kinds import WINDOWS
+from ddp_codemod.sites.words import held, pattern_of
 
 
 class Project:
@@ -84,11 +86,28 @@ class Project:
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 
+    def mentions(self, word: str) -> bool:
+        """Whether any file holds the word as a whole name; looks no further than the first that does."""
+        key, pattern = word.encode(), pattern_of([word])
+        return any(key in data and any(held(pattern, data)) for data in map(self.data, self.names))
+
+    def deriving(self, word: str) -> tuple[str, ...]:
+        """Names of the files that may hold a class with the word among its bases."""
+        header = re.compile(rb"\bclass\s(?:[^)]|\)(?!\s*:))*?\b" + re.escape(word.encode()) + rb"\b")
+        return tuple(name for name in self.mentioning(word) if header.search(self.data(name)))
+
+    def calling(self, word: str) -> tuple[str, ...]:
+        """Names of the files that may call something by the word itself."""
+        call = re.compile(re.escape(word.encode()) + rb"[\s)]*\(")
+        return tuple(name for name in self.mentioning(word) if call.search(self.data(name)))
+
     def mentioning(self, word: str) -> tuple[str, ...]:
-        """Names of the files whose bytes hold the word."""
+        """Names of the files whose bytes hold the word as a whole name."""
         key = word.encode()
         if key not in self._mentions:
-            self._mentions[key] = tuple(name for name in self.names if key in self.data(name))
+            pattern = pattern_of([word])
+            having = (name for name in self.names if key in self.data(name))
+            self._mentions[key] = tuple(name for name in having if any(held(pattern, self.data(name))))
         return self._mentions[key]
 
     def documents(self, word: str) -> list[Document]:
@@ -128,11 +147,6 @@ class Project:
         """The text of a file that was looked into, as edits take it."""
         known = self._documents.get(name) or self._scripts.get(name) or (self.module(name) if name in self._known else None)
         return self._sources.get(name, known.source) if known else None
-
-    def select(self, wanted: Callable[[bytes], object], under: Sequence[str]) -> list[str]:
-        """Names of the files under the given folders or files ("" is the root) that the byte test wants."""
-        inside = [name for name in self.names if any(is_under(name, at) for at in under)]
-        return [name for name in inside if wanted(self.data(name))]
 
     def find(self, dotted: str, importer: Module) -> Module | None:
         """The file that an import of ``dotted`` (with leading dots where relative) in ``importer`` reads, if it is the project's."""

@@ -221,7 +221,7 @@ class Resolver:
         found: list[tuple[Module, ast.ClassDef]] = []
         classes, words = {node}, [node.name]
         for word in words:  # grows while subclasses of subclasses turn up
-            for file in self.project.mentioning(word):
+            for file in self.project.deriving(word):
                 module = self.project.module(file)
                 for other in module.nodes.get(ast.ClassDef, ()) if module else ():
                     assert isinstance(other, ast.ClassDef)

@@ -70,7 +70,7 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
     found = module.cache.get(key)
     if found is None:
         table: dict[str, list[Binding]] = {}
-        for binding in _collect(scope):
+        for binding in _collect(module, scope):
             table.setdefault(binding.name, []).append(binding)
         found = module.cache[key] = table
     return found  # type: ignore[return-value]
@@ -107,12 +107,16 @@ def global_bindings(module: Module, name: str) -> list[Binding]:
 def _declared(module: Module, scope: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
     key = (kind, scope)
     if key not in module.cache:
-        module.cache[key] = {name for node in _walk(scope) if isinstance(node, kind) for name in node.names}
+        module.cache[key] = {name for node in _walk(module, scope) if isinstance(node, kind) for name in node.names}
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _walk(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a scope without those of the scopes inside it (their defaults and decorators belong here)."""
+def _walk(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope that can bind a name, without those of the scopes inside it (their defaults and decorators belong here).
+
+    Expressions can where they hold a walrus; the others are passed over.
+    """
+    binding = _around_walruses(module)
     if isinstance(scope, ast.Lambda):
         todo: list[ast.AST] = [scope.body]
     elif isinstance(scope, COMPREHENSIONS):
@@ -123,6 +127,8 @@ def _walk(scope: ast.AST) -> Iterator[ast.AST]:
         todo = list(reversed(scope.body))  # type: ignore[attr-defined]
     while todo:
         node = todo.pop()
+        if isinstance(node, ast.expr) and node not in binding:
+            continue
         yield node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner: list[ast.AST] = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
@@ -138,7 +144,14 @@ def _walk(scope: ast.AST) -> Iterator[ast.AST]:
         todo.extend(reversed(inner))
 
 
-def _collect(scope: ast.AST) -> Iterator[Binding]:
+def _around_walruses(module: Module) -> set[ast.AST]:
+    if "walruses" not in module.cache:
+        found = module.nodes.get(ast.NamedExpr, ())
+        module.cache["walruses"] = {node for walrus in found for node in (walrus, *module.ancestors(walrus))}
+    return module.cache["walruses"]  # type: ignore[return-value]
+
+
+def _collect(module: Module, scope: ast.AST) -> Iterator[Binding]:
     if isinstance(scope, FUNCTIONS):
         arguments = scope.args
         for argument in (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
@@ -147,7 +160,7 @@ def _collect(scope: ast.AST) -> Iterator[Binding]:
     if isinstance(scope, COMPREHENSIONS):
         for made in scope.generators:
             yield from _targets(made.target, None, made, ())
-    for node in _walk(scope):
+    for node in _walk(module, scope):
         yield from bound_by(node)
 
 

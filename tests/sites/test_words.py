@@ -1,0 +1,46 @@
+"""Whole names in bytes: what an identifier of Python is, found without parsing."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import tokenize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ddp_codemod.sites.words import held, pattern_of
+
+NAMES = st.from_regex(r"\A[ab_]{1,4}\Z").filter(lambda name: not keyword.iskeyword(name))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("ignite.Parallel()", ["Parallel"]),
+        ("DataParallel(model)", []),
+        ("Parallelism", []),
+        ("模Parallel", []),
+        ("launch_from_torch()", ["launch_from_torch"]),  # the longest, not launch
+        ("x.launch\n", ["launch"]),
+        (r'"source": ["import x\n", "x\nlaunch()"]', ["launch"]),  # the line end of a notebook's JSON is no letter
+        ("", []),
+    ],
+)
+def test_only_whole_names_are_held(code: str, words: list[str]) -> None:
+    pattern = pattern_of(["launch", "launch_from_torch", "Parallel"])
+    assert list(held(pattern, code.encode())) == words
+
+
+@given(
+    st.lists(st.one_of(NAMES, st.sampled_from([" ", "(", ")", ".", ",", "\n", "+", "'a'", "# b"]))), st.sets(NAMES, min_size=1)
+)
+def test_every_name_that_the_tokenizer_sees_is_held(parts: list[str], words: set[str]) -> None:
+    code = "".join(parts)
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    except (tokenize.TokenError, IndentationError):
+        return
+    wanted = {token.string for token in tokens if token.type == tokenize.NAME} & words
+    assert wanted <= set(held(pattern_of(words), code.encode()))
