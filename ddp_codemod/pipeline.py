@@ -7,14 +7,15 @@ import gc
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
+from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.model import Action, Decision, Place, Reason, Survey
 from ddp_codemod.origins.facts import Facts
-from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
@@ -108,7 +109,9 @@ class Run:
         findings = [finding for use in self._uses() for finding in self._match(use)]
         findings += [finding for use in configured_uses(self.project, self.finder) for finding in self._match_configured(use)]
         findings += [finding for use in keyed_uses(self.project, self.finder.surfaces) for finding in self._match_keyed(use)]
-        planner = Planner(self.options.rules, self._writable, self._droppable, self._reexported)
+        planner = Planner(
+            self.options.rules, self._writable, partial(droppable, self.context, self._pure), partial(reexported, self.context)
+        )
         plan = planner.plan(findings)
         decisions = tuple(sorted({made for finding in plan.findings for made in decisions_of(finding)}, key=in_order))
         names = (
@@ -223,37 +226,6 @@ class Run:
 
     def _writable(self, name: str) -> bool:
         return any(is_under(name, at) for at in self.under)
-
-    def _droppable(self, module: Module, node: ast.expr) -> bool:
-        """Whether dropping an expression loses nothing but a value: no call in it does more than ask for a fact."""
-        for part in ast.walk(node):
-            if isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
-                return False
-            if isinstance(part, ast.Call):
-                names = self.context.tracer.resolver.names(module, part.func)
-                known = any(f"{name}()" in self._pure for name in names)
-                if not known and not isinstance(self.facts.fold(module, part), Known):
-                    return False
-        return True
-
-    def _reexported(self, module: Module, name: str) -> bool:
-        """Whether another file of the project takes the name from this one."""
-        for other_name in self.project.mentioning(name):
-            other = self.project.module(other_name) if other_name != module.name else None
-            if other is None:
-                continue
-            for node in other.nodes.get(ast.ImportFrom, ()):
-                assert isinstance(node, ast.ImportFrom)
-                if any(alias.name in (name, "*") for alias in node.names):
-                    if self.project.find("." * node.level + (node.module or ""), other) is module:
-                        return True
-            for attribute in other.nodes.get(ast.Attribute, ()):
-                assert isinstance(attribute, ast.Attribute)
-                if attribute.attr == name:
-                    owners = self.context.tracer.resolver.resolve(other, attribute.value)
-                    if any(getattr(entity, "module", None) is module for entity in owners):
-                        return True
-        return False
 
 
 def survey(options: Options) -> Survey:
