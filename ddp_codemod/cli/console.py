@@ -10,7 +10,8 @@ from shutil import get_terminal_size
 from typing import TextIO
 
 from ddp_codemod.messages import text
-from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.inert import inert
+from ddp_codemod.report.ink import Ink, printable
 
 
 def tame(stream: TextIO) -> None:
@@ -44,14 +45,18 @@ class Console:
         return Ink(_takes_escapes(stream) and not os.environ.get("NO_COLOR"))
 
     def out(self, line: str = "") -> None:
-        """Write a line of the result."""
+        """Write a line of the result, with nothing in it that changes a terminal but our own colours."""
         self._clear()
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(printable(line) + "\n")
 
     def raw(self, data: bytes) -> None:
-        """Write bytes of the result as they are."""
+        """Write bytes of the result: to a file or a program as they are, to a terminal with control characters as escapes."""
         self._clear()
         sys.stdout.flush()
+        if sys.stdout.isatty():
+            shown = data.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
+            sys.stdout.write(inert(shown))
+            return
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
@@ -64,7 +69,7 @@ class Console:
         """Say what the reader has to know, quiet or not."""
         self._clear()
         sys.stdout.flush()  # so that the two streams come in order on a terminal
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(printable(line) + "\n")
         sys.stderr.flush()
 
     def text(self, key: str, /, **args: object) -> str:
@@ -79,7 +84,7 @@ class Console:
         """Show what takes long: one line on a terminal, nothing elsewhere."""
         if self.quiet or not _takes_escapes(sys.stderr):
             return
-        sys.stderr.write("\r\x1b[K" + line[: get_terminal_size().columns // 2])
+        sys.stderr.write("\r\x1b[K" + inert(line)[: get_terminal_size().columns // 2])
         sys.stderr.flush()
         self._progress = True
 

@@ -40,8 +40,9 @@ def command(settings: Settings, summary: str | None) -> int:
     data = patch.whole
     ink = console.ink(sys.stdout)
     if ink.on:
-        # bytes that are not UTF-8 pass through as they are
-        console.raw(ink.diff(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
+        for name, part in patch.parts.items():
+            encoding = patch.survey.sources[name].file.encoding.removesuffix("-sig")
+            console.out(ink.diff(part.decode(encoding, "surrogateescape").replace("\r\n", "\n").rstrip("\n")))
     else:
         console.raw(data)
     for line in closing(job.view(patch.survey, sys.stderr), patch.outcome("shown")):

@@ -15,6 +15,7 @@ from ddp_codemod.cli.console import can_show, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
 from ddp_codemod.cli.translate import Reader
 from ddp_codemod.messages import LANGUAGES, language, render, text
+from ddp_codemod.report.inert import inert
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -92,7 +93,7 @@ def _lang_option(words: list[str]) -> str | None:
 
 def _say(line: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(inert(line) + "\n")
 
 
 def _close(stream: TextIO) -> None:

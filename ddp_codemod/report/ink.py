@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
+from ddp_codemod.report.inert import inert
+
+# begins our own colours until they are printed: what code and names hold cannot look like them
+_MARK = f"\x1b{os.urandom(8).hex()}"
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -17,7 +22,7 @@ class Ink:
         """The text in these styles."""
         if not self.on or not text:
             return text
-        return "".join(f"\x1b[{_CODES[style]}m" for style in styles) + text + "\x1b[0m"
+        return "".join(f"{_MARK}[{_CODES[style]}m" for style in styles) + text + f"{_MARK}[0m"
 
     def diff(self, text: str) -> str:
         """A patch in git's colours."""
@@ -28,3 +33,13 @@ class Ink:
             return self(line, "bold")
         style = {"@": "cyan", "+": "green", "-": "red"}.get(line[:1])
         return self(line, style) if style else line
+
+
+def printable(text: str) -> str:
+    """What may go to a terminal: our own colours as they are, every other control character as an escape."""
+    first, *coloured = text.split(_MARK)
+    parts = [inert(first)]
+    for part in coloured:
+        code, _, rest = part.partition("m")
+        parts.append(f"\x1b{code}m{inert(rest)}")
+    return "".join(parts)

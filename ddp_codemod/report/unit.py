@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ddp_codemod.edits.units import Unit
 from ddp_codemod.model import Action, Applicability, Decision, FileChange
 from ddp_codemod.report import text
+from ddp_codemod.report.inert import inert
 from ddp_codemod.report.summary import Outcome
 from ddp_codemod.report.view import View, touching
 
@@ -34,7 +35,7 @@ def unit(view: View, shown: Unit, total: int, changes: Sequence[FileChange], par
         source = view.survey.sources.get(change.name)
         encoding = source.file.encoding.removesuffix("-sig") if source else "utf-8"
         diff = parts[change.name].decode(encoding, "backslashreplace").replace("\r\n", "\n")
-        block.append(view.ink.diff(visible(diff.rstrip("\n"))))
+        block.append(view.ink.diff(inert(diff.rstrip("\n"))))
     return block
 
 
@@ -65,18 +66,11 @@ def sites(view: View, shown: Unit) -> list[Decision]:
 
 def way(view: View, site: Decision) -> list[str]:
     """From a call to where its value starts."""
-    block = ["  " + view.say("explain-call", where=view.where(site.call), call=visible(view.source_text(site.call)))]
+    block = ["  " + view.say("explain-call", where=view.where(site.call), call=inert(view.source_text(site.call)))]
     for hop in site.hops:
         block.append(f"    {view.where(hop.place)}  {view.reason(hop.reason)}")
     for origin in site.origins:
         if origin.place != site.place or site.hops:
-            block.append("  " + view.say("explain-origin", origin=visible(view.origin(origin))))
+            block.append("  " + view.say("explain-origin", origin=inert(view.origin(origin))))
     gives = ", ".join(site.resolves_to) or view.say("gives-unknown")
     return [*block, "  " + view.say("explain-gives", platform=view.survey.platform, gives=gives)]
-
-
-def visible(shown: str) -> str:
-    """Text without characters that would move the cursor or change the terminal: strangers' code is shown here."""
-    return "".join(
-        character if character in "\n\t" or character.isprintable() else f"\\x{ord(character):02x}" for character in shown
-    )

@@ -71,8 +71,9 @@ class View:
 
 
 def typed(path: Path, here: Path) -> str:
-    """A path as one would type it in the folder ``here``."""
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    """A path as one would type it in the folder ``here``; one with line breaks stays on one line."""
+    shown = str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return shown.replace("\n", "\\n").replace("\r", "\\r")
 
 
 def shorten(text: str, limit: int = 100) -> str:
