@@ -29,6 +29,7 @@ STAGES = [
         "ddp_codemod.messages",
         "ddp_codemod.rules.model",
         "ddp_codemod.rules.idioms",
+        "ddp_codemod.rules.kept",
         "ddp_codemod.rules.load",
         "ddp_codemod.rules.pattern",
         "ddp_codemod.rules",
@@ -150,6 +151,7 @@ def test_only_write_opens_files_for_writing() -> None:
     writers = {module for module, tree in TREES.items() if any(writing_calls(tree))}
     assert {module for module in writers if stage(module) != "ddp_codemod.write"} <= {
         "ddp_codemod.rules.examples",
+        "ddp_codemod.rules.kept",
         "ddp_codemod.rules.schema",
     }
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
+from ddp_codemod.rules.kept import kept
 from ddp_codemod.rules.model import (
     Backend,
     BackendFile,
@@ -72,6 +73,10 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
 
     Raises RuleError for a file that is no TOML, breaks the schema or repeats an id.
     """
+    return kept(Rules, (data_folder(), *extra), lambda: _read(extra))
+
+
+def _read(extra: tuple[Path, ...]) -> Rules:
     rules = Rules()
     aliases: list[Alias] = []
     seen: dict[tuple[str, str], Path] = {}
@@ -105,6 +110,10 @@ def load_diagnostics(extra: tuple[Path, ...] = ()) -> Diagnostics:
 
     Raises RuleError as ``load`` does.
     """
+    return kept(Diagnostics, (data_folder(), *extra), lambda: _read_diagnostics(extra))
+
+
+def _read_diagnostics(extra: tuple[Path, ...]) -> Diagnostics:
     known = Diagnostics()
     seen: dict[tuple[str, str], Path] = {}
     for folder in (data_folder(), *extra):
