@@ -232,8 +232,9 @@ class Survey:
     skipped: tuple[Skipped, ...]
     sources: dict[str, Source] = field(default_factory=dict)  # those that decisions and edits speak of
     files_seen: int = 0
-    ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore"
     unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
+    ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
+    excluded: int = 0  # files under the paths that pyproject.toml leaves out
 
 
 @dataclass(frozen=True, slots=True)

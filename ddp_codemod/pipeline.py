@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import gc
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +10,7 @@ from pathlib import Path
 
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
+from ddp_codemod.discover.scope import Scope
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.model import Action, Decision, Place, Reason, Survey
@@ -20,11 +19,11 @@ from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell_kinds import NAMES, WINDOWS
-from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.advise import advise
 from ddp_codemod.rules.by_hand import apart
-from ddp_codemod.rules.decisions import decisions_of, in_order, places_of
-from ddp_codemod.rules.finding import Context, Finding, NewText
+from ddp_codemod.rules.decisions import decisions_of, in_order
+from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
 from ddp_codemod.rules.match_configured import match_configured
@@ -39,13 +38,12 @@ from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.keyed import KeyedUse, keyed_uses
-from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.versions import Stated
 
 SUFFIXES = (".py", ".ipynb")
 LAUNCHERS = (*NAMES, *WINDOWS, *(suffix.upper() for suffix in WINDOWS))
-IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 Progress = Callable[[str, int, int], None]
 
 
@@ -59,6 +57,7 @@ class Options:
     fixes: tuple[str, ...] = ()
     root: Path | None = None
     progress: Progress | None = None
+    scope: Scope = field(default_factory=Scope)  # what the project leaves out
     torch: Stated | None = None
     # versions of packages, where the user knows better than the project's files
     versions: Mapping[str, Stated] = field(default_factory=dict)
@@ -79,7 +78,8 @@ class Run:
         named = [path for path in paths if path.is_file() and path not in set(everything)]
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
         self.project = Project(self.root, [*project_files, *named], tops, configs, launchers)
-        self.under = [path.relative_to(self.root).as_posix() for path in paths]
+        under = tuple(path.relative_to(self.root).as_posix() for path in paths)
+        self.limits = Limits(under, frozenset(name for name in under if (self.root / name).is_file()), options.scope)
         resolver = Resolver(self.project)
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.candidates = Candidates(finder_surfaces, self.project)
@@ -110,7 +110,7 @@ class Run:
         findings += [finding for use in configured_uses(self.project, self.finder) for finding in self._match_configured(use)]
         findings += [finding for use in keyed_uses(self.project, self.finder.surfaces) for finding in self._match_keyed(use)]
         planner = Planner(
-            self.options.rules, self._writable, partial(droppable, self.context, self._pure), partial(reexported, self.context)
+            self.options.rules, self.limits, partial(droppable, self.context, self._pure), partial(reexported, self.context)
         )
         plan = planner.plan(findings)
         decisions = tuple(sorted({made for finding in plan.findings for made in decisions_of(finding)}, key=in_order))
@@ -120,17 +120,22 @@ class Run:
             | {e.name for e in plan.edits}
         )
         names |= {hop.place.name for d in decisions for hop in d.hops}
-        advisories = tuple(advise(self.context, self.finder, plan.findings, self._writable))
+        spared = self.options.scope.ignores_in
+        notes = advise(self.context, self.finder, plan.findings, self.limits.admits)
+        advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
+        # files that the project leaves out were read for their values only
+        skipped = (one for one in self.project.skipped.values() if not self.limits.excludes(one.name))
         return Survey(
             root=self.root,
             platform=self.options.platform.id,
             decisions=decisions,
             edits=plan.edits,
             advisories=advisories,
-            skipped=tuple(sorted(self.project.skipped.values(), key=lambda skipped: skipped.name)),
+            skipped=tuple(sorted(skipped, key=lambda one: one.name)),
             sources={name: source for name in sorted(names) if (source := self.project.source(name)) is not None},
-            files_seen=sum(any(is_under(name, at) for at in self.under) for name in self.project.names),
+            files_seen=sum(map(self.limits.admits, self.project.names)),
             ignored=self.ignored,
+            excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
             unstated=tuple(sorted(self.versions.open)),
         )
 
@@ -141,7 +146,7 @@ class Run:
             for module in self.project.programs(name) if b"class " in self.project.data(name) else ():
                 derived.update(dict.fromkeys(self.finder.derived(module)))
         more = {found for word in derived for found in self.project.mentioning(word)}
-        files = sorted({name for name in {*self.candidates.names, *more} if any(is_under(name, at) for at in self.under)})
+        files = sorted({name for name in {*self.candidates.names, *more} if self.limits.admits(name)})
         for number, name in enumerate(files):
             if self.options.progress is not None:
                 self.options.progress(name, number, len(files))
@@ -172,16 +177,16 @@ class Run:
                 yield from self._heeded(found)
 
     def _match_configured(self, use: ConfiguredUse) -> Iterator[Finding]:
-        if not self._writable(use.module.name):
+        if not self.limits.admits(use.module.name):
             return
         for ident in self.options.platform.rules:
             fix = self.options.rules.fixes[ident]
             for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
                 if parameter.role == "backend":
-                    yield match_configured(self.context, use, parameter, fix)
+                    yield from self._heeded(match_configured(self.context, use, parameter, fix))
 
     def _match_keyed(self, use: KeyedUse) -> Iterator[Finding]:
-        if not self._writable(use.module.name):
+        if not self.limits.admits(use.module.name):
             return
         for ident in self.options.platform.rules:
             fix = self.options.rules.fixes[ident]
@@ -204,28 +209,15 @@ class Run:
         return None
 
     def _heeded(self, finding: Finding) -> Iterator[Finding]:
-        """The finding, unless its line says that it is to be left alone."""
-        marked: list[tuple[Tree, int]] = [(finding.use.module, place.start) for place in places_of(finding)]
-        marked += [(change.leaf.module, change.leaf.place.start) for change in finding.changes if isinstance(change, NewText)]
-        if any(self._ignores(tree, offset, finding.rule) for tree, offset in marked):
+        """The finding, unless it is to be left alone."""
+        heeded = self.limits.heed(finding)
+        if heeded is None:
             self.ignored += 1
             return
-        for part in apart(self.context, finding):
+        for part in apart(self.context, heeded):
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part
-            self._shown |= {leaf.place for leaf in part.at if part is not finding}
-
-    def _ignores(self, tree: Tree, offset: int, rule: str | None) -> bool:
-        """Whether a comment at the end of the line says so."""
-        start, end = tree.source.line_span(offset)
-        for said in IGNORE.finditer(tree.source.text, start, end):
-            named = said.group(1)
-            if named is None or rule in re.split(r"[,\s]+", named):
-                return not isinstance(tree, Module) or not _in_string(tree, said.start())
-        return False
-
-    def _writable(self, name: str) -> bool:
-        return any(is_under(name, at) for at in self.under)
+            self._shown |= {leaf.place for leaf in part.at if part is not heeded}
 
 
 def survey(options: Options) -> Survey:
@@ -265,11 +257,6 @@ def _absolute(path: Path) -> str:
 
 def _no_fix(rules: Rules) -> Fix:
     return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")
-
-
-def _in_string(module: Module, offset: int) -> bool:
-    texts = (node for kind in (ast.Constant, ast.JoinedStr) for node in module.nodes.get(kind, ()))
-    return any(place.start < offset < place.end for place in (module.place(node) for node in texts))
 
 
 __all__ = ["Options", "Reason", "explain", "survey"]

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ import click
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import FOUND, fail
 from ddp_codemod.cli.options import Settings, command_line, machine_options
-from ddp_codemod.cli.run import existing, load_rules, root_of
+from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
 
 if TYPE_CHECKING:
+    from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
     from ddp_codemod.rules.load import Diagnostics, Rules
@@ -41,7 +43,8 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     if target is not None and settings.format == "json":
         raise fail("diagnose-apply-json")
     project = existing(target or ".")
-    rules = load_rules(settings.folders)
+    config, rules = configured(root_of([project]), settings.folders)
+    settings = replace(settings, folders=(*config.folders, *settings.folders))
     console = Console(settings.lang, settings.color, settings.quiet)
     name = console.text("diagnose-stdin") if log == STDIN else log or ""
     size = 0 if log in (None, STDIN) else existing(name).stat().st_size
@@ -49,7 +52,7 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         shown = (lambda done: console.progress(name, done >> 20, size >> 20)) if size else None
         reading = diagnose(stream, known_errors(settings), hang=hang, progress=shown)
     reading = _usable(reading, rules)
-    found = _sites(settings, rules, reading, project, console)
+    found = _sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".")
     if settings.format == "json":
         console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _json(settings, found[0])))
@@ -88,7 +91,6 @@ def known_errors(settings: Settings) -> Diagnostics:
 
 def _usable(reading: Reading, rules: Rules) -> Reading:
     """The reading without cures whose platform or rules are not there."""
-    from dataclasses import replace
 
     def usable(cure: Cure) -> bool:
         return (cure.platform is None or cure.platform in rules.platforms) and all(rule in rules.fixes for rule in cure.rules)
@@ -144,7 +146,7 @@ def _coded(reading: Reading) -> Cure | None:
 
 
 def _sites(
-    settings: Settings, rules: Rules, reading: Reading, project: Path, console: Console
+    settings: Settings, config: Config, rules: Rules, reading: Reading, project: Path, console: Console
 ) -> tuple[Survey, list[str]] | None:
     """The sites of the project that the leading error's traceback goes through, and the lines that tell of them."""
     frames: Sequence[Frame] = reading.diagnoses[0].first.frames if reading.diagnoses else ()
@@ -164,7 +166,12 @@ def _sites(
     from ddp_codemod.report.view import View
 
     options = Options(
-        paths=(project,), platform=rules.platforms[platform], rules=rules, fixes=cure.rules, root=root_of([project])
+        paths=(project,),
+        platform=rules.platforms[platform],
+        rules=rules,
+        fixes=cure.rules,
+        root=root_of([project]),
+        scope=config.scope,
     )
     surveys = (explain(options, path, line) for path, line in places[:3])
     whole = next((survey for survey in surveys if survey.decisions), None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ddp_codemod.cli.config import Config
 from ddp_codemod.cli.errors import Failure, unknown
 from ddp_codemod.cli.options import Settings
+from ddp_codemod.discover.config import Config
 from ddp_codemod.machine.detect import Machine, holds, unattended
 from ddp_codemod.messages import in_language
 from ddp_codemod.model import Reason
@@ -33,7 +33,7 @@ def choose(settings: Settings, config: Config, rules: Rules, machine: Machine) -
         return Choice(known_platform(settings.platform, rules), Reason.of("platform-option"))
     if config.platform is not None:
         return Choice(known_platform(config.platform, rules, str(config.path)), Reason.of("platform-config", path=config.path))
-    assumed = {ident: rules.fixes[ident].platform for ident in settings.rules}
+    assumed = {ident: rules.fixes[ident].platform for ident in (*settings.rules, *config.rules)}
     wanted = sorted({platform for platform in assumed.values() if platform is not None})
     if len(wanted) > 1:
         candidates = [rules.platforms[ident] for ident in wanted if ident in rules.platforms]

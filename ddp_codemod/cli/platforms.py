@@ -6,7 +6,7 @@ import click
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.options import Settings, talk_options
-from ddp_codemod.cli.run import load_rules
+from ddp_codemod.cli.run import rules_here
 from ddp_codemod.cli.translate import Command
 from ddp_codemod.messages import in_language
 
@@ -18,7 +18,7 @@ def command(settings: Settings) -> None:
     from ddp_codemod.report.table import table
 
     console = Console(settings.lang, settings.color)
-    rules = load_rules(settings.folders)
+    rules = rules_here(settings)
     rows = [(one.id, one.backend.wanted, in_language(one, "title", settings.lang)) for _, one in sorted(rules.platforms.items())]
     for line in table(rows):
         console.out(line)

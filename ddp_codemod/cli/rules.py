@@ -9,7 +9,7 @@ import click
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
 from ddp_codemod.cli.options import LANG, Settings, talk_options
-from ddp_codemod.cli.run import existing, load_rules
+from ddp_codemod.cli.run import existing, load_rules, rules_here
 from ddp_codemod.cli.translate import Group
 from ddp_codemod.messages import in_language
 
@@ -27,7 +27,7 @@ def list_(settings: Settings) -> None:
     from ddp_codemod.report.table import table
 
     console = Console(settings.lang, settings.color)
-    rules = load_rules(settings.folders)
+    rules = rules_here(settings)
     rows = []
     for ident, fix in sorted(rules.fixes.items()):
         bringing = ", ".join(platform.id for platform in rules.platforms.values() if ident in platform.rules)
@@ -46,7 +46,7 @@ def show(settings: Settings, ident: str) -> None:
     from ddp_codemod.report.rule import describe
 
     console = Console(settings.lang, settings.color)
-    rules = load_rules(settings.folders)
+    rules = rules_here(settings)
     lines = describe(ident, rules, settings.lang, console.ink(sys.stdout))
     if not lines:
         raise unknown("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
+from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, unknown
 from ddp_codemod.cli.options import Settings, command_line
 from ddp_codemod.messages import in_language, render
 from ddp_codemod.model import Action, Applicability, Reason
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ddp_codemod.cli.platform import Choice
+    from ddp_codemod.discover.config import Config
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.pipeline import Options
     from ddp_codemod.report.view import View
@@ -47,7 +48,6 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
-    from ddp_codemod.cli.config import read
     from ddp_codemod.cli.mend import mend, tell
     from ddp_codemod.cli.platform import choose
     from ddp_codemod.machine.detect import Machine
@@ -55,8 +55,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     console = Console(settings.lang, settings.color, settings.quiet)
     paths = tuple(existing(path) for path in settings.paths)
     root = root_of(paths)
-    config = read(root)
-    rules = load_rules((*config.folders, *settings.folders))
+    config, rules = configured(root, settings.folders)
     known_rules(settings.rules, rules)
     choice = choose(settings, config, rules, Machine())
     _announce(settings, console, choice)
@@ -68,9 +67,10 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         paths=paths,
         platform=choice.platform,
         rules=rules,
-        fixes=settings.rules,
+        fixes=tuple(dict.fromkeys((*config.rules, *settings.rules))),
         root=root,
         progress=console.progress,
+        scope=config.scope,
         versions=versions,
     )
     return Job(settings, console, options, root)
@@ -123,6 +123,24 @@ def given_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
         raise fail("torch-version-bad", word=settings.torch_version) from None
     asked = (package.name for package in rules.packages.values() if package.asked)
     return {name: Stated(name, f"=={version}", "--torch-version") for name in asked}
+
+
+def configured(root: Path, folders: Iterable[Path]) -> tuple[Config, Rules]:
+    """What a project says about itself, and the rules with those that it brings. Raises Failure for what cannot be used."""
+    from ddp_codemod.discover.config import ConfigError, check, read
+
+    try:
+        config = read(root)
+        rules = load_rules((*config.folders, *folders))
+        check(config, rules)
+    except ConfigError as why:
+        raise Failure(why.reason) from None
+    return config, rules
+
+
+def rules_here(settings: Settings) -> Rules:
+    """The rules that a command typed here would use: the shipped ones, those of the project around, those of the options."""
+    return configured(root_of([Path()]), settings.folders)[1]
 
 
 def known_rules(idents: Iterable[str], rules: Rules) -> None:

@@ -14,7 +14,7 @@ import click
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail
 from ddp_codemod.cli.options import Settings, machine_options
-from ddp_codemod.cli.run import existing, load_rules, root_of
+from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
 from ddp_codemod.model import Reason
@@ -102,10 +102,12 @@ def _verify(settings: Settings, console: Console, request: Request) -> int:
     from ddp_codemod.report.view import View
 
     paths = tuple(existing(path) for path in settings.paths)
-    rules = load_rules(settings.folders)
+    root = root_of(paths)
+    config, rules = configured(root, settings.folders)
+    settings = replace(settings, folders=(*config.folders, *settings.folders))
     platform = rules.platforms[_platform(settings, console, request, rules)]
     stores = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "init-method-query")
-    found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root_of(paths)))
+    found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root, scope=config.scope))
     console.say(console.text("verify-platform", platform=platform.id))
     device = next((name for name, ident in OWN.items() if ident == platform.id), None)
     tried = _Trying(console, request, known_errors(settings), device, platform.id)

@@ -15,6 +15,7 @@ from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKey, NewKeyword, NewText, NewVariable, Splice
+from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.find import Use
 
@@ -34,7 +35,7 @@ class Planner:
     """Makes edits; an origin that several sites share is edited once."""
 
     rules: Rules
-    writable: Callable[[str], bool]  # whether a file lies under the paths that the user gave
+    limits: Limits  # which files may be changed
     purely: Callable[[Module, ast.expr], bool]  # whether an expression can be dropped without losing an effect
     reexported: Callable[[Module, str], bool]  # whether another file takes the name from this one
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
@@ -102,12 +103,10 @@ class Planner:
 
     def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
         module: Tree = change.leaf.module if isinstance(change, NewText) else change.module
-        if not self.writable(module.name):
-            line = 1
-            if isinstance(change, NewText):
-                line = module.source.position(change.leaf.place.start)[0]
-            return Reason.of("review-outside", origin=f"{module.name}:{line}")
         assert finding.rule is not None
+        line = module.source.position(change.leaf.place.start)[0] if isinstance(change, NewText) else 1
+        if barred := self.limits.bar(module.name, finding.rule, f"{module.name}:{line}"):
+            return barred
         group = next(self._numbers)
 
         def edit(start: int, end: int, after: str | None, recipe: Recipe | None = None, anchor: int | None = None) -> Edit:
@@ -124,6 +123,9 @@ class Planner:
             if isinstance(needed, Reason):
                 return needed
             made += needed[0]
+        for beside in made:  # a list in another file that has to admit the new name, say
+            if barred := self.limits.bar(beside.name, finding.rule, beside.name):
+                return barred
         return made
 
     def _change(self, finding: Finding, change: Change, edit: Callable[..., Edit]) -> list[Edit] | Reason:
@@ -179,15 +181,15 @@ class Planner:
         self, module: Module, package: str, name: str | None, use: ast.AST, group: int, finding: Finding
     ) -> tuple[list[Edit], str] | Reason:
         """The import of a module or object where the file lacks it, and how it is written."""
-        if not self.writable(module.name):
-            return Reason.of("review-outside", origin=f"{module.name}:1")
+        assert finding.rule is not None
+        if barred := self.limits.bar(module.name, finding.rule, f"{module.name}:1"):
+            return barred
         found = add_import(module.source, module.tree, package, name, before=module.place(use).start)
         if isinstance(found, Reason):
             return found
         insertion, written = found
         if insertion is None:
             return [], written
-        assert finding.rule is not None
         reason = Reason.of("edit-import", name=name or package)
         made = Edit(
             module.name, insertion.offset, insertion.offset, insertion.text, finding.rule, finding.applicability, reason, group

@@ -35,6 +35,8 @@ def summary(view: View, outcome: Outcome) -> list[str]:
         block.append(view.say("summary-ignored", n=survey.ignored))
     if survey.unstated and survey.decisions:
         block.append(view.say("version-unstated", package=view.say("list-comma").join(survey.unstated)))
+    if survey.excluded:
+        block.append(view.say("summary-excluded", n=survey.excluded))
     if (
         keep
         and (view.verbose or (not outcome.made and not outcome.left and len(keep) <= SHORT_LIST))

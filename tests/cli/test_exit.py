@@ -54,7 +54,7 @@ def test_a_rule_file_with_an_unknown_key(project, run, command: str) -> None:  #
 
 def test_rules_of_the_project_are_read(project, run) -> None:  # type: ignore[no-untyped-def]
     root = project(train=TRAIN)
-    (root / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "rocm"\nrules = ["nowhere"]\n')
+    (root / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "rocm"\nrule-folders = ["nowhere"]\n')
     done = run("check", ".")
     assert done.code == 2
     assert "nowhere" in done.err

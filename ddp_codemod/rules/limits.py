@@ -1,0 +1,73 @@
+"""Where a run may change something: under the paths given, within what the project allows, and where no comment says otherwise."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field, replace
+
+from ddp_codemod.discover.scope import Scope
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Tree
+from ddp_codemod.rules.decisions import places_of
+from ddp_codemod.rules.finding import Finding, NewText
+from ddp_codemod.sites.project import is_under
+
+IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The paths of a run (relative to the root), the files among them that were named, and what the project says."""
+
+    under: tuple[str, ...]
+    named: frozenset[str] = frozenset()  # taken though they are excluded, as by other tools
+    scope: Scope = field(default_factory=Scope)
+
+    def covers(self, name: str) -> bool:
+        """Whether a file lies under the paths."""
+        return any(is_under(name, at) for at in self.under)
+
+    def admits(self, name: str) -> bool:
+        """Whether a file may be changed."""
+        return self.covers(name) and not self.excludes(name)
+
+    def excludes(self, name: str) -> bool:
+        """Whether the project leaves a file out."""
+        return name not in self.named and not self.scope.holds(name)
+
+    def bar(self, name: str, rule: str, place: str) -> Reason | None:
+        """Why a rule may not edit a file, if so; ``place`` is what the reader is told."""
+        if not self.covers(name):
+            return Reason.of("review-outside", origin=place)
+        if self.excludes(name):
+            return Reason.of("review-excluded", origin=place)
+        return Reason.of("review-spared", origin=place, rule=rule) if self.scope.ignores_in(name, {rule}) else None
+
+    def heed(self, finding: Finding) -> Finding | None:
+        """The finding; None where its line says that it is to be left alone, or the project says so for its file."""
+        marked: list[tuple[Tree, int]] = [(finding.use.module, place.start) for place in places_of(finding)]
+        marked += [(change.leaf.module, change.leaf.place.start) for change in finding.changes if isinstance(change, NewText)]
+        if any(_says_ignore(tree, offset, finding.rule) for tree, offset in marked):
+            return None
+        idents = {finding.use.surface.id, finding.rule or ""}
+        if self.scope.ignores_in(finding.use.module.name, idents):
+            return None
+        at = tuple(leaf for leaf in finding.at if not self.scope.ignores_in(leaf.module.name, idents))
+        return None if finding.at and not at else replace(finding, at=at)
+
+
+def _says_ignore(tree: Tree, offset: int, rule: str | None) -> bool:
+    """Whether a comment at the end of the line says so."""
+    start, end = tree.source.line_span(offset)
+    for said in IGNORE.finditer(tree.source.text, start, end):
+        named = said.group(1)
+        if named is None or rule in re.split(r"[,\s]+", named):
+            return not isinstance(tree, Module) or not _in_string(tree, said.start())
+    return False
+
+
+def _in_string(module: Module, offset: int) -> bool:
+    texts = (node for kind in (ast.Constant, ast.JoinedStr) for node in module.nodes.get(kind, ()))
+    return any(place.start < offset < place.end for place in (module.place(node) for node in texts))
