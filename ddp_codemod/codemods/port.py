@@ -1,0 +1,93 @@
+"""``python -m libcst.tool codemod -x ddp_codemod.codemods.port.PortCommand --platform ID --no-format .``"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import libcst
+from libcst.codemod import CodemodCommand, CodemodContext, SkipFile
+
+from ddp_codemod.codemods.project import SUFFIX, Project
+
+
+class PortCommand(CodemodCommand):
+    """Ports each file as ``ddp-codemod apply`` would.
+
+    In the tool the project is looked through once: values are followed across its files. ``PortCommand(context, platform="rocm")``
+    takes each file, or a text that is in none, by itself.
+    """
+
+    DESCRIPTION = "Port PyTorch process groups to another platform: backends, init_method, stores."
+
+    @staticmethod
+    def add_args(arg_parser: argparse.ArgumentParser) -> None:
+        """The options of ``ddp-codemod`` that decide what is changed; all go into one object, which the tool hands on."""
+        project = Project(scope=(".",))
+        given: list[str] = []
+
+        def platform(value: str) -> None:
+            project.platform = value
+
+        def rule(value: str) -> None:
+            project.rules = (*project.rules, value)
+
+        def unsafe(_: object) -> None:
+            project.unsafe = True
+
+        def scope(value: str) -> None:
+            given.append(value)
+            project.scope = tuple(given)
+
+        add = arg_parser.add_argument
+        add("--platform", metavar="ID", action=_to(platform), help="the target (ddp-codemod platforms); else pyproject.toml's")
+        add("--rule", metavar="ID", action=_to(rule), help="a rule beside those that the platform brings")
+        add("--unsafe", nargs=0, action=_to(unsafe), help="make unsafe edits too")
+        add("--scope", metavar="PATH", action=_to(scope), help="what is looked through, as after ddp-codemod diff (default: .)")
+        arg_parser.set_defaults(project=project)
+
+    def __init__(
+        self,
+        context: CodemodContext,
+        project: Project | None = None,
+        *,
+        platform: str | None = None,
+        rules: Iterable[str] = (),
+        unsafe: bool = False,
+    ) -> None:
+        super().__init__(context)
+        self.project = project or Project(platform, tuple(rules), unsafe)
+
+    def transform_module_impl(self, tree: libcst.Module) -> libcst.Module:
+        """The module as ported; SkipFile where it is not the file that was looked at."""
+        name = self.context.filename
+        if name is None:
+            with TemporaryDirectory(prefix="ddp-codemod-") as folder:
+                path = Path(folder, f"stdin{SUFFIX}")
+                path.write_bytes(tree.bytes)
+                change = self.project.alone(str(path))
+        elif self.project.scope:
+            change = self.project.changes.get(str(Path(name).resolve()))
+        else:
+            change = self.project.alone(name)
+        if change is None:
+            return tree
+        if change.before != tree.bytes:
+            raise SkipFile("the file is not what ddp-codemod looked at; run this codemod before others")
+        return libcst.parse_module(change.after, config=tree.config_for_parsing)
+
+
+def _to(keep: Callable[[Any], None]) -> type[argparse.Action]:
+    """An action that hands its value on."""
+
+    class Keep(argparse.Action):
+        def __call__(self, parser: object, namespace: object, values: Any, option_string: str | None = None) -> None:
+            keep(values)
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **{**kwargs, "dest": argparse.SUPPRESS, "default": argparse.SUPPRESS})
+
+    return Keep
