@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import click
 
 from ddp_codemod import __version__
-from ddp_codemod.cli import apply, check, diagnose, diff, doctor, explain, platforms, review, rules, scan, undo, verify
 from ddp_codemod.cli.options import LANG
 from ddp_codemod.cli.translate import Group, option
+
+COMMANDS = ("apply", "diff", "review", "check", "scan", "explain", "rules", "platforms", "doctor", "diagnose", "verify", "undo")
+
+
+class Commands(Group):
+    """The commands, each in the module of its name, which is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"ddp_codemod.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises NoSuchCommand with the names to choose from."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx) from None
 
 
 def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -18,12 +42,8 @@ def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
         context.exit()
 
 
-@click.group(cls=Group, help="help-app")
+@click.group(cls=Commands, help="help-app")
 @LANG
 @option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="help-version")
 def app(lang: str | None) -> None:
     """Port PyTorch distributed code between platforms."""
-
-
-for module in (apply, diff, review, check, scan, explain, rules, platforms, doctor, diagnose, verify, undo):
-    app.add_command(module.command)

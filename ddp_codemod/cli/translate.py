@@ -84,7 +84,8 @@ class Group(Command, click.Group):
         """Write the options, and the commands with the first line of their help."""
         super().format_options(ctx, formatter)
         with formatter.section(text("help-commands", lang_of(ctx))):
-            formatter.write_dl([(name, text(one.help or "", lang_of(ctx)).split("\n")[0]) for name, one in self.commands.items()])
+            commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+            formatter.write_dl([(name, text(one.help or "", lang_of(ctx)).split("\n")[0]) for name, one in commands if one])
 
 
 def _show_help(context: click.Context, _: click.Parameter, value: bool) -> None:
