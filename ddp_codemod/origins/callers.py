@@ -42,6 +42,7 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
                 if calls_function(tracer, other, call.func, module, function):
                     yield Given(other, call, tuple(call.args), tuple(call.keywords))
         yield from _forwarded(tracer, other, words, module, function)
+        yield from _by_actors(tracer, other, module, function)
 
 
 def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:
@@ -89,6 +90,20 @@ def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, f
                     continue
                 if calls_function(tracer, other, handed, module, function):
                     yield _through(tracer, other, call, forwarder)
+
+
+def _by_actors(tracer: Tracer, other: Module, module: Module, function: Def) -> Iterator[Given]:
+    """The calls of a method of an actor, ``actor.setup.remote(...)``; the actor itself is mostly in a list, so its class is not asked for."""
+    around = module.parents.get(function)
+    for actor in (actor for idioms in tracer.idioms for actor in idioms.actor) if isinstance(around, ast.ClassDef) else ():
+        assert isinstance(around, ast.ClassDef)
+        made = [part.func if isinstance(part, ast.Call) else part for part in around.decorator_list]
+        if not any(name in actor.decorators for part in made for name in tracer.resolver.names(module, part)):
+            continue
+        for call in calls_of(other).get(actor.method, ()):
+            method = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if isinstance(method, ast.Attribute) and method.attr == function.name and not tracer.resolver.resolve(other, method):
+                yield Given(other, call, tuple(call.args), tuple(call.keywords))
 
 
 def _through(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> Given:

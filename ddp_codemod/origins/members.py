@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, configured, options, parameters
+from ddp_codemod.origins import classes, configured, objects, options, parameters
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.origins.leaf import Default, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef, Variable
+from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
 from ddp_codemod.sites.scopes import Binding, assigned, bindings, scope_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,23 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     found, closed = _stored(tracer, module, node, way)
     if closed:
         return found
-    base = tracer.resolver.resolve(module, node.value)
+    found += _of_objects(tracer, tracer.resolver.resolve(module, node.value), node, way)
+    if not found and objects.of_surface(tracer, module, node.value, node.attr):
+        return [Leaf(module, node, "handed-on", way=way)]
+    if not found:
+        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
+    if not found:
+        found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node, way)
+    if not found or len(configured.chain(node)) > 1:
+        found += configured.trace_key(tracer, node, way)
+    if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
+        found += classes.only_field(tracer, node.attr, way)
+    return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
+
+
+def _of_objects(tracer: Tracer, base: list[Entity], node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The leaves of an attribute of what an expression stands for: objects, classes and modules of the project."""
+    found: list[Leaf] = []
     for entity in base:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
             found += classes.of_class(tracer, entity.module, entity.node, node.attr, node, way)
@@ -40,13 +56,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
             for member in tracer.resolver.member(entity, node.attr):
                 if isinstance(member, Variable):
                     found += tracer.variable(member, node, way)
-    if not found:
-        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
-    if not found or len(configured.chain(node)) > 1:
-        found += configured.trace_key(tracer, node, way)
-    if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
-        found += classes.only_field(tracer, node.attr, way)
-    return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
+    return found
 
 
 def _enum(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> Leaf | None:
@@ -197,6 +207,10 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
                 understood = True
                 step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "key")
                 found += tracer.trace(module, binding.value, step)
+        for source in _copied(module, mapping):
+            copied = look_up(tracer, module, source, key, way)
+            understood = understood or copied is not None
+            found += copied or []
     for leaf in tracer.trace(module, mapping, replace(way, kind="object")):
         if leaf.kind == "parameter":
             passed = parameters.passed_through(tracer, leaf, name)
@@ -227,6 +241,20 @@ def descend(tracer: Tracer, module: Module, node: ast.expr, keys: Sequence[str],
         elif leaf.kind == "object":
             # what was just reached is gone into: it is not met a second time
             found += descend(tracer, *leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
+    return found
+
+
+def _copied(module: Module, mapping: ast.Name) -> list[ast.expr]:
+    """The mappings whose entries a loop copies into this one: ``ours[field.name] = defaults[field.name]``."""
+    found: list[ast.expr] = []
+    for statement in module.nodes.get(ast.Assign, ()):
+        for target, value in assigned(statement):
+            if not (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == mapping.id):
+                continue
+            if isinstance(value, ast.Subscript) and not isinstance(target.slice, ast.Constant):
+                same = ast.dump(target.slice) == ast.dump(value.slice) and ast.dump(target.value) != ast.dump(value.value)
+                if same and scope_of(module, statement) is scope_of(module, mapping):
+                    found.append(value.value)
     return found
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import members, options, parameters
+from ddp_codemod.origins import members, objects, options, parameters, pieces
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform
+from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
 
@@ -28,6 +30,17 @@ class Tracer:
         self.idioms = rules.idioms
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
+
+    @cached_property
+    def finder(self) -> Finder:
+        """Knows the surfaces by their names."""
+        return Finder(self.rules.surfaces.values(), self.resolver, frozenset())
+
+    @cached_property
+    def backend_parameters(self) -> frozenset[str]:
+        """Names of backend parameters that stand for nothing else: ``process_group_backend``, never a plain ``backend``."""
+        every = {part.name for surface in self.rules.surfaces.values() for part in surface.parameters if part.role == "backend"}
+        return frozenset(name for name in every if "_" in name)
 
     def could_be_value(self, text: str) -> bool:
         """Whether a text can be what a parameter of interest takes: a backend (of a device each, in a composite) or a URL."""
@@ -64,6 +77,9 @@ class Tracer:
             value = self.facts.fold(module, node, way.frame)
             if isinstance(value, Known):
                 return [Leaf(module, node, way.kind, value, None, way)]
+            put_together = pieces.trace_pieces(self, module, node, way)
+            if put_together is not None:
+                return put_together
             return [self.unknown(module, node, way, "why-text-built", text=module.text(node))]
         if isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
             return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
@@ -187,6 +203,8 @@ class Tracer:
                 return self.trace(module, node.func.value, way)
             if node.func.attr == "get" and node.args:
                 return members.trace_get(self, module, node, way)
+            if node.func.attr == "format" and (put_together := pieces.trace_pieces(self, module, node, way)) is not None:
+                return put_together
         if isinstance(node.func, ast.Name):
             if node.func.id == "str" and len(node.args) == 1:
                 return self.trace(module, node.args[0], way)
@@ -207,6 +225,12 @@ class Tracer:
         for entity in self.resolver.resolve(module, node.func):
             if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found += self.returned(entity, way, parameters.frame(self, module, node, entity, way.frame))
+        if (
+            not found
+            and isinstance(node.func, ast.Attribute)
+            and objects.of_surface(self, module, node.func.value, node.func.attr)
+        ):
+            return [Leaf(module, node, "handed-on", way=way)]
         return found or [self.unknown(module, node, way, "why-call", text=_short(module.text(node.func)))]
 
     def returned(self, entity: Definition, way: Way, frame: Frame | None) -> list[Leaf]:

@@ -56,6 +56,14 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
 
 
+class Actor(RuleEntry, frozen=True, kw_only=True):
+    """Objects in other processes: ``actor.setup.remote("nccl")`` calls ``setup`` of the class that one decorator marks."""
+
+    method: Name
+    decorators: tuple[Name, ...]
+    source: tuple[Name, ...]
+
+
 class Idioms(RuleEntry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
@@ -71,3 +79,4 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     forwarder: tuple[Forwarder, ...]
     default: tuple[DefaultCall, ...]
     flag: tuple[Flag, ...]
+    actor: tuple[Actor, ...] = ()

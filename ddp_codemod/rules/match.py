@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from ddp_codemod.model import Action, Reason
+from ddp_codemod.origins import objects
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
 from ddp_codemod.origins.members import look_up
@@ -15,6 +16,7 @@ from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewT
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.tested import is_tested
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import scope_of
 
 OMITTED = "omitted"
@@ -52,12 +54,23 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
-    if platform.id in parameter.open_on and not use.own_init and all(leaf.kind == OMITTED for leaf in leaves):
+    if platform.id in parameter.open_on and all(leaf.kind == OMITTED for leaf in leaves):
+        if use.own_init:
+            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
         reason = Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
         return made.review(fix.id, reason)
     decided = decide(context, made, parameter, fix)
+    if decided.action is Action.KEEP and parameter.needs_plugin and all(leaf.kind == OMITTED for leaf in leaves):
+        needed = platform.required_import
+        if needed is not None and not context.tracer.resolver.project.mentioning(needed):
+            choice = {"value": platform.backend.default, "needed": needed}
+            return decided.review(fix.id, Reason.of("review-plugin", parameter=parameter.name, **choice))
     if not use.unknown_receiver:
         return decided
+    assert isinstance(use.call.func, ast.Attribute)
+    held = objects.passed(context.tracer, use.module, use.call.func.value)
+    if held is not None and not any(isinstance(entity, External) for entity in held):
+        return None  # the project's own objects and no other come here
     if decided.action is Action.KEEP or not decided.changes:
         # a namesake, for all that is known; what is foreign is for a person in any case
         return decided if decided.at else None
@@ -83,6 +96,9 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
             safe = False  # torch is asked about a device, which may be another than the platform's
         if any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
+        elif _default_wrong(context) and any(isinstance(leaf.value, Default) for leaf in _untouched(made, changes)):
+            default = {"default": platform.backend.default}
+            safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
         return made.edit(fix.id, safe, reason, changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
@@ -94,7 +110,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     changes: list[Change] = []
     blocked: Reason | None = None
     choice = context.platform.backend
-    default_wrong = bool(choice.default) and choice.default not in choice.works
+    default_wrong = _default_wrong(context)
     for leaf in leaves:
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
@@ -117,9 +133,21 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
                 changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
             else:
                 blocked = blocked or (_default_reason(context) if default_wrong else None)
-        elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class", "partial"):
+        elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class", "partial", "handed-on"):
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
     return changes, blocked
+
+
+def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
+    """The leaves that no change mends."""
+    changed = [change.leaf for change in changes if isinstance(change, NewText)]
+    return [leaf for leaf in made.leaves if leaf.kind != OMITTED and not any(leaf is other for other in changed)]
+
+
+def _default_wrong(context: Context) -> bool:
+    """Whether what torch itself picks on the platform does not work there."""
+    choice = context.platform.backend
+    return bool(choice.default) and choice.default not in choice.works
 
 
 def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
@@ -217,13 +245,16 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
         common |= {"value": text_of(context, first.leaf, parameter), "wanted": first.text}
         if first.leaf.node is made.argument or first.leaf.outer is made.argument:
             return Reason.of("edit-backend", **common)
-        line = first.leaf.module.source.position(first.leaf.place.start)[0]
-        return Reason.of("edit-origin", origin=f"{first.leaf.module.name}:{line}", count=count, **common)
+        return Reason.of("edit-origin", origin=_line(first.leaf), count=count, **common)
     common |= {"parameter": parameter.name, "value": platform.backend.default, "wanted": platform.backend.wanted}
     if isinstance(first, NewKeyword) and first.call is not made.use.call:
         line = first.module.source.position(first.module.place(first.call).start)[0]
         return Reason.of("edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
     return Reason.of("edit-omitted", **common)
+
+
+def _line(leaf: Leaf) -> str:
+    return f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
 
 
 def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason:
@@ -238,4 +269,6 @@ def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reaso
         return Reason("keep-parameter", next(leaf.why.args for leaf in made.leaves if leaf.why))
     if any(isinstance(leaf.value, Current) for leaf in made.leaves):
         return Reason.of("keep-current")
+    if (given := next((leaf for leaf in made.leaves if leaf.kind == "handed-on"), None)) is not None:
+        return Reason.of("keep-handed-on", text=given.text)
     return made.reason

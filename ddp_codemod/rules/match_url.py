@@ -8,6 +8,8 @@ import re
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.origins.pieces import pieces
+from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of, may_clash
 from ddp_codemod.rules.match_environment import already_set, set_before
@@ -65,7 +67,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 changes.append(NewText(leaf, wanted))
         elif leaf.kind != "parameter":
             scheme = known_head(leaf.node)
-            if (scheme is not None and scheme not in query.schemes) or switched_off:
+            if (scheme is not None and scheme not in query.schemes) or switched_off or _is_off(leaf, query):
                 continue
             spliced = _append(leaf, query)
             if spliced is not None:
@@ -74,7 +76,9 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 text = leaf.text
                 blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
     if changes:
-        reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=made.resolves_to[0])
+        known = [text for text in made.resolves_to if "://" in text]
+        leads = known[0] if known else " ".join(_built(made.leaves, query).split())
+        reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=leads)
         safe = fix.applicability == "safe" and not any(map(may_clash, changes))
         return made.edit(fix.id, safe, reason, changes)
     if blocked is not None:
@@ -83,6 +87,11 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
         assert fix.environment is not None
         return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
     return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
+
+
+def _built(leaves: tuple[Leaf, ...], query: Query) -> str:
+    """The source text of an address that is put together."""
+    return next((leaf.text for leaf in leaves if known_head(leaf.node) in query.schemes), query.default_url)
 
 
 def _switched_off(context: Context, use: Use, fix: Fix) -> bool:
@@ -131,25 +140,37 @@ def known_head(node: object) -> str | None:
     return None
 
 
+def _is_off(leaf: Leaf, query: Query) -> bool:
+    """Whether what is written out of a built text turns the query parameter off already."""
+    joined = pieces(leaf.node) if isinstance(leaf.node, ast.expr) else None
+    texts = "{}".join(piece for piece in joined or [] if isinstance(piece, str))
+    found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
+    return found is not None and found.group(1) not in query.on
+
+
 def _append(leaf: Leaf, query: Query) -> Splice | None:
-    """The query at the end of a text whose last piece is written out; None where the end is not known."""
-    if known_head(leaf.node) not in query.schemes:
+    """The query at the end of a text whose last piece is written out, or is the port; None where the end is not known."""
+    if known_head(leaf.node) not in query.schemes or not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
         return None
-    module, node = leaf.code
-    last = node
+    module, node = leaf.module, leaf.node
+    joined = [piece for piece in pieces(node) or [] if piece != ""]
+    texts = [piece for piece in joined if isinstance(piece, str)]
+    whole = "".join(texts)
+    ends_in_port = len(joined) > 1 and not isinstance(joined[-1], str) and str(joined[-2]).endswith(":") and "?" not in whole
+    if not joined or query.key in whole or not (isinstance(joined[-1], str) or ends_in_port):
+        return None
+    added = f"{'&' if '?' in whole else '?'}{query.key}={query.value}"
+    last: ast.expr = node
     while isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add):
         last = last.right
-    tail = last.values[-1] if isinstance(last, ast.JoinedStr) and last.values else last
-    if not isinstance(tail, ast.Constant) or not isinstance(tail.value, str) or not tail.value:
-        return None
-    whole = "".join(part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
-    if query.key in whole:
-        return None
-    place = module.place(last)
+    if isinstance(last, ast.Call) and isinstance(last.func, ast.Attribute):  # "...".format(port)
+        last = last.func.value
+    elif isinstance(last, ast.BinOp):  # "..." % port
+        last = last.left
     closing = CLOSING.search(module.text(last))
-    if closing is None:
+    if closing is None or not isinstance(last, (ast.Constant, ast.JoinedStr)):
         return None
-    return Splice(module, place.end - len(closing.group()), f"{'&' if '?' in whole else '?'}{query.key}={query.value}")
+    return Splice(module, module.place(last).end - len(closing.group()), added)
 
 
 def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:

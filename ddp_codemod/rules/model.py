@@ -80,6 +80,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     add_applicability: Literal["safe", "unsafe"] = "safe"
     # Platforms on which it is not known what leaving it out gives: listed for review there.
     open_on: tuple[Name, ...] = ()
+    needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them

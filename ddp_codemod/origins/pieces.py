@@ -1,0 +1,120 @@
+"""Texts that are put together: f-strings, concatenations and templates whose placeholders can be followed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Union
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.backend import assess
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+Piece = Union[str, ast.expr]
+FIELD = re.compile(r"\{(\d*)\}")
+
+
+def pieces(node: ast.expr) -> list[Piece] | None:
+    """The texts and placeholders that an expression joins, in order; None where it is put together in another way."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        return _joined(node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = (pieces(part) or [part] for part in (node.left, node.right))
+        return [*left, *right]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+        given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        return _filled(re.split(r"%s", node.left.value), list(given))  # type: ignore[attr-defined]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        if _is_text(node.func.value) and not node.keywords:
+            text: str = node.func.value.value  # type: ignore[attr-defined]
+            if [number or str(index) for index, number in enumerate(FIELD.findall(text))] == [*map(str, range(len(node.args)))]:
+                return _filled(FIELD.sub("%s", text).split("%s"), node.args)
+    return None
+
+
+def _joined(node: ast.JoinedStr) -> list[Piece] | None:
+    found: list[Piece] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            found.append(str(part.value))
+        elif isinstance(part, ast.FormattedValue):
+            if part.conversion != -1 or part.format_spec is not None:
+                return None
+            found.append(part.value)
+    return found
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _filled(texts: list[str], given: list[ast.expr]) -> list[Piece] | None:
+    if len(texts) != len(given) + 1 or any("%" in text or "{" in text for text in texts):
+        return None
+    found: list[Piece] = [texts[0]]
+    for value, text in zip(given, texts[1:], strict=True):
+        found += [value, text]
+    return found
+
+
+def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:
+    """The leaves of the backends in a text such as ``f"cpu:gloo,cuda:{backend}"``; None where it is no such text."""
+    joined = [piece for piece in pieces(node) or [] if piece != ""]
+    if len(joined) == 1 and isinstance(joined[0], ast.expr):
+        return tracer.trace(module, joined[0], _step(module, node, way))
+    slots: list[ast.expr] = []
+    for part in _parts(joined):
+        device, name = part
+        if isinstance(name, str):
+            if len(device) != 1 or not isinstance(device[0], str) or not _stays(tracer, f"{device[0]}:{name}"):
+                return None
+        elif len(device) == 1 and (isinstance(device[0], ast.expr) or _may_be_named(tracer, device[0])):
+            slots.append(name)
+        else:
+            return None
+    found = [leaf for slot in slots for leaf in tracer.trace(module, slot, _step(module, node, way))]
+    # the name of one device: what is a composite itself, or no name at all, does not fit in there
+    fits = all(
+        isinstance(leaf.value.value, str) and ":" not in leaf.value.value for leaf in found if isinstance(leaf.value, Known)
+    )
+    return found if slots and fits else None
+
+
+def _step(module: Module, node: ast.expr, way: Way) -> Way:
+    return way.hop(module.place(node), Reason.of("hop-part", text=" ".join(module.text(node).split())))
+
+
+def _parts(joined: list[Piece]) -> list[tuple[list[Piece], Piece]]:
+    """The devices and backends of a composite, each a text or one placeholder; [(), ...] where it has another shape."""
+    tokens: list[Piece] = []
+    for piece in joined:
+        tokens += [token for token in re.split(r"([,:])", piece) if token] if isinstance(piece, str) else [piece]
+    found: list[tuple[list[Piece], Piece]] = []
+    at = 0
+    while at < len(tokens):
+        part = tokens[at : at + 3]
+        if len(part) < 3 or part[1] != ":" or part[0] in (",", ":") or part[2] in (",", ":"):
+            return [([], "")]
+        found.append(([part[0]], part[2]))
+        if at + 3 < len(tokens) and tokens[at + 3] != ",":
+            return [([], "")]
+        at += 4
+    return found or [([], "")]
+
+
+def _stays(tracer: Tracer, part: str) -> bool:
+    verdict = assess(part, tracer.platform.backend, tracer.rules.backends)
+    return verdict.known and verdict.wanted is None
+
+
+def _may_be_named(tracer: Tracer, device: str) -> bool:
+    """Whether the platform's backend can be written behind this device as it stands."""
+    choice = tracer.platform.backend
+    return device in tracer.device_types and device not in choice.devices and device not in choice.wanted_for
