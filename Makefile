@@ -1,6 +1,7 @@
 # make demo   installs ddp-codemod into .venv and shows the main job on a fixture
 # make test   installs it with all that the tests need, and runs them
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
+# make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint browser ecosystem clean
+.PHONY: demo test lint browser ecosystem clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -27,6 +28,9 @@ browser: $(VENV)/ready
 	command -v chromedriver || apt-get install --yes chromium chromium-driver
 	$(RUN) pip install --quiet --group browser
 	$(RUN) pytest tests/review/test_page.py
+
+benchmark: $(VENV)/ready
+	$(VENV)/bin/python benchmarks/run.py
 
 ecosystem: $(VENV)/ready
 	$(VENV)/bin/python tests/ecosystem/run.py

@@ -1,0 +1,78 @@
+"""Times whole processes from outside, in turn, so that a machine that slows down slows all of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+
+@dataclass
+class Timed:
+    """The runs of one command: seconds on the wall, seconds of processors, and the largest process in MiB."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    peak: float = 0.0
+    failed: str = ""
+
+    @property
+    def best(self) -> float:
+        """The shortest run on the wall."""
+        return min(self.wall, default=float("nan"))
+
+    @property
+    def middle(self) -> float:
+        """The median run on the wall."""
+        return median(self.wall) if self.wall else float("nan")
+
+
+def in_turn(commands: Mapping[str, Sequence[str]], runs: int, limit: float) -> dict[str, Timed]:
+    """Run every command once to warm the caches, then all of them ``runs`` times in turn; one over ``limit`` seconds is run no more."""
+    found = {name: Timed() for name in commands}
+    for turn in range(-1, runs):
+        for name, words in commands.items():
+            timed = found[name]
+            if timed.failed:
+                continue
+            wall, cpu, peak, said = _once(words, limit)
+            if said:
+                timed.failed = said
+            elif turn >= 0 or wall > limit / 4:  # a slow one is not warmed for nothing
+                timed.wall.append(wall)
+                timed.cpu.append(cpu)
+                timed.peak = max(timed.peak, peak)
+            sys.stderr.write(f"\r{turn + 1}/{runs} {name:30.30} {wall:8.3f} s")
+            sys.stderr.flush()
+    sys.stderr.write("\r" + " " * 60 + "\r")
+    return found
+
+
+def _once(words: Sequence[str], limit: float) -> tuple[float, float, float, str]:
+    """(wall seconds, processor seconds, MiB, why it does not count) of one run."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    with tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, env=environ, start_new_session=True
+        )
+        alarm = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
+        alarm.start()
+        _, status, used = os.wait4(process.pid, 0)  # its own account of the process and all that it waited for
+        wall = time.perf_counter() - start
+        alarm.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace").strip().splitlines()
+    if process.returncode == -signal.SIGKILL and wall >= limit:
+        return wall, 0.0, 0.0, f"over {limit:.0f} s"
+    if process.returncode not in (0, 1):  # 1 is what linters say where they found something
+        return wall, 0.0, 0.0, (said or [f"exit code {process.returncode}"])[-1][:100]
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, ""
