@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,7 +14,7 @@ from ddp_codemod.discover.root import find_root
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.model import Action, Decision, Place, Reason, Survey
+from ddp_codemod.model import Action, Decision, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
@@ -38,7 +39,7 @@ from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.keyed import KeyedUse, keyed_uses
-from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.versions import Stated
 
@@ -71,15 +72,18 @@ class Run:
         paths = [Path(_absolute(path)) for path in options.paths]
         self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
         finder_surfaces = list(options.rules.surfaces.values())
-        everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS, *LAUNCHERS)))
+        links: dict[Path, Path] = {}
+        everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS, *LAUNCHERS), links.setdefault))
         project_files = [path for path in everything if path.suffix in SUFFIXES]
         configs = [path for path in everything if path.suffix in CONFIGS]
         launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
-        named = [path for path in paths if path.is_file() and path not in set(everything)]
+        others = [path for path in paths if path.is_file() and path not in set(everything)]
+        named = list(walk(self.root, others, (), links.setdefault))
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
         self.project = Project(self.root, [*project_files, *named], tops, configs, launchers)
-        under = tuple(path.relative_to(self.root).as_posix() for path in paths)
-        self.limits = Limits(under, frozenset(name for name in under if (self.root / name).is_file()), options.scope)
+        under = tuple(_name(path, self.root) for path in paths)
+        files = frozenset(name for name in under if (self.root / name).is_file())
+        self.limits = Limits(under, files, options.scope, dict(self._led(links)))
         resolver = Resolver(self.project)
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.candidates = Candidates(finder_surfaces, self.project)
@@ -103,6 +107,16 @@ class Run:
         self._noted: set[Module] = set()
         self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
+
+    def _led(self, links: dict[Path, Path]) -> Iterator[tuple[str, str]]:
+        """The links in the project by name, and the names of what they lead to; those that lead out of it are skipped by name."""
+        home = Path(os.path.realpath(self.root))
+        for link, real in links.items():
+            name = link.relative_to(self.root).as_posix()
+            if real.is_relative_to(home):
+                yield name, real.relative_to(home).as_posix()
+            elif link.suffix in SUFFIXES and any(is_under(name, _name(path, self.root)) for path in self.options.paths):
+                self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)
 
     def survey(self) -> Survey:
         """Everything that the run finds."""
@@ -249,9 +263,11 @@ def explain(options: Options, path: Path, line: int) -> Survey:
     return replace(whole, decisions=chosen, edits=edits)
 
 
-def _absolute(path: Path) -> str:
-    import os.path
+def _name(path: Path, root: Path) -> str:
+    return Path(_absolute(path)).relative_to(root).as_posix()
 
+
+def _absolute(path: Path) -> str:
     return os.path.normpath(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
 

@@ -44,18 +44,28 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
 
 
 def examined(settings: Settings, console: Console, python: str | None) -> Checkup:
-    """Ask a Python (the project's, if none is named). Raises Failure where it cannot be asked."""
+    """Ask a Python (the active one, if none is named). Raises Failure where it cannot be asked."""
     from ddp_codemod.machine.doctor import examine
-    from ddp_codemod.machine.interview import default_python, interview
+    from ddp_codemod.machine.interview import interview
 
     known = load_rules(settings.folders).platforms
-    exe = python or default_python(Path.cwd())
+    exe = python or chosen_python(console, Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
     try:
         facts = interview(exe, lambda section: console.working(console.text(f"doctor-section-{section}")))
     except OSError as why:
         raise fail("doctor-python-fails", python=exe, why=why) from None
     return examine(facts, known)
+
+
+def chosen_python(console: Console, folder: Path) -> str:
+    """The Python that the user has chosen, with a word about one in the project that was not."""
+    from ddp_codemod.machine.interview import default_python, lying_in
+
+    exe, inside = default_python(), lying_in(folder)
+    if inside is not None and inside != exe:
+        console.say(console.text("doctor-own-python", python=command_line([inside])))
+    return exe
 
 
 def _write(console: Console, path: Path, text: str) -> None:

@@ -90,9 +90,12 @@ def existing(name: str) -> Path:
 
 
 def root_of(paths: Sequence[Path]) -> Path:
-    """The project's root. Raises Failure for paths of several projects."""
+    """The project's root. Raises Failure for paths of several projects, and for pipes and devices."""
     from ddp_codemod.discover.root import find_root
 
+    for path in paths:
+        if not path.is_file() and not path.is_dir():
+            raise fail("path-special", path=path)
     try:
         return find_root(paths)
     except ValueError as why:

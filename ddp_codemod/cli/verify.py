@@ -66,16 +66,17 @@ def command(
         return watched(console, own, steps == 0, timeout)
     if not settings.paths:
         raise fail("verify-usage")
-    exe = python or _python(root_of([existing(path) for path in settings.paths]))
+    exe = python or _python(console, root_of([existing(path) for path in settings.paths]))
     request = Request(exe, _ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
     return _verify(settings, console, request)
 
 
-def _python(root: Path) -> str:
-    """The project's Python, or this one where only it has torch."""
-    from ddp_codemod.machine.interview import default_python, has_torch
+def _python(console: Console, root: Path) -> str:
+    """The active Python, or this one where only it has torch."""
+    from ddp_codemod.cli.doctor import chosen_python
+    from ddp_codemod.machine.interview import has_torch
 
-    exe = default_python(root)
+    exe = chosen_python(console, root)
     return sys.executable if not has_torch(exe) and has_torch(sys.executable) else exe
 
 

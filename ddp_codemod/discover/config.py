@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ddp_codemod.discover.files import content as plain
 from ddp_codemod.discover.scope import Scope, fault
 from ddp_codemod.messages import text
 from ddp_codemod.model import Reason
@@ -85,16 +87,13 @@ def read(root: Path) -> Config:
     Raises ConfigError for a table with an unknown key, a value of the wrong type or a pattern that fits no file.
     """
     path = root / FILE
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return Config(path)
-    if b"ddp-codemod" not in data:
+    data = plain(path, root)
+    if isinstance(data, Reason) or b"ddp-codemod" not in data:
         return Config(path)
     try:
         content = data.decode("utf-8-sig")
         tool = tomllib.loads(content).get("tool", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as why:
         raise ConfigError(Reason.of("config-not-toml", path=path, why=why)) from None
     table = tool.get("ddp-codemod", {}) if isinstance(tool, dict) else {}
     return _config(path, content, table)
@@ -137,6 +136,11 @@ def _config(path: Path, content: str, table: Any) -> Config:
         name, made = KEYS[entry].made(value, path.parent)
         fields[name] = made
     config = Config(path, content=content, **fields)
+    home = os.path.realpath(path.parent)
+    for folder in config.folders:  # a stranger's project is not to name files of its reader's
+        if not Path(os.path.realpath(folder)).is_relative_to(home):
+            line = _line(content, "rule-folders")
+            raise ConfigError(Reason.of("config-outside", path=path, line=line, folder=folder))
     for entry, pattern in _patterns(config):
         if fault(pattern):
             line = _line(content, pattern, entry)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import stat
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ddp_codemod.model import Reason, Skipped, Source
@@ -19,17 +20,32 @@ SKIPPED_FOLDERS = frozenset({
 MAX_BYTES = 20_000_000
 
 
-def walk(root: Path, paths: Sequence[Path], suffixes: Sequence[str]) -> Iterator[Path]:
+def walk(
+    root: Path, paths: Sequence[Path], suffixes: Sequence[str], linked: Callable[[Path, Path], object] | None = None
+) -> Iterator[Path]:
     """Every file with one of the suffixes under the paths, sorted, each once; a file that is named is taken as it is.
 
-    Links are not followed out of the root, virtual environments and caches are left out.
+    Links out of the root, virtual environments and caches are left out, and so is what is no plain file. ``linked`` is told of
+    each link to a file, and where it leads.
     """
     seen: set[Path] = set()
+    home = os.path.realpath(root)
     for path in paths:
         for found in [path] if path.is_file() else _under(path, tuple(suffixes)):
-            if found not in seen:
-                seen.add(found)
-                yield found
+            if found in seen:
+                continue
+            seen.add(found)
+            if found.is_symlink():
+                real = os.path.realpath(found)
+                if linked is not None:
+                    linked(found, Path(real))
+                if not _inside(real, home):
+                    continue
+            yield found
+
+
+def _inside(real: str, home: str) -> bool:
+    return real.startswith(home.rstrip(os.sep) + os.sep)
 
 
 def _under(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
@@ -45,15 +61,30 @@ def _under(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
                     yield path
 
 
+def content(path: Path, root: Path) -> bytes | Reason:
+    """A plain file's bytes; the reason where it is none, lies outside the root once links are followed, or is too large."""
+    try:
+        if not _inside(os.path.realpath(path), os.path.realpath(root)):
+            return Reason.of("skipped-outside")
+        # a pipe would keep us waiting for a writer
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                return Reason.of("skipped-no-file")
+            if status.st_size > MAX_BYTES:
+                return Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
+            return file.read(MAX_BYTES)
+    except OSError as why:
+        return Reason.of("skipped-unreadable", why=why.strerror or why)
+
+
 def read(path: Path, root: Path) -> Source | Skipped:
     """Read a Python file as its encoding cookie says; a file that would not come back byte for byte is skipped."""
     name = path.relative_to(root).as_posix()
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            return Skipped(name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
-        data = path.read_bytes()
-    except OSError as why:
-        return Skipped(name, Reason.of("skipped-unreadable", why=why.strerror or why))
+    data = content(path, root)
+    if isinstance(data, Reason):
+        return Skipped(name, data)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         codecs.lookup(encoding)
@@ -70,12 +101,9 @@ def read(path: Path, root: Path) -> Source | Skipped:
 def read_text(path: Path, root: Path) -> Source | Skipped:
     """Read a configuration or launch file, which is UTF-8 with or without a byte order mark; any other is skipped."""
     name = path.relative_to(root).as_posix()
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            return Skipped(name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
-        data = path.read_bytes()
-    except OSError as why:
-        return Skipped(name, Reason.of("skipped-unreadable", why=why.strerror or why))
+    data = content(path, root)
+    if isinstance(data, Reason):
+        return Skipped(name, data)
     encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     try:
         text = data.decode(encoding)
@@ -92,7 +120,8 @@ def read_loosely(path: Path, root: Path) -> Source | Skipped:
     made = read_text(path, root)
     if isinstance(made, Source):
         return made
-    data = path.read_bytes() if made.reason.key in ("skipped-not-utf-8", "skipped-not-text") else b"\0"
+    found = content(path, root) if made.reason.key in ("skipped-not-utf-8", "skipped-not-text") else b"\0"
+    data = b"\0" if isinstance(found, Reason) else found
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"
     text = data.decode(encoding, "replace")
     return made if "\0" in text else Source(path, made.name, data, text, encoding)

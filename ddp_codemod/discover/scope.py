@@ -11,16 +11,27 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 Patterns = tuple[str, ...]
+LONGEST = 300  # characters of a pattern
+STARS = 3  # in one part of a pattern, and "**" in all: the time to compare grows with this power
 
 
 def fault(pattern: str) -> bool:
-    """Whether a pattern can never fit a name: a comment, nothing at all, or one that starts at another folder than the root."""
-    if pattern.startswith(("./", "../")) or not pattern.strip():
+    """Whether a pattern can never fit a name: a comment, nothing at all, or one that starts at another folder than the root.
+
+    So does one that could take very long to compare: strangers' projects have patterns too.
+    """
+    if pattern.startswith(("./", "../")) or not pattern.strip() or not _is_quick(pattern):
         return True
     try:
         return all(one.include is None for one in _spec((pattern,)).patterns)
     except ValueError:  # as the library says of "!" alone
         return True
+
+
+def _is_quick(pattern: str) -> bool:
+    parts = pattern.split("/")
+    wild = [part for part in parts if part != "**"]
+    return len(pattern) <= LONGEST and len(parts) - len(wild) <= STARS and all(part.count("*") <= STARS for part in wild)
 
 
 @dataclass(frozen=True)

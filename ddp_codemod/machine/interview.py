@@ -7,34 +7,63 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 SECONDS = 180.0  # for all questions; torch alone can take a minute to import from a network drive
+_INSIDE = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
 PROBE = Path(__file__).with_name("probe.py")
 
 
-def default_python(folder: Path, environ: Mapping[str, str] = os.environ) -> str:
-    """The Python of the project's environment: the active one, one in the folder, else the path's, else this one."""
-    inside = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
-    homes = [environ.get("VIRTUAL_ENV"), environ.get("CONDA_PREFIX"), folder / ".venv", folder / "venv"]
-    for home in homes:
-        if home and (python := Path(home, *inside)).is_file():
+def default_python(environ: Mapping[str, str] = os.environ) -> str:
+    """The Python that the user has chosen: the active environment's, else the path's, else this one.
+
+    One that lies in the project counts only where it is active: it may have come with the project, and would run what it holds.
+    """
+    for home in (environ.get("VIRTUAL_ENV"), environ.get("CONDA_PREFIX")):
+        if home and (python := Path(home, *_INSIDE)).is_file():
             return str(python)
         if home and sys.platform == "win32" and (python := Path(home, "python.exe")).is_file():  # conda
             return str(python)
-    return shutil.which("python") or shutil.which("python3") or sys.executable
+    return _on_path("python") or _on_path("python3") or sys.executable
+
+
+def lying_in(folder: Path) -> str | None:
+    """The Python of an environment that lies in a folder."""
+    found = (Path(folder, name, *_INSIDE) for name in (".venv", "venv"))
+    return next((str(python) for python in found if python.is_file()), None)
+
+
+def _on_path(name: str) -> str | None:
+    """A program of the path, by an absolute entry: a relative one leads into whatever project one stands in."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(folder for folder in folders if Path(folder).is_absolute()))
 
 
 def has_torch(python: str) -> bool:
     """Whether a Python finds a torch, without importing it."""
     ask = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
     try:
-        return subprocess.run([python, "-c", ask], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
+        with _nowhere() as folder:
+            ended = subprocess.run(
+                [_placed(python), "-c", ask], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False
+            )
+            return ended.returncode == 0
     except OSError:
         return False
+
+
+def _nowhere() -> tempfile.TemporaryDirectory[str]:
+    """An empty folder to start Python in, which takes modules from the folder that it is started in before all others."""
+    return tempfile.TemporaryDirectory(prefix="ddp-codemod-", ignore_cleanup_errors=True)
+
+
+def _placed(python: str) -> str:
+    """A program that is named by its place, from whatever folder it is started."""
+    return os.path.abspath(python) if os.path.dirname(python) else python  # noqa: PTH100, PTH120 - links name environments
 
 
 def interview(python: str, progress: Callable[[str], None] | None = None, seconds: float = SECONDS) -> dict[str, Any]:
@@ -42,10 +71,14 @@ def interview(python: str, progress: Callable[[str], None] | None = None, second
 
     Raises OSError where the program cannot be started.
     """
-    command = [python, "-X", "utf8", "-"]
+    with _nowhere() as folder:
+        return _interview([_placed(python), "-X", "utf8", "-"], folder, progress, seconds)
+
+
+def _interview(command: list[str], folder: str, progress: Callable[[str], None] | None, seconds: float) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     asked = ""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None

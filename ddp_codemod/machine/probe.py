@@ -4,7 +4,7 @@ This file is run by the environment's own Python, 3.8 or newer, with nothing but
 """
 
 # Python 3.8 and its standard library: no newer spelling, no package of ours
-# ruff: noqa: UP006, UP035, PTH110, PTH112, PTH123, B905, SIM105, SIM112
+# ruff: noqa: UP006, UP035, PTH110, PTH112, PTH117, PTH123, B905, SIM105, SIM112
 
 from __future__ import annotations
 
@@ -152,11 +152,19 @@ def _amd() -> Section:
 
 
 def _said(*words: str) -> str:
-    if shutil.which(words[0]) is None:
+    # not by a relative entry, which leads into whatever project one stands in
+    path = os.pathsep.join(folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder))
+    program = shutil.which(words[0], path=path)
+    if program is None:
         return ""
     try:
         done = subprocess.run(
-            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=SMI_SECONDS, check=False
+            [program, *words[1:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            timeout=SMI_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return ""

@@ -15,6 +15,7 @@ UNKNOWN = "?"
 UNTRIED = ("keep-unreachable", "keep-no-training", "keep-handler")  # no group forms here, or another site decides
 _OWN_STORE = re.compile(r"\bstore\s*=(?!=|\s*None\b)")
 _PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify brings its own
+_LOADS = re.compile(r"PLUGIN|PATH|FILE|DIR|_LIB(?:_|$)|_LIBRARY")  # names a program or file, perhaps one of the project's
 
 
 def trials(survey: Survey, surfaces: dict[str, Surface], platform: Platform) -> Iterator[Verified]:
@@ -64,7 +65,7 @@ def _assigned(text: str) -> tuple[tuple[str, str], ...]:
     """The variables that a file sets to a text, of those that change how ranks talk."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     found: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -76,7 +77,7 @@ def _assigned(text: str) -> tuple[tuple[str, str], ...]:
                 pair = node.args[0], node.args[1]
         if pair and all(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in pair):
             name, value = (str(part.value) for part in pair if isinstance(part, ast.Constant))
-            if name.startswith(OVERRIDES) and not name.startswith(_PLACES):
+            if name.startswith(OVERRIDES) and not name.startswith(_PLACES) and not _LOADS.search(name):
                 found[name] = value
     return tuple(sorted(found.items()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ddp_codemod.discover.scope import Scope
@@ -24,10 +25,12 @@ class Limits:
     under: tuple[str, ...]
     named: frozenset[str] = frozenset()  # taken though they are excluded, as by other tools
     scope: Scope = field(default_factory=Scope)
+    links: Mapping[str, str] = field(default_factory=dict, compare=False)  # names of links, and of the files that they lead to
 
     def covers(self, name: str) -> bool:
-        """Whether a file lies under the paths."""
-        return any(is_under(name, at) for at in self.under)
+        """Whether a file lies under the paths; where it is a link the one that it leads to, too."""
+        names = {name, self.links.get(name, name)}
+        return all(any(is_under(one, at) for at in self.under) for one in names)
 
     def admits(self, name: str) -> bool:
         """Whether a file may be changed."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
+from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
-from ddp_codemod.model import Skipped, Source
+from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
@@ -48,12 +49,15 @@ class Project:
         self._tops = frozenset(framework_tops)
 
     def data(self, name: str) -> bytes:
-        """A file's bytes, kept for the run; b"" where it cannot be read."""
+        """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
         if name not in self._bytes:
             try:
-                self._bytes[name] = (self.root / name).read_bytes()
+                with (self.root / name).open("rb") as file:
+                    self._bytes[name] = data = file.read(MOST)
             except OSError:
-                self._bytes[name] = b""
+                self._bytes[name] = data = b""
+            if len(data) == MOST and name in self._known:
+                self.skipped.setdefault(name, Skipped(name, Reason.of("skipped-too-large", limit=MOST // 1_000_000), False))
         return self._bytes[name]
 
     def module(self, name: str) -> Module | None:

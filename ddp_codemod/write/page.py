@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from ddp_codemod.write.document import write_new
 from ddp_codemod.write.errors import WriteError
 
 
@@ -22,10 +24,12 @@ class PageFailed(WriteError):
 def save_page(path: Path, page: bytes, mark: bytes) -> None:
     """Write the page, in place of nothing or of a file that begins with ``mark``. Raises PageRefused, PageFailed."""
     try:
-        if path.exists():
+        if os.path.lexists(path):
+            if path.is_symlink() or not path.is_file():
+                raise PageRefused(path=path)
             with path.open("rb") as file:
                 if file.read(len(mark)) != mark:
                     raise PageRefused(path=path)
-        path.write_bytes(page)
+        write_new(path, page)
     except OSError as why:
         raise PageFailed(path=path, why=why.strerror or why) from why

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.machine import interview as module
-from ddp_codemod.machine.interview import PROBE, default_python, has_torch, interview
+from ddp_codemod.machine.interview import PROBE, default_python, has_torch, interview, lying_in
 from ddp_codemod.machine.probe import SECTIONS
 from ddp_codemod.machine.verify import WORKER
 from ddp_codemod.machine.watch import RECORDER
@@ -48,7 +49,7 @@ def test_every_question_is_answered() -> None:
 def test_an_older_python_without_torch(tmp_path: Path) -> None:
     environment = tmp_path / "env"
     subprocess.run([str(OLDEST), "-m", "venv", "--without-pip", str(environment)], check=True)
-    facts = interview(default_python(tmp_path, {"VIRTUAL_ENV": str(environment)}))
+    facts = interview(default_python({"VIRTUAL_ENV": str(environment)}))
     assert set(facts) == set(SECTIONS)
     assert facts["torch"]["missing"] is True
 
@@ -103,13 +104,31 @@ def test_which_python_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         python.parent.mkdir(parents=True)
         python.touch()
     environ = {"VIRTUAL_ENV": str(tmp_path / "active"), "CONDA_PREFIX": str(tmp_path / "conda")}
-    assert default_python(tmp_path / "project", environ) == str(tmp_path.joinpath("active", *inside))
-    assert default_python(tmp_path / "project", {"CONDA_PREFIX": environ["CONDA_PREFIX"]}) == str(
-        tmp_path.joinpath("conda", *inside)
-    )
-    assert default_python(tmp_path / "project", {}) == str(tmp_path.joinpath("project/.venv", *inside))
-    monkeypatch.setattr(module.shutil, "which", lambda name: None)
-    assert default_python(tmp_path, {}) == sys.executable
+    assert default_python(environ) == str(tmp_path.joinpath("active", *inside))
+    assert default_python({"CONDA_PREFIX": environ["CONDA_PREFIX"]}) == str(tmp_path.joinpath("conda", *inside))
+    monkeypatch.chdir(tmp_path / "project")
+    own = str(tmp_path.joinpath("project/.venv", *inside))
+    assert default_python({}) != own == lying_in(tmp_path / "project")
+    monkeypatch.setattr(module.shutil, "which", lambda name, path: None)
+    assert default_python({}) == sys.executable
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+def test_a_python_of_the_folder_on_a_relative_path_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python").write_text("#!/bin/sh\n")
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join([".", "", os.environ["PATH"]]))
+    assert Path(default_python({})).is_absolute()
+
+
+@pytest.mark.parametrize("name", ["json", "platform", "contextlib", "encodings", "sitecustomize"])
+def test_nothing_of_the_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    interview(sys.executable)
+    has_torch(sys.executable)
+    assert not (tmp_path / "was-run").exists()
 
 
 def test_whether_a_python_has_torch_is_asked_without_importing_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,44 @@
+"""What a stranger's project says does not lead the tool out of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
+
+
+def test_rules_of_the_project_lie_in_the_project(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    (tmp_path / "away" / "platforms").mkdir(parents=True)
+    (root / "link").symlink_to(tmp_path / "away")
+    for folder in ("../away", str(tmp_path / "away"), "link"):
+        (root / "pyproject.toml").write_text(f'[tool.ddp-codemod]\nplatform = "rocm"\nrule-folders = ["{folder}"]\n')
+        done = run("check", ".")
+        assert done.code == 2
+        assert folder in done.err
+        assert "--rules" in done.err
+    (root / "pyproject.toml").write_text("")
+    assert run("check", ".", "--platform", "rocm", "--rules", str(tmp_path / "away")).code == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_pipes_are_refused_by_name_and_never_waited_for(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    (root / "pyproject.toml").unlink()
+    os.mkfifo(root / "pyproject.toml")
+    os.mkfifo(root / "pipe.py")
+    assert run("check", ".", "--platform", "rocm").code == 1
+    done = run("check", "pipe.py", "--platform", "rocm")
+    assert (done.code, "pipe.py: neither a file nor a folder" in done.err) == (2, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_a_name_with_a_line_break_stays_on_its_line(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project()
+    (root / "a\nNothing to change\x1b[8m.py").write_text(TRAIN)
+    done = run("check", ".", "--platform", "rocm")
+    assert "a\\nNothing to change\\x1b[8m.py:3" in done.out
+    assert not [line for line in done.said.splitlines() if line.startswith("Nothing")]
