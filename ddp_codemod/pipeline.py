@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
@@ -24,21 +25,20 @@ from ddp_codemod.rules.advise import advise
 from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order
 from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
-from ddp_codemod.rules.match_configured import match_configured
 from ddp_codemod.rules.match_environment import match_environment
+from ddp_codemod.rules.match_files import match_files
 from ddp_codemod.rules.match_handler import match_handler
-from ddp_codemod.rules.match_keyed import match_keyed
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.candidates import Candidates
-from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
-from ddp_codemod.sites.keyed import KeyedUse, keyed_uses
+from ddp_codemod.sites.launches import Launches
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.versions import Stated
@@ -58,6 +58,7 @@ class Options:
     fixes: tuple[str, ...] = ()
     root: Path | None = None
     progress: Progress | None = None
+    env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
     scope: Scope = field(default_factory=Scope)  # what the project leaves out
     torch: Stated | None = None
     # versions of packages, where the user knows better than the project's files
@@ -104,6 +105,7 @@ class Run:
         )
         self.ignored = 0
         self.groups = Groups(self.project, self.finder, self.candidates)
+        self.launches = Launches(self.project)
         self._noted: set[Module] = set()
         self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
@@ -121,8 +123,8 @@ class Run:
     def survey(self) -> Survey:
         """Everything that the run finds."""
         findings = [finding for use in self._uses() for finding in self._match(use)]
-        findings += [finding for use in configured_uses(self.project, self.finder) for finding in self._match_configured(use)]
-        findings += [finding for use in keyed_uses(self.project, self.finder.surfaces) for finding in self._match_keyed(use)]
+        found = match_files(self.context, self.finder, self._wanted(), self.limits.admits)
+        findings += [finding for made in found for finding in self._heeded(made)]
         planner = Planner(
             self.options.rules, self.limits, partial(droppable, self.context, self._pure), partial(reexported, self.context)
         )
@@ -174,14 +176,13 @@ class Run:
                 return
             self._noted.add(use.module)  # one note a file
         rules = self.options.rules
-        wanted = dict.fromkeys((*self.options.platform.rules, *self.options.fixes))
+        wanted = self._wanted()
         backend: Finding | None = None
-        replace_fix = next((rules.fixes[ident] for ident in wanted if rules.fixes[ident].recipe == "replace-backend"), None)
+        replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
         backend = self._backend(use, replace_fix or _no_fix(rules))
         if backend is not None and replace_fix is not None:
             yield from self._heeded(backend)
-        for ident in wanted:
-            fix = rules.fixes[ident]
+        for fix in wanted:
             found: Finding | None = None
             if fix.recipe == "init-method-query":
                 found = match_init_method(self.context, use, fix)
@@ -190,23 +191,9 @@ class Run:
             if found is not None:
                 yield from self._heeded(found)
 
-    def _match_configured(self, use: ConfiguredUse) -> Iterator[Finding]:
-        if not self.limits.admits(use.module.name):
-            return
-        for ident in self.options.platform.rules:
-            fix = self.options.rules.fixes[ident]
-            for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
-                if parameter.role == "backend":
-                    yield from self._heeded(match_configured(self.context, use, parameter, fix))
-
-    def _match_keyed(self, use: KeyedUse) -> Iterator[Finding]:
-        if not self.limits.admits(use.module.name):
-            return
-        for ident in self.options.platform.rules:
-            fix = self.options.rules.fixes[ident]
-            for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
-                if (found := match_keyed(self.context, use, parameter, fix)) is not None:
-                    yield from self._heeded(found)
+    def _wanted(self) -> list[Fix]:
+        """The rules that this run brings, each once."""
+        return [self.options.rules.fixes[ident] for ident in dict.fromkeys((*self.options.platform.rules, *self.options.fixes))]
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
@@ -228,7 +215,10 @@ class Run:
         if heeded is None:
             self.ignored += 1
             return
-        for part in apart(self.context, heeded):
+        settled = [heed_launch_files(self.project, self.launches, heeded)]
+        if self.options.env_in == "shell":
+            settled = list(in_launch_files(self.launches, heeded))
+        for part in (part for one in settled for part in apart(self.context, one)):
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part
             self._shown |= {leaf.place for leaf in part.at if part is not heeded}
@@ -256,6 +246,7 @@ def explain(options: Options, path: Path, line: int) -> Survey:
 
     def concerns(decision: Decision) -> bool:
         places = [decision.call, decision.place, *(origin.place for origin in decision.origins)]
+        places += [hop.place for hop in decision.hops if hop.reason.key == "hop-start"]
         return any(touches(place.name, place.start, place.end) for place in places)
 
     chosen = tuple(decision for decision in whole.decisions if concerns(decision))

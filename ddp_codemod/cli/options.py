@@ -30,6 +30,7 @@ class Settings:
     rules: tuple[str, ...] = ()
     folders: tuple[Path, ...] = ()
     torch_version: str | None = None
+    env_in: str = "python"
     unsafe: bool = False
     strict: bool = False
     format: str = "text"
@@ -63,6 +64,8 @@ class Settings:
             words += ["--rules", str(folder)]
         if self.torch_version:
             words += ["--torch-version", self.torch_version]
+        if self.env_in != "python":
+            words += ["--env-in", self.env_in]
         if self.unsafe and "--unsafe" not in more:
             words.append("--unsafe")
         return command_line([*words, *more])
@@ -90,6 +93,7 @@ _SURVEY = (
     option("--rule", "rules", multiple=True, metavar="ID", help="help-rule"),
     _FOLDERS,
     option("--torch-version", metavar="VERSION", help="help-torch-version"),
+    option("--env-in", type=click.Choice(["python", "shell"]), default="python", help="help-env-in"),
     option("--unsafe", is_flag=True, help="help-unsafe"),
     option("--strict", is_flag=True, help="help-strict"),
     _SURVEY_FORMAT,

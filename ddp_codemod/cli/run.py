@@ -71,6 +71,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         root=root,
         progress=console.progress,
         scope=config.scope,
+        env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,
     )
     return Job(settings, console, options, root)

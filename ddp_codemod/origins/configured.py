@@ -9,6 +9,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.document import Document, Entry
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -57,9 +58,21 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way) -> list[Leaf]:
                 step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
                 found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
     found += settings.trace_settings(tracer, keys, way)
-    for script in tracer.resolver.project.scripts(".".join(keys)) if len(keys) > 1 and found else ():
-        for option in script.options:  # an override of that key
-            if tuple(option.name.split(".")) == keys[-option.name.count(".") - 1 :] and tracer.could_be_value(option.value):
-                step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
-                found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
+    return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
+
+
+def overridden(tracer: Tracer, leaf: Leaf, way: Way) -> list[Leaf]:
+    """What launch files give in place of an entry of a configuration file: ``python train.py dist.backend=x``."""
+    if not isinstance(leaf.module, Document) or not isinstance(leaf.node, Entry):
+        return []
+    return given_for(tracer, leaf.module, leaf.node.path, way)
+
+
+def given_for(tracer: Tracer, document: Document, path: tuple[str, ...], way: Way) -> list[Leaf]:
+    """What launch files give for a path of keys of a configuration file, whether they stand there or not."""
+    found: list[Leaf] = []
+    for script, option in tracer.composed.overrides(document, path):
+        if tracer.could_be_value(option.value):
+            step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+            found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
     return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, configured, objects, options, parameters
+from ddp_codemod.origins import classes, configured, objects, options, parameters, variables
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
@@ -117,7 +117,8 @@ def stored_at(module: Module, text: str) -> list[Binding]:
 def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
     """The leaves of ``x[key]``."""
     if ast.unparse(node.value) == "os.environ":
-        return [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
+        found = variables.trace_variable(tracer, node.slice, way)
+        return found or [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
     if _is_default_table(tracer, module, node.value):
         return [Leaf(module, node, "platform-default", Default(), None, way)]
     found, closed = _stored(tracer, module, node, way)
@@ -186,13 +187,14 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
 
 
 def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
-    """The default of ``os.environ.get("NAME", default)``: the variable itself is the user's."""
+    """What launch files set the variable of ``os.environ.get("NAME", default)`` to, and the default; else it is the user's."""
+    name = argument_of(node, "key", 0) or node
+    found = variables.trace_variable(tracer, name, way)
     default = argument_of(node, "default", 1)
     if default is not None:
-        name = argument_of(node, "key", 0) or node
         step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), "environment-default")
-        return tracer.trace(module, default, step)
-    return [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
+        return [*tracer.trace(module, default, step), *found]
+    return found or [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
 
 
 def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way) -> list[Leaf] | None:

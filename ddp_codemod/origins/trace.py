@@ -15,6 +15,7 @@ from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Wa
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform
+from ddp_codemod.sites.composed import Composed
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
@@ -28,6 +29,8 @@ class Tracer:
     def __init__(self, resolver: Resolver, facts: Facts, rules: Rules, platform: Platform) -> None:
         self.resolver, self.facts, self.rules, self.platform = resolver, facts, rules, platform
         self.idioms = rules.idioms
+        entries = (entry for known in rules.idioms for entry in known.config_entry)
+        self.composed = Composed(resolver.project, resolver, entries)
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 

@@ -32,7 +32,7 @@ _MAGIC = re.compile(
     re.VERBOSE,
 )
 _MARGIN = re.compile(r"(?:[ \t]*\r?\n)*([ \t]+)(?=\S)")
-_ENV = re.compile(r"%(?:set_)?env[ \t]+([^\s=]+)(?:[ \t]*=|[ \t])(.*)", re.DOTALL)
+ENV = re.compile(r"%(?:set_)?env[ \t]+([^\s=]+)(?:[ \t]*=|[ \t])(.*)", re.DOTALL)
 _END = re.compile(r"(?:[^\\\r\n]|\\\r?\n|\\.|\\\Z)*")
 _TOKEN = re.compile(
     r"""\#[^\r\n]*
@@ -49,6 +49,17 @@ class Piece:
     start: int
     end: int
     stand_in: str | None = None
+
+
+def cell_magic(cell: str) -> re.Match[str] | None:
+    """The first line of a cell that another program or language reads; group 1 is the magic's name."""
+    return _CELL_MAGIC.match(cell)
+
+
+def written_file(cell: str) -> str | None:
+    """The name of the file that a cell writes itself into."""
+    file = _FILE.match(cell)
+    return file.group(1) if file else None
 
 
 def program(cell: str, number: int) -> str | None:
@@ -130,7 +141,7 @@ def _magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:
 
 def _stand_in(line: str, indented: bool) -> str:
     """Python that means the same for what is asked here: a magic that sets an environment variable, or nothing."""
-    env = _ENV.fullmatch(line)
+    env = ENV.fullmatch(line)
     if env is None:
         return "pass" if indented else ""
     name, value = env.group(1), env.group(2).strip()

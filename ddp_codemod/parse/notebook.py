@@ -1,7 +1,7 @@
 """Jupyter notebooks: the Python cells as one text, and the way back into the JSON file.
 
 In the text every cell ends with two line ends that are not in the file: the first ends the cell's last line, so that what
-follows that line can be told from what precedes the next cell.
+follows that line can be told from what precedes the next cell. Behind the cells stand their shell commands, as comments.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ddp_codemod.model import Reason, Replacement, Skipped, Source, replaced
+from ddp_codemod.parse.cell_commands import Command, commands
 from ddp_codemod.parse.cell_edits import CellEdit, edited
 from ddp_codemod.parse.cells import Cell, NotANotebook, python_cells
 from ddp_codemod.parse.ipython import pieces, program
 
 SUFFIX = ".ipynb"
+SHELL = "shell "  # what the name of a program begins with that a shell reads
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_STAND_IN = re.compile(r"__environ__\[[^\r\n]*")
 _SHOWN = re.compile(r"[^\r\n]")
+_SIGN = re.compile(r"(?m)(?:(?<=(\\)\n)|(?<=(\\)\r\n)|^)#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class Run:
     at: int
     until: int
     real: bool
+    shell: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,18 @@ class NotebookSource(Source):
 
     def views(self) -> list[NotebookSource]:
         """A text for each program in it, the notebook's own first: all else is blank, so that offsets are the same."""
-        names = dict.fromkeys(["", *(name for name, _, _ in self.programs)])
-        return [self] if len(names) == 1 else [self._view(name) for name in names]
+        names = dict.fromkeys(["", *(name for name, _, _ in self.programs if not name.startswith(SHELL))])
+        return [self] if len(self.programs) == len(names) == 1 else [self._view(name) for name in names]
+
+    def commands(self) -> list[NotebookSource]:
+        """A text for each piece of it that a shell reads: all else is blank, so that offsets are the same."""
+        found = []
+        for name, start, end in self.programs:
+            if name.startswith(SHELL):
+                # each line has a sign in front, which is none of the shell's: where a line goes on, a blank will do
+                text = _SIGN.sub(lambda sign: " " if sign[1] else "\n", self.text[start:end])
+                found.append(replace(self, text=_SHOWN.sub(" ", self.text[:start]) + text + _SHOWN.sub(" ", self.text[end:])))
+        return found
 
     def _view(self, program: str) -> NotebookSource:
         stretches = ((self.text[start:end], name) for name, start, end in self.programs)
@@ -86,11 +102,12 @@ class NotebookSource(Source):
             if edit is None:
                 return Reason.of("edit-across-cells", line=self.position(start)[0])
             edits.append(edit)
+        edits.sort(key=lambda edit: (edit.cell, edit.start, edit.end))
         text = edited(self.json.text, self.cells, edits)
         if text is None:
             return Reason.of("edit-overlaps", line=self.position(replacements[0][0])[0])
         again = read_notebook(replace(self.json, text=text))
-        if isinstance(again, Skipped) or again.text.split() != replaced(self.text, replacements).split():
+        if isinstance(again, Skipped) or _words(again.text) != _words(replaced(self.text, replacements)):
             return Reason.of("edit-breaks-notebook", line=self.position(replacements[0][0])[0])
         return text
 
@@ -112,7 +129,7 @@ class NotebookSource(Source):
     def _at_cell_end(self, start: int, end: int, new: str) -> CellEdit | None:
         """A replacement that includes, or stands behind, the line end that a cell's last line has in the text only."""
         at = bisect_right([run.end for run in self.runs], end - 1) - 1
-        if at < 0 or not self.runs[at].real or (at + 1 < len(self.runs) and self.runs[at + 1].cell == self.runs[at].cell):
+        if at < 0 or not self.runs[at].real or self._goes_on(at):
             return None
         run = self.runs[at]
         ending = self.text[run.end : end]
@@ -128,6 +145,10 @@ class NotebookSource(Source):
         before = self.cells[run.cell].text[run.at : cut]  # the line goes with the line end in front of it
         return CellEdit(run.cell, cut - (2 if before.endswith("\r\n") else before.endswith("\n")), run.until, "")
 
+    def _goes_on(self, at: int) -> bool:
+        """Whether the next run is one of the same cell's Python."""
+        return at + 1 < len(self.runs) and not self.runs[at + 1].shell and self.runs[at + 1].cell == self.runs[at].cell
+
 
 def read_notebook(source: Source) -> NotebookSource | Skipped:
     """A notebook that was read as text, as Python; one that is none is skipped with the reason."""
@@ -139,10 +160,12 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
     runs: list[Run] = []
     programs: list[tuple[str, int, int]] = []
     left_out: list[tuple[str, Skipped]] = []
+    shell: list[tuple[int, Command]] = []
     length = 0
     for number, cell in enumerate(cells):
         name = program(cell.text, number) if cell.text else None
         if name is None:
+            shell += [(number, command) for command in commands(cell.text, [])]
             continue
         try:
             parts = pieces(cell.text, plain=bool(name))
@@ -150,6 +173,7 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
             left_out.append((cell.text, _left_out(source, cell, why)))
             continue
         start = length
+        shell += [(number, command) for command in commands(cell.text, parts)]
         for part in parts:
             shown = cell.text[part.start : part.end] if part.stand_in is None else part.stand_in
             runs.append(Run(length, length + len(shown), number, part.start, part.end, part.stand_in is None))
@@ -158,10 +182,26 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
         text.append("\r\n\n" if "\r\n" in cell.text else "\n\n")
         length += len(text[-1])
         programs.append((name, start, length))
+    for count, (number, command) in enumerate(shell):
+        start = length
+        for line in _LINE.finditer(cells[number].text, command.start, command.end):
+            sign = "#" if line.start() > command.start else f"#{command.head}"
+            begin = length + len(sign)
+            length = begin + len(line[0])
+            runs.append(Run(begin, length, number, line.start(), line.end(), True, shell=True))
+            text += (sign, line[0])
+        text.append("\n\n")
+        length += 2
+        programs.append((f"{SHELL}{count}", start, length))
     return NotebookSource(
         source.path, source.name, source.data, "".join(text), source.encoding, source, cells, tuple(runs), tuple(programs),
         tuple(left_out),
     )  # fmt: skip
+
+
+def _words(text: str) -> list[str]:
+    """A text without its spaces, and without what stands for magics: these change with what they stand for."""
+    return _STAND_IN.sub("", text).split()
 
 
 def _left_out(source: Source, cell: Cell, why: BaseException) -> Skipped:

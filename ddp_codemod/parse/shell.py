@@ -29,6 +29,7 @@ class Option:
     quote: str = ""  # what the span stands in and does not hold: a quote, or "}" in ${x:-value}
     used: int = 0  # where the command stands
     away: bool = False  # the literal stands elsewhere, where a variable is assigned
+    override: bool = False  # ``key.sub=x``, with no dashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ class Script:
         """Whether values in it are edited; in what Windows runs they are for a person."""
         return self.kind not in shell_kinds.WINDOWS.values()
 
-    def place(self, entry: Option | Setting) -> Place:
-        """Where a value stands."""
+    def place(self, entry: Option | Setting | Launch) -> Place:
+        """Where a value, or a command, stands."""
         return Place(self.source.name, entry.start, entry.end)
 
     def text(self, entry: Option | Setting) -> str:
@@ -156,3 +157,10 @@ def parse_shell(source: Source) -> Script | Skipped:
     if kind is None:
         return Script(source, "", Parts((), (), (), ()))
     return Script(source, kind, read(source, kind))
+
+
+def script_of(source: Source) -> Script:
+    """A text that a shell reads, whatever its name."""
+    from ddp_codemod.parse.shell_reader import read
+
+    return Script(source, "shell", read(source, "shell"))

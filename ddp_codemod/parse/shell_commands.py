@@ -18,6 +18,7 @@ _ENDS = frozenset({"&&", "||", "|", ";", "&"})
 _LAUNCHERS = frozenset({"launch", "run", "launcher", "runner"})
 # Words that stand before a command and run it.
 _CARRIERS = frozenset({"env", "nohup", "time", "sudo", "exec", "eval", "srun", "mpirun", "mpiexec", "xargs", "numactl", "nice"})
+_SPEAKERS = frozenset({"echo", "printf"})  # what these are given is said, not run
 _SETTERS = frozenset({"-e", "-x", "--env"})  # containers and MPI set a variable for the processes that they start
 
 
@@ -54,6 +55,8 @@ def _unended(word: Word) -> Word:
 
 
 def _command(words: list[Word]) -> Command:
+    if known(words[0]) in _SPEAKERS:
+        return Command(words[:1], str(known(words[0])), 0, False)
     for index, word in enumerate(words):
         text = _tail(word)
         if _SCRIPT.fullmatch(text) and not text.startswith("-"):
@@ -97,8 +100,8 @@ def _carried(words: list[Word]) -> bool:
     return any(known(word) == "env" for word in words)
 
 
-def options(command: Command) -> Iterator[tuple[str, Word, str]]:
-    """(name, value, program) of every option; those before the program belong to what starts it."""
+def options(command: Command) -> Iterator[tuple[str, Word, str, bool]]:
+    """(name, value, program, whether it is an override) of every option; those before the program belong to what starts it."""
     words = command.words
     for index, word in enumerate(words):
         text = head(word)
@@ -107,14 +110,14 @@ def options(command: Command) -> Iterator[tuple[str, Word, str]]:
         program = command.program if index >= command.index else _launcher(words[: command.index])
         if found := _OPTION.match(text):
             if found[2]:
-                yield found[1], after(word, found.end()), program
+                yield found[1], after(word, found.end()), program, False
             elif found.end() == len(text) == len(known(word) or "") and index + 1 < len(words):
                 value = words[index + 1]
                 # after a flag without a value an override may stand, which is then no value
                 if not _OPTION.match(head(value)) and not _OVERRIDE.match(head(value)) and index + 1 != command.index:
-                    yield found[1], value, program
+                    yield found[1], value, program, False
         elif index > command.index and (found := _OVERRIDE.match(text)):
-            yield found[1], after(word, found.end()), program
+            yield found[1], after(word, found.end()), program, True
 
 
 def _launcher(words: list[Word]) -> str:

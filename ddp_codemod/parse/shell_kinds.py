@@ -79,4 +79,5 @@ def _assignment(line: str, found: re.Match[str]) -> str:
         return _blank(line)
     name = found["name"]
     gap = start - len(name) - 1
-    return " " * (found.start("name") + gap) + name + "=" + value
+    prefix = "export" if line.startswith("export") else ""
+    return prefix + " " * (found.start("name") + gap - len(prefix)) + name + "=" + value

@@ -156,11 +156,11 @@ class _Reader:
     def _command(self, command: shell_commands.Command, at: int, end: int) -> None:
         for name, word in shell_commands.settings(command):
             self._set(name, word, "command")
-        for name, word, program in shell_commands.options(command):
+        for name, word, program, override in shell_commands.options(command):
             for found in map(unquoted, self.variables.values(word, at)):
                 if found.value:
                     line, away = self.source.position(found.start)[0], not at <= found.start < end
-                    option = Option(name, found.start, found.end, found.value, program, line, found.quote, at, away)
+                    option = Option(name, found.start, found.end, found.value, program, line, found.quote, at, away, override)
                     self.options[option] = None
 
     def _launch(self, node: Node, program: str) -> None:

@@ -124,11 +124,13 @@ class _Reader:
         for start, end, words in self.commands:
             for command in shell_commands.commands(self._apart(words)):
                 program = command.program.replace("\\", "/")
-                for name, word, taker in shell_commands.options(command):
+                for name, word, taker, override in shell_commands.options(command):
                     for value in self.variables.values(word, start):
                         line, away = self.source.position(value.start)[0], not start <= value.start < end
                         program_of = taker.replace("\\", "/")
-                        made = Option(name, value.start, value.end, value.value, program_of, line, value.quote, start, away)
+                        made = Option(
+                            name, value.start, value.end, value.value, program_of, line, value.quote, start, away, override
+                        )
                         options[made] = None
                 if command.launches:
                     first = command.words[0][0].outer_start

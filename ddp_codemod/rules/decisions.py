@@ -9,7 +9,7 @@ from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.tree import place_of, text_of
-from ddp_codemod.rules.finding import Finding, NewText
+from ddp_codemod.rules.finding import Finding, NewText, NewVariable, Splice
 
 
 def decisions_of(finding: Finding) -> Iterator[Decision]:
@@ -58,11 +58,21 @@ def _decision(finding: Finding) -> Decision:
     place, call = places_of(finding)
     origins = tuple(_origin(leaf) for leaf in finding.leaves)
     hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.leaves for hop in leaf.way.hops))
+    hops += tuple(_starts(finding))
     value = text_of(finding.use.module, finding.argument) if finding.argument is not None else None
     return Decision(
         place, call, finding.use.surface.id, finding.parameter, value, finding.resolves_to, origins,
         finding.action, finding.applicability, finding.rule, finding.reason, hops,
     )  # fmt: skip
+
+
+def _starts(finding: Finding) -> Iterator[Hop]:
+    """Where a variable is set, if that is not beside the site itself."""
+    for change in finding.changes:
+        if isinstance(change, NewVariable) and change.node is not finding.use.call:
+            yield Hop(change.module.place(change.node), Reason.of("hop-start", name=change.environment.name))
+        elif isinstance(change, Splice) and change.before is not None:
+            yield Hop(change.before, Reason.of("hop-start", name=finding.parameter))
 
 
 def _origin(leaf: Leaf) -> Origin:

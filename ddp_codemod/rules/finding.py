@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Union
 
-from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
-from ddp_codemod.parse.tree import Node
+from ddp_codemod.parse.tree import Node, Tree
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
 from ddp_codemod.rules.versions import Versions
@@ -35,9 +35,10 @@ class NewText:
 class Splice:
     """This source text goes in at an offset of the file."""
 
-    module: Module
+    module: Tree
     offset: int
     text: str
+    before: Place | None = None  # what it is put before, where a reader should see that
 
 
 @dataclass(frozen=True, slots=True, eq=False)

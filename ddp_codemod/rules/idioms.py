@@ -64,6 +64,15 @@ class Actor(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
 
 
+class ConfigEntry(RuleEntry, frozen=True, kw_only=True):
+    """A decorator of the function that a program starts with, which is given a configuration put together from a folder."""
+
+    names: tuple[Name, ...]
+    folder: Name  # the keyword that names the folder, beside the file of the program
+    file: Name  # the keyword that names the first of its files
+    source: tuple[Name, ...]
+
+
 class Idioms(RuleEntry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
@@ -77,6 +86,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]
+    config_entry: tuple[ConfigEntry, ...] = ()
     default: tuple[DefaultCall, ...]
     flag: tuple[Flag, ...]
     actor: tuple[Actor, ...] = ()

@@ -21,7 +21,7 @@ from ddp_codemod.sites.scopes import scope_of
 
 OMITTED = "omitted"
 # Each of these is somebody's whole choice, no branch of one.
-ENTRANCES = frozenset({"parameter-default", "argument", "option-default", "config-key", "command-line"})
+ENTRANCES = frozenset({"parameter-default", "argument", "option-default", "config-key", "command-line", "launch-variable"})
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:

@@ -1,30 +1,83 @@
-"""Matches backend parameters that a configuration file gives to a surface it names."""
+"""Matches what a configuration file gives to a surface that it names, and the variables that its program has to set."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from ddp_codemod.model import Reason
+from ddp_codemod.origins.configured import given_for, trace_path
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.rules.finding import Context, Finding, NewKey, start
-from ddp_codemod.rules.match import decide
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
+from ddp_codemod.rules.match import decide, text_of
+from ddp_codemod.rules.match_environment import outcomes, set_at
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.configured import ConfiguredUse
 
+_REFERENCE = re.compile(r"\$\{([\w.-]+)\}")  # OmegaConf: the value of another key
 
-def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
-    """Decide about a backend that stands, or is left out, beside a ``_target_``."""
-    choice = context.platform.backend
+
+def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
+    """Decide about a backend that stands, or is left out, beside a ``_target_``, and about what launch files give in its place."""
     entry = use.argument(parameter)
+    given = given_for(context.tracer, use.module, (*use.arguments, parameter.name), Way())
     if entry is None:
-        made = start(context, use, parameter, None, [], [choice.default])
-        if parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works:
-            return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-        if not use.module.may_add_below(use.call):
-            return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
-        platform = context.platform
-        why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id}
-        reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
-        safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"
-        return made.edit(fix.id, safe, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
-    leaf = Leaf(use.module, entry, "config-key", Known(entry.value if entry.is_text else None))
-    return decide(context, start(context, use, parameter, entry, [leaf], [entry.value]), parameter, fix)
+        yield _left_out(context, use, parameter, fix)
+        leaves = given
+    else:
+        leaf = Leaf(use.module, entry, "config-key", Known(entry.value if entry.is_text else None))
+        leaves = [*(_referred(context, leaf) or [leaf]), *given]
+    if leaves:
+        texts = (text_of(context, leaf, parameter) for leaf in leaves)
+        yield decide(context, start(context, use, parameter, entry, leaves, texts), parameter, fix)
+
+
+def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
+    platform = context.platform
+    choice = platform.backend
+    made = start(context, use, parameter, None, [], [choice.default])
+    if parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works:
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    if not use.may_add:
+        return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
+    why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id}
+    reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
+    safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"
+    return made.edit(fix.id, safe, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
+
+
+def _referred(context: Context, leaf: Leaf) -> list[Leaf]:
+    """What ``${dist.backend}`` stands for."""
+    said = _REFERENCE.fullmatch(str(leaf.value.value)) if isinstance(leaf.value, Known) else None
+    if said is None:
+        return []
+    step = leaf.way.hop(leaf.place, Reason.of("hop-reference", name=said[1]))
+    return [found for found in trace_path(context.tracer, tuple(said[1].split(".")), step) if found.place != leaf.place]
+
+
+def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:
+    """Decide whether the programs that start with the file have to set the fix's variable; None where it does not speak of the surface."""
+    variable = fix.environment
+    speaks = use.surface.id in fix.environment_surfaces if fix.recipe == "init-method-query" else use.surface.default_group
+    if variable is None or not speaks:
+        return None
+    made = replace(start(context, use, None, None, [], []), parameter=variable.name)
+    if fix.when_backend:
+        outcome = set().union(*map(outcomes, backends))
+        if not outcome & set(fix.when_backend):
+            wanted = ", ".join(fix.when_backend)
+            return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
+    starts = context.tracer.composed.of(use.module)
+    values = {start: set_at(context, start.module, start.last, variable.name) for start in starts}
+    unset = [start for start, value in values.items() if value is None]
+    if not starts:
+        return made.review(fix.id, Reason.of("review-no-entry", variable=variable.name, value=variable.value))
+    if not unset:
+        shown = next(str(value.value) if isinstance(value, Known) else "?" for value in values.values())
+        return made.keep(Reason.of("keep-environment-set", variable=variable.name, value=shown))
+    where = ", ".join(f"{start.module.name}:{start.body.lineno}" for start in unset)
+    reason = Reason.of("edit-environment-entry", variable=variable.name, value=variable.value, where=where)
+    changes = [NewVariable(start.module, start.body, variable) for start in unset]
+    return made.edit(fix.id, fix.applicability == "safe", reason, changes)

@@ -29,7 +29,7 @@ def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | N
     if never is not None:
         return made.keep(never)
     if fix.when_backend:
-        outcome = _outcomes(backend) if backend is not None else set()
+        outcome = outcomes(backend) if backend is not None else set()
         if not outcome & set(fix.when_backend):
             if "?" in outcome:
                 return made.review(
@@ -57,7 +57,7 @@ def _named(made: Finding, environment: Environment) -> Finding:
     return replace(made, parameter=environment.name)
 
 
-def _outcomes(backend: Finding) -> set[str]:
+def outcomes(backend: Finding) -> set[str]:
     """The backends that a group can have once the backend rule's edits are made; "?" stands for what is not known."""
     changed = {change.leaf: change.text for change in backend.changes if isinstance(change, NewText)}
     found: set[str] = set()
@@ -73,15 +73,19 @@ def _outcomes(backend: Finding) -> set[str]:
 
 
 def already_set(context: Context, use: Use, name: str) -> Value | None:
-    """The value that the code gives the variable before this call runs; None where it does not set it.
+    """The value that the code gives the variable before this call runs; None where it does not set it."""
+    return set_at(context, use.module, use.call, name)
+
+
+def set_at(context: Context, module: Module, node: ast.AST, name: str) -> Value | None:
+    """The value that the code gives the variable before a node runs; None where it does not set it.
 
     What counts is an earlier statement of the same function, of a function around it, or of the module.
     """
-    module = use.module
-    scopes = [module.tree, *(at for at in module.ancestors(use.call) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)))]
-    own = scope_of(module, use.call)
-    start_of_use = module.place(use.call).start
-    around = set(module.ancestors(use.call))
+    scopes = [module.tree, *(at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)))]
+    own = scope_of(module, node)
+    start_of_use = module.place(node).start
+    around = set(module.ancestors(node))
     for statement, value in _settings(context, module, name):
         scope = scope_of(module, statement)
         earlier = module.place(statement).start < start_of_use

@@ -15,7 +15,7 @@ from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
-from ddp_codemod.parse.shell import Script, parse_shell
+from ddp_codemod.parse.shell import Script, parse_shell, script_of
 from ddp_codemod.parse.shell_kinds import WINDOWS
 from ddp_codemod.sites.words import held, pattern_of
 
@@ -44,6 +44,7 @@ class Project:
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
         self._programs: dict[str, tuple[Module, ...]] = {}
+        self._commands: dict[str, tuple[Script, ...]] = {}
         self._mentions: dict[bytes, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], Module | None] = {}
         self._tops = frozenset(framework_tops)
@@ -139,13 +140,32 @@ class Project:
                     self._scripts[name] = made if isinstance(made, Script) else None
                 if (script := self._scripts[name]) is not None:
                     found.append(script)
+        for name in self.names:
+            if name.endswith(NOTEBOOK) and word.encode() in self.data(name):
+                found += self._cells(name)
         return found
+
+    def _cells(self, name: str) -> tuple[Script, ...]:
+        """The shell commands of a notebook, each read by a shell of its own."""
+        if name not in self._commands:
+            self.module(name)
+            source = self._sources.get(name)
+            views = source.commands() if isinstance(source, NotebookSource) else []
+            self._commands[name] = tuple(script_of(view) for view in views)
+        return self._commands[name]
 
     def started(self, program: str) -> list[str]:
         """The files of the project that a program of a launch file, a script or a dotted module, can be."""
         path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
         path = path.removeprefix("./")
-        return [name for name in self.names if name == path or name.endswith(f"/{path}") or path.endswith(f"/{name}")]
+        found = [name for name in self.names if name == path or name.endswith(f"/{path}") or path.endswith(f"/{name}")]
+        return [*found, *(name for name in self.mentioning(path) if name.endswith(NOTEBOOK) and self._writes(name, path))]
+
+    def _writes(self, name: str, path: str) -> bool:
+        """Whether a cell of a notebook writes a file."""
+        self.module(name)
+        source = self._sources.get(name)
+        return isinstance(source, NotebookSource) and any(part == f"file {path}" for part, _, _ in source.programs)
 
     def source(self, name: str) -> Source | None:
         """The text of a file that was looked into, as edits take it."""

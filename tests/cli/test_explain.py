@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 OPTIONS = """import argparse
 
 
@@ -76,3 +78,68 @@ def test_a_line_of_a_batch_file_is_told_what_it_would_have_to_be(project, run) -
     assert "  starts at run.bat:2  an argument on a command line  nccl" in done.out
     assert "the line would have to be: python train.py --dist-backend gloo" in done.out
     assert (folder / "run.bat").read_text() == "@echo off\npython train.py --dist-backend nccl\n"
+
+
+HYDRA = """import hydra
+
+
+@hydra.main(config_path="conf", config_name="config")
+def main(cfg):
+    hydra.utils.instantiate(cfg.trainer).fit()
+"""
+STRATEGY = """trainer:
+  strategy:
+    _target_: pytorch_lightning.strategies.DDPStrategy
+    process_group_backend: gloo
+"""
+
+
+def test_the_program_that_a_strategy_in_a_configuration_file_starts_with(project, run) -> None:  # type: ignore[no-untyped-def]
+    folder = project(train=HYDRA)
+    (folder / "conf").mkdir()
+    (folder / "conf" / "config.yaml").write_text(STRATEGY)
+    done = run("explain", "conf/config.yaml:3", "--platform", "windows")
+    assert "sets USE_LIBUV=0 at train.py:6, where the program starts that makes what this file describes" in done.out
+    done = run("explain", "train.py:6", "--platform", "windows")
+    assert "sets USE_LIBUV=0 at train.py:6" in done.out
+
+
+def test_an_override_on_a_command_line_is_a_step_of_its_own(project, run) -> None:  # type: ignore[no-untyped-def]
+    folder = project(train=HYDRA)
+    (folder / "conf").mkdir()
+    (folder / "conf" / "config.yaml").write_text(STRATEGY)
+    (folder / "run.sh").write_text("python train.py +trainer.strategy.process_group_backend=nccl\n")
+    done = run("explain", "run.sh:1", "--platform", "rocm")
+    assert "  starts at run.sh:1  an argument on a command line  nccl" in done.out
+    assert "given as trainer.strategy.process_group_backend where train.py is started" in done.out
+    assert "the value starts at run.sh:1, which becomes gloo" in done.out
+
+
+def test_a_command_in_a_notebook(project, run) -> None:  # type: ignore[no-untyped-def]
+    folder = project(train=TRAIN, options=OPTIONS.replace("nccl", "gloo"))
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": ["x = 1\n", "!python train.py --dist-backend nccl"]}
+    (folder / "n.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+    done = run("explain", "n.ipynb:9", "--platform", "rocm")
+    assert "  starts at n.ipynb:9  an argument on a command line  nccl" in done.out
+    assert "which becomes gloo" in done.out
+
+
+def test_the_line_of_a_launch_file_before_which_a_variable_is_set(project, run) -> None:  # type: ignore[no-untyped-def]
+    folder = project(train='import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
+    (folder / "run.sh").write_text("set -e\ntorchrun train.py\n")
+    words = ("--platform", "cuda", "--rule", "nccl-p2p-off", "--env-in", "shell")
+    done = run("explain", "run.sh:2", *words)
+    assert "NCCL_P2P_DISABLE is set before this line, with which the program starts" in done.out
+    assert "so it is changed: sets NCCL_P2P_DISABLE=1 before the line that starts this program (run.sh:2)" in done.out
+    assert run("explain", "run.sh:1", *words).out.startswith("run.sh:1: no site")
+    assert run("explain", "run.sh:2", *words[:4]).out.startswith("run.sh:2: no site")
+
+
+def test_commands_that_are_offered_next_keep_where_variables_go(project, run) -> None:  # type: ignore[no-untyped-def]
+    folder = project(train='import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
+    (folder / "run.sh").write_text("torchrun train.py\n")
+    words = ("--platform", "cuda", "--rule", "nccl-p2p-off", "--env-in", "shell")
+    assert "Write it:         ddp-codemod apply . " + " ".join(words) in run("check", ".", *words).said
+    assert run("apply", ".", *words).code == 0
+    assert (folder / "run.sh").read_text() == 'export NCCL_P2P_DISABLE="${NCCL_P2P_DISABLE:-1}"\ntorchrun train.py\n'
+    assert run("check", ".", *words).code == 0

@@ -226,7 +226,7 @@ def test_positions_are_those_of_the_file():
         assert text.split("\n")[row - 1][column:].startswith(word)
     row, column = book.position(book.text.index("__environ__["))
     assert text.split("\n")[row - 1][column:].startswith("%env A=1")
-    row, _ = book.position(len(book.text))
+    row, _ = book.position(book.text.index("d = 1") + len("d = 1\n"))
     assert "d = 1" in text.split("\n")[row - 1]
 
 

@@ -2,8 +2,8 @@
 
 A case is one text file, ``cases/GROUP/NAME.txt``: TOML (may be empty), then the files of a project, each under a line
 ``-- path --``. A line that has to change stands there twice, as ``-|old`` and ``+|new``; a case without such lines stays
-untouched. The TOML says ``platform`` (default "rocm"), ``unsafe``, ``rules``, ``review`` (the lines "path:3" that are listed for
-a person to look at, by default none; "any" where that is a matter of taste), and ``xfail``, the reason of a known fault.
+untouched. The TOML says ``platform`` (default "rocm"), ``unsafe``, ``rules``, ``env_in``, ``review`` (the lines "path:3" that are listed
+for a person to look at, by default none; "any" where that is a matter of taste), and ``xfail``, the reason of a known fault.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ else:
 
 FOLDER = Path(__file__).parent / "cases"
 HEAD = re.compile(r"-- (\S+) --\n")
-KNOWN_KEYS = {"platform", "unsafe", "rules", "review", "xfail"}
+KNOWN_KEYS = {"platform", "unsafe", "rules", "env_in", "review", "xfail"}
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ def port(case: Case, root: Path) -> tuple[Survey, Rendered]:
     """Survey and render the folder as the case asks."""
     rules = load()
     platform = rules.platforms[case.settings.get("platform", "rocm")]
-    found = survey(Options((root,), platform, rules, fixes=tuple(case.settings.get("rules", ())), root=root))
+    fixes, env_in = tuple(case.settings.get("rules", ())), case.settings.get("env_in", "python")
+    found = survey(Options((root,), platform, rules, fixes=fixes, root=root, env_in=env_in))
     return found, render(found, case.settings.get("unsafe", False))
 
 
