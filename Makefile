@@ -17,7 +17,7 @@ demo: $(VENV)/installed
 	@$(VENV)/bin/ddp-codemod diff $(DEMO) --platform rocm
 
 test: lint
-	$(RUN) pytest
+	$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 lint: $(VENV)/ready
 	$(RUN) ruff check

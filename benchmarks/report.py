@@ -73,7 +73,7 @@ def write(scores: Mapping[str, Score], found: Mapping[str, Mapping[str, Timed]],
     """Put the tables between their marks in both READMEs, and the plot beside the other pictures."""
     (TOP / "docs" / "benchmark.svg").write_text(plot(found), "utf-8")
     tables = f"{correctness(scores)}\n\n![](docs/benchmark.svg)\n\n{times(found, start)}"
-    for name in ("README.md", "README.zh.md"):
+    for name in ("README.md", "README.zh-CN.md"):
         text = (TOP / name).read_text("utf-8")
         before, rest = text.split(BEGIN, 1)
         _, after = rest.split(END, 1)

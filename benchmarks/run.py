@@ -37,7 +37,7 @@ def main() -> int:
     )
     parser.add_argument("--peers", type=Path, default=HOME / "peers", help="folder of the environment for the peers")
     parser.add_argument("--correctness", action="store_true", help="only the correctness half")
-    parser.add_argument("--write", action="store_true", help="put the results into README.md and README.zh.md")
+    parser.add_argument("--write", action="store_true", help="put the results into README.md and README.zh-CN.md")
     asked = parser.parse_args()
     known = tools(Peers(asked.peers))
     scores = {tool.name: score(tool) for tool in known if tool.rewrite or tool.name.endswith("diff")}

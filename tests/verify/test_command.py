@@ -177,7 +177,7 @@ def test_a_command_of_the_user_s_is_watched(project, capfd: pytest.CaptureFixtur
 def test_a_command_that_hangs_shows_its_stacks(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     text = COMMAND.replace("{port}", str(free_port())).replace("world_size=2", "world_size=3")
     project(text)
-    code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", "--steps", "0", "--timeout", "8")
+    code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", "--steps", "0", "--timeout", "20")
     assert code == 1
     assert "in init_process_group" in out
     assert "Time was up" in err
