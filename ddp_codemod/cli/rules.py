@@ -1,4 +1,4 @@
-"""``rules list``, ``rules show ID`` and ``rules test [DIR]``: read and test the rule data."""
+"""``rules list``, ``rules show ID``, ``rules schema [KIND]`` and ``rules test [DIR]``: read and test the rule data."""
 
 from __future__ import annotations
 
@@ -52,6 +52,18 @@ def show(settings: Settings, ident: str) -> None:
         raise unknown("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces])
     for line in lines:
         console.out(line)
+
+
+@command.command("schema", help="help-rules-schema")
+@click.argument("kind", metavar="[KIND]", required=False)
+@talk_options
+def schema(settings: Settings, kind: str | None) -> None:
+    """Print the JSON schema of rule files."""
+    from ddp_codemod.rules.schema import kinds, text
+
+    if kind is not None and kind not in kinds():
+        raise unknown("rules-schema-unknown", kind, kinds(), known=", ".join(kinds()))
+    Console(settings.lang, settings.color).raw(text(kind).encode("utf-8"))
 
 
 @command.command("test", help="help-rules-test")

@@ -144,7 +144,7 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
     when_calls: tuple[Name, ...] = ()  # only where the project calls one of these, and said there
     when: When = {}  # not where this does not hold for any version that the project admits
     message: str
-    message_zh: str
+    message_zh: str = ""  # here and elsewhere: without it the Chinese reader gets the English
     source: tuple[Name, ...]
 
 
@@ -162,9 +162,9 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
 
     id: Name
     title: str
-    title_zh: str
+    title_zh: str = ""
     why: str  # a clause used in reasons: why the wanted backend
-    why_zh: str
+    why_zh: str = ""
     source: tuple[Name, ...]
     rules: tuple[Name, ...]
     facts: dict[str, FactValue]
@@ -208,9 +208,9 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     id: Name
     recipe: Literal["replace-backend", "init-method-query", "set-environment"]
     title: str
-    title_zh: str
+    title_zh: str = ""
     text: str  # what it does, when it helps, where a write-up is wrong
-    text_zh: str
+    text_zh: str = ""
     source: tuple[Name, ...]
     applicability: Literal["safe", "unsafe"] = "safe"
     platform: str | None = None  # assumed when the rule is asked for and no platform is known

@@ -15,6 +15,7 @@ from ddp_codemod.rules.idioms import AliasFile, Idioms
 from ddp_codemod.rules.load import data_folder
 from ddp_codemod.rules.model import BackendFile, DiagnosticFile, Fix, PackageFile, Platform, SurfaceFile
 
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 # which file says what, below rules/
 FILES: dict[str, type[msgspec.Struct]] = {
     "platforms/*.toml": Platform,
@@ -33,16 +34,27 @@ def schema() -> dict[str, Any]:
     references, definitions = msgspec.json.schema_components(FILES.values(), ref_template="#/$defs/{name}")
     kinds = zip(FILES, references, strict=True)
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "title": "Rule data of ddp-codemod (TOML)",
         "anyOf": [{"title": f"rules/{pattern}", **reference} for pattern, reference in kinds],
         "$defs": definitions,
     }
 
 
-def text() -> str:
-    """The schema as it is stored."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+def kinds() -> dict[str, str]:
+    """The files by the word for what they hold: platforms, surfaces, backends ..."""
+    return {pattern.split("/")[0].removesuffix(".toml"): pattern for pattern in FILES}
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    """The schema of one kind of file, for an editor to complete against; a file may name it in a first line ``#:schema FILE``."""
+    pattern = kinds()[kind]
+    return {"$schema": DRAFT, "title": f"rules/{pattern}", **msgspec.json.schema(FILES[pattern])}
+
+
+def text(kind: str | None = None) -> str:
+    """The schema as it is stored, or that of one kind of file."""
+    return json.dumps(schema_of(kind) if kind else schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def path() -> Path:

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import msgspec
 import pytest
 
-from ddp_codemod.rules.load import data_folder
-from ddp_codemod.rules.schema import FILES, path, schema, text
+from ddp_codemod.rules.load import data_folder, tomllib
+from ddp_codemod.rules.schema import FILES, kinds, path, schema, schema_of, text
 
 
 def test_the_stored_schema_is_the_generated_one() -> None:
@@ -42,6 +43,21 @@ def test_each_kind_of_file_is_named(kind: type[msgspec.Struct]) -> None:
     assert {"$ref": f"#/$defs/{kind.__name__}"}.items() <= next(
         option for option in schema()["anyOf"] if option["$ref"].endswith(f"/{kind.__name__}")
     ).items()
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_the_schema_of_one_kind_accepts_its_files_and_no_others(kind: str) -> None:
+    validator = jsonschema.Draft202012Validator(schema_of(kind))
+    for other, pattern in kinds().items():
+        for file in data_folder().glob(pattern):
+            table = tomllib.loads(file.read_text("utf-8"))
+            assert validator.is_valid(table) == (other == kind), file
+
+
+def test_an_editor_is_told_of_a_misspelt_key() -> None:
+    table = tomllib.loads((data_folder() / "platforms/cpu.toml").read_text("utf-8"))
+    errors = jsonschema.Draft202012Validator(schema_of("platforms")).iter_errors({**table, "titel": "x"})
+    assert ["titel" in error.message for error in errors] == [True]
 
 
 def test_the_module_writes_the_file(tmp_path: Path) -> None:
