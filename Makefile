@@ -1,5 +1,6 @@
 # make demo   installs ddp-codemod into .venv and shows the main job on a fixture
 # make test   installs it with all that the tests need, and runs them
+# make docs   brings docs/ up to date: what commands print, options, the rule reference; run it after a change of rules or of printed text
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
@@ -10,7 +11,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint browser ecosystem clean benchmark
+.PHONY: demo test lint docs browser ecosystem clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -23,6 +24,9 @@ lint: $(VENV)/ready
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy
+
+docs: $(VENV)/ready
+	$(VENV)/bin/python docs/tools/build.py
 
 browser: $(VENV)/ready
 	command -v chromedriver || apt-get install --yes chromium chromium-driver

@@ -1,13 +1,11 @@
 """Writes walkthrough.md and walkthrough.zh-CN.md: from a traceback to a pull request and back, with the real output of each step.
 
-Run it after a change of what ddp-codemod prints:  python docs/walkthrough.py
+Run it after a change of what ddp-codemod prints:  python docs/walkthrough.py  (``make docs`` does, too)
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +13,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "tools"))
+from session import environment  # noqa: E402
+
 PROJECT = HERE.parent / "fixtures/tts-spawn/project"
 FILES = {"en": HERE / "walkthrough.md", "zh": HERE / "walkthrough.zh-CN.md"}
 LOG = """\
@@ -73,7 +74,7 @@ def walk(lang: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         home, root = Path(folder, "home"), Path(folder, "tts")
         shutil.copytree(PROJECT, root, ignore=shutil.ignore_patterns("__pycache__"))
-        environ = _environment(home, lang)
+        environ = environment(home, lang)
         (root / "train.log").write_text(LOG, "utf-8")
         for words in ("init -q", "add -A", "commit -q -m start"):
             subprocess.run(["git", *words.split()], cwd=root, env=environ, check=True)
@@ -90,32 +91,6 @@ def walk(lang: str) -> str:
     return "\n".join(lines)
 
 
-def _environment(home: Path, lang: str) -> dict[str, str]:
-    home.mkdir()
-    (home / ".gitconfig").write_text("[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n", "utf-8")
-    tool = home / "bin/ddp-codemod"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ddp_codemod "$@"\n', "utf-8")
-    tool.chmod(0o755)
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("GIT_", "LC_")) and name not in ("CI", "GITHUB_ACTIONS")
-    }
-    path = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    places = dict.fromkeys(("HOME", "XDG_STATE_HOME"), str(home))
-    return {
-        **kept,
-        **places,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "LANG": "zh_CN.UTF-8" if lang == "zh" else "en_US.UTF-8",
-        "PYTHONUTF8": "1",
-        "PYTHONPATH": path,
-        "PATH": f"{tool.parent}{os.pathsep}{kept['PATH']}",
-        "LC_ALL": "C.UTF-8" if lang == "en" else "zh_CN.UTF-8",
-    }
-
-
 def _run(typed: str, root: Path, environ: dict[str, str]) -> list[str]:
     """The lines of both streams, the one about the work first, with an id that stays the same."""
     done = subprocess.run(["sh", "-c", typed], cwd=root, env=environ, capture_output=True, encoding="utf-8", check=False)
@@ -123,6 +98,11 @@ def _run(typed: str, root: Path, environ: dict[str, str]) -> list[str]:
     return re.sub(r"\b[0-9a-f]{10}\b", "1f2e3d4c5b", text).rstrip("\n").split("\n") if text else []
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write both files again."""
     for language, file in FILES.items():
         file.write_text(walk(language), "utf-8")
+
+
+if __name__ == "__main__":
+    write()

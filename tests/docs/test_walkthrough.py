@@ -29,7 +29,7 @@ def script() -> ModuleType:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_it_is_what_happens(script: ModuleType, lang: str) -> None:
     recorded = script.FILES[lang].read_text("utf-8")
-    assert script.walk(lang) == recorded, "python docs/walkthrough.py writes it again"
+    assert script.walk(lang) == recorded, "make docs writes it again"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
