@@ -137,7 +137,7 @@ class Run:
         )
         names |= {hop.place.name for d in decisions for hop in d.hops}
         spared = self.options.scope.ignores_in
-        notes = advise(self.context, self.finder, plan.findings, self.limits.admits)
+        notes = advise(self.context, self.finder, plan.findings, plan.edits, self.limits.admits)
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
         # files that the project leaves out were read for their values only
         skipped = (one for one in self.project.skipped.values() if not self.limits.excludes(one.name))

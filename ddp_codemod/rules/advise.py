@@ -5,19 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from ddp_codemod.model import Action, Advisory, Reason
+from ddp_codemod.model import Action, Advisory, Edit, Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewText
+from ddp_codemod.rules.tied import tied
 from ddp_codemod.sites.find import Finder
 
 Writable = Callable[[str], bool]
 
 
-def advise(context: Context, finder: Finder, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
+def advise(
+    context: Context, finder: Finder, findings: Sequence[Finding], edits: Sequence[Edit], writable: Writable
+) -> Iterator[Advisory]:
     """All notes about the files that may be written."""
     yield from _warnings(context, findings, writable)
     yield from _missing_imports(context, finder, writable)
+    yield from tied(context, findings, edits, writable)
 
 
 def _warnings(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:

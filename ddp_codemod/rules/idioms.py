@@ -79,6 +79,10 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     backend_enums: tuple[Name, ...]
     facts: dict[str, FactValue] = msgspec.field(default_factory=dict)  # what is true on every platform
     guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about
+    device_functions: dict[str, str] = msgspec.field(
+        default_factory=dict
+    )  # calls that give a device; "" for that of the argument
+    device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]

@@ -1,0 +1,217 @@
+"""Notes about code that goes by the name of a backend: what happens there once the name is another."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from ddp_codemod.model import Action, Advisory, Edit, Reason
+from ddp_codemod.origins.fold import UNKNOWN, Known, Value, fold, truth
+from ddp_codemod.origins.leaf import Current, Leaf
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules import stakes
+from ddp_codemod.rules.finding import Context, Finding, NewText
+from ddp_codemod.rules.stakes import Swap
+from ddp_codemod.sites.resolve import External
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
+
+RULE = "tied-to-the-name"
+Writable = Callable[[str], bool]
+
+
+def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> Iterator[Advisory]:
+    """The conditions, assertions and tables on which an edit of this run has another effect than on the group."""
+    yield from _stopped(context, findings, writable)
+    edits = _Edits(context, findings, made)
+    if not edits.swaps:
+        return
+    names = "|".join(sorted({re.escape(name) for swap in edits.swaps for name in (swap.old, swap.new)}))
+    wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
+    project = context.tracer.resolver.project
+    for file in [name for name in project.names if writable(name) and wanted(project.data(name))]:
+        for module in project.programs(file):
+            said: set[int] = set()
+            for node, reason in _in_module(context, module, edits):
+                line = module.source.position(module.place(node).start)[0]
+                if line not in said:
+                    said.add(line)
+                    yield Advisory(file, line, RULE, reason)
+
+
+class _Edits:
+    """What the edits of the run make of which names."""
+
+    def __init__(self, context: Context, findings: Sequence[Finding], made: Sequence[Edit]) -> None:
+        self.context = context
+        self._widened = [(edit.name, edit.start) for edit in made if edit.reason.key == "edit-choices"]
+        self._at: dict[tuple[int, int], Swap] = {}
+        groups: list[Swap] = []
+        for finding in findings:
+            default_group = finding.use.surface.default_group
+            for change in finding.changes if finding.action is Action.EDIT else ():
+                if (
+                    isinstance(change, NewText)
+                    and isinstance(change.leaf.value, Known)
+                    and _is_name(change.leaf.value.value, change.text)
+                ):
+                    swap = Swap(str(change.leaf.value.value).lower(), change.text)
+                    self._at[id(change.leaf.module), id(change.leaf.node)] = swap
+                    groups += [swap] if default_group else []
+        self.swaps = set(self._at.values())
+        # a group asked for its name can have the new one where all edits of default groups are the same
+        self.group = Swap(groups[0].old, groups[0].new, group=True) if len(set(groups)) == 1 else None
+
+    def of(self, module: Module, node: ast.expr) -> Swap | None:
+        """What becomes of the name that an expression gives, where all that it can give is known."""
+        leaves = self.context.tracer.trace(module, node)
+        if leaves and all(isinstance(leaf.value, Current) for leaf in leaves):
+            return self.group
+        swaps = {swap for leaf in leaves if (swap := self._swap(leaf)) is not None}
+        known = all(isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) for leaf in leaves)
+        return swaps.pop() if len(swaps) == 1 and known else None
+
+    def widens(self, module: Module, node: ast.AST) -> bool:
+        """Whether an edit adds the new name to a list that stands in an expression."""
+        place = module.place(node)
+        return any(name == place.name and place.start < at <= place.end for name, at in self._widened)
+
+    def _swap(self, leaf: Leaf) -> Swap | None:
+        return self._at.get((id(leaf.module), id(leaf.node)))
+
+
+def _is_name(old: object, new: str) -> bool:
+    return isinstance(old, str) and ":" not in old and ":" not in new and old.lower() != new
+
+
+def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Reason]]:
+    for compare in module.nodes.get(ast.Compare, ()):
+        assert isinstance(compare, ast.Compare)
+        asked = _asked(context, module, compare)
+        if asked is None or (around := _around(module, compare)) is None or edits.widens(module, compare):
+            continue
+        swap = edits.of(module, asked) or (edits.group if _names_of_a_group(context, module, compare, asked) else None)
+        if swap is None:
+            continue
+        text = ast.dump(asked)
+
+        def outcome(test: ast.expr, value: str, text: str = text) -> bool | None:
+            return truth(fold(test, lambda part: _look(context, module, part, text, value)))
+
+        reason = _stake(context, module, around, swap, outcome)
+        if reason is not None:
+            yield around, reason
+    for subscript in module.nodes.get(ast.Subscript, ()):
+        assert isinstance(subscript, ast.Subscript)
+        table = _table(context, module, subscript) if isinstance(subscript.ctx, ast.Load) else None
+        if table is not None and (swap := edits.of(module, subscript.slice)) is not None:
+            reason = stakes.of_table(table, swap)
+            if reason is not None:
+                yield subscript, reason
+
+
+def _stake(context: Context, module: Module, around: ast.AST, swap: Swap, outcome: stakes.Outcome) -> Reason | None:
+    if isinstance(around, ast.Assert):
+        return stakes.of_assertion(around, swap, outcome)
+    if isinstance(around, ast.IfExp):
+        return stakes.of_choice(context, module, around, swap, outcome)
+    if isinstance(around, ast.If):
+        return stakes.of_branches(context, module, around, swap, outcome)
+    return stakes.of_answer(context, module, around, swap, outcome) if isinstance(around, ast.Return) else None
+
+
+def _look(context: Context, module: Module, part: ast.expr, text: str, value: str) -> Value:
+    if ast.dump(part) == text:
+        return Known(value)
+    name = _constant(context, module, part)
+    return Known(name) if name is not None else UNKNOWN
+
+
+def _asked(context: Context, module: Module, compare: ast.Compare) -> ast.expr | None:
+    """The side of a comparison that is compared with the name of a backend, or with several."""
+    if len(compare.ops) != 1:
+        return None
+    left, right = compare.left, compare.comparators[0]
+    if isinstance(compare.ops[0], (ast.In, ast.NotIn)):
+        parts = right.elts if isinstance(right, (ast.List, ast.Tuple, ast.Set)) else []
+        return left if parts and all(_constant(context, module, part) is not None for part in parts) else None
+    if isinstance(compare.ops[0], (ast.Eq, ast.NotEq)):
+        for side, other in ((left, right), (right, left)):
+            if _constant(context, module, other) is not None and not isinstance(side, ast.Constant):
+                return side
+    return None
+
+
+def _constant(context: Context, module: Module, node: ast.expr) -> str | None:
+    """The backend that an expression names, as a text or as a member of torch's enum."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.lower() if node.value.lower() in context.rules.backends else None
+    if isinstance(node, ast.Attribute) and node.attr.isupper() and node.attr.lower() in context.rules.backends:
+        owners = context.tracer.resolver.names(module, node.value)
+        if any(name in idioms.backend_enums for idioms in context.rules.idioms for name in owners):
+            return node.attr.lower()
+    return None
+
+
+def _names_of_a_group(context: Context, module: Module, compare: ast.Compare, asked: ast.expr) -> bool:
+    """``group.name() == Backend.NCCL``: what is compared with torch's enum can be nothing but a backend."""
+    enum = any(isinstance(side, ast.Attribute) for side in (compare.left, *compare.comparators) if side is not asked)
+    called = isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute)
+    return enum and called and not any(isinstance(e, External) for e in context.tracer.resolver.resolve(module, asked))
+
+
+def _around(module: Module, node: ast.AST) -> ast.AST | None:
+    """The assertion, ternary or ``if`` (the first of a chain) that a comparison is in the test of."""
+    child = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.Return):
+            return parent
+        if isinstance(parent, (ast.Assert, ast.IfExp, ast.If)):
+            if child is not parent.test:
+                return None
+            while isinstance(parent, ast.If):
+                above = module.parents.get(parent)
+                if not (isinstance(above, ast.If) and above.orelse == [parent]):
+                    break
+                parent = above
+            return parent
+        if not isinstance(parent, (ast.BoolOp, ast.UnaryOp)):
+            return None
+        child = parent
+    return None
+
+
+def _table(context: Context, module: Module, node: ast.Subscript) -> ast.Dict | None:
+    """The table that is looked into, where it is written out and its keys are names of backends."""
+    at: ast.expr = node.value
+    if isinstance(at, ast.Name):
+        home = owner(module, scope_of(module, at), at.id)
+        made = bindings(module, home).get(at.id, []) if home is not None else []
+        at = made[0].value if len(made) == 1 and made[0].value is not None else at
+    if isinstance(at, ast.Dict) and at.keys and all(key and _constant(context, module, key) for key in at.keys):
+        return at
+    return None
+
+
+def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
+    """Assertions and raises that end the program where a backend is not there, before a group is made with another."""
+    guards = {name for idioms in context.rules.idioms for name in idioms.guards}
+    said: set[tuple[str, int]] = set()
+    for finding in findings:
+        if finding.reason.key != "keep-unreachable" or not isinstance(finding.use.module, Module):
+            continue
+        module = finding.use.module
+        assert isinstance(finding.use.call, ast.AST)
+        test = context.facts.unreachable(module, finding.use.call)
+        around = module.parents.get(test) if test is not None else None
+        ends = isinstance(around, ast.Assert) or (isinstance(around, ast.If) and isinstance(around.body[-1], ast.Raise))
+        if test is None or not ends or not writable(module.name):
+            continue
+        asked = (part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
+        if any(guards & set(context.tracer.resolver.names(module, part)) for part in asked):
+            line = module.source.position(module.place(test).start)[0]
+            if (module.name, line) not in said:
+                said.add((module.name, line))
+                text = " ".join(module.text(test).split())
+                reason = Reason.of("tied-stop", test=text, platform=context.platform.id, wanted=context.platform.backend.wanted)
+                yield Advisory(module.name, line, RULE, reason)
