@@ -40,6 +40,7 @@ class DefaultCall(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...]
     keyword: Name
     position: int | None = None
+    choices: tuple[Name, ...] = ()  # the argument that lists what is admitted; further names are keys of that argument
     source: tuple[Name, ...]
 
 

@@ -1,0 +1,116 @@
+"""Where a program lists the names that a value may have: choices of options and fields, ``Literal`` types, ``x in [...]``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ddp_codemod.origins.calls import argument_of
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.origins.options import choices
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.finding import Finding
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
+
+Listed = tuple[Module, ast.expr]  # an expression that may be such a list: a display, a name of one, or the inside of a Literal
+
+
+def lists(finding: Finding, leaf: Leaf, rules: Rules) -> Iterator[Listed]:
+    """The lists around a value, around the other values that come to the same place, and those that are named on the way."""
+    for other in (leaf, *finding.leaves):
+        if isinstance(other.module, Module) and isinstance(other.node, ast.expr):
+            yield from _around(other.module, other.outer or other.node, rules)
+    names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.hops} - {""}
+    trees = {other.module for other in (leaf, *finding.leaves)} | {finding.use.module}
+    for tree in sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name):
+        yield from _named(tree, names)
+
+
+def displayed(module: Module, node: ast.expr) -> Sequence[ast.expr]:
+    """The elements of the list itself, or of the one that a constant of the file holds; [] where there is none."""
+    if isinstance(node, ast.Constant):
+        return [node]  # Literal["x"]
+    if isinstance(node, ast.Name):
+        home = owner(module, scope_of(module, node), node.id)
+        made = bindings(module, home).get(node.id, []) if home is not None else []
+        if len(made) != 1 or made[0].value is None or made[0].kind != "value":
+            return []
+        node = made[0].value
+    return node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
+
+
+def _around(module: Module, node: ast.expr, rules: Rules) -> Iterator[Listed]:
+    """The choices of the call that declares the value, and the types of what it is the default of."""
+    parent = module.parents.get(node)
+    call = node if isinstance(node, ast.Call) else module.parents.get(parent) if isinstance(parent, ast.keyword) else parent
+    top: ast.AST = node
+    if isinstance(call, ast.Call):
+        yield from ((module, listed) for listed in _declared(call, rules))
+        top = call
+    holder = module.parents.get(top)
+    if isinstance(holder, ast.AnnAssign) and holder.value is top:
+        yield from _literals(module, holder.annotation)
+    elif isinstance(holder, ast.arguments):
+        for argument in (*holder.posonlyargs, *holder.args, *holder.kwonlyargs):
+            if argument.annotation is not None and _default(holder, argument) is top:
+                yield from _literals(module, argument.annotation)
+
+
+def _declared(call: ast.Call, rules: Rules) -> Iterator[ast.expr]:
+    last = last_name(call.func)
+    for idioms in rules.idioms:
+        for flag in idioms.flag:
+            if flag.method == last and (listed := choices(call, flag)) is not None:
+                yield listed
+        for declared in idioms.default:
+            if declared.choices and any(name.rpartition(".")[2] == last for name in declared.names):
+                found = argument_of(call, declared.choices[0], None)
+                for key in declared.choices[1:]:
+                    found = _entry(found, key)
+                if found is not None:
+                    yield found
+
+
+def _entry(mapping: ast.expr | None, key: str) -> ast.expr | None:
+    if isinstance(mapping, ast.Dict):
+        for name, value in zip(mapping.keys, mapping.values, strict=True):
+            if isinstance(name, ast.Constant) and name.value == key:
+                return value
+    if isinstance(mapping, ast.Call):
+        return argument_of(mapping, key, None)
+    return None
+
+
+def _default(arguments: ast.arguments, argument: ast.arg) -> ast.expr | None:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(zip((part.arg for part in reversed(plain)), reversed(arguments.defaults), strict=False))
+    defaults |= {part.arg: value for part, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
+    return defaults.get(argument.arg)
+
+
+def _literals(module: Module, annotation: ast.expr) -> Iterator[Listed]:
+    """What the ``Literal`` types in an annotation admit, also in one that has a name of its own in the file."""
+    for part in ast.walk(annotation):
+        if isinstance(part, ast.Subscript) and last_name(part.value) == "Literal":
+            yield module, part.slice
+        elif isinstance(part, ast.Name) and (home := owner(module, scope_of(module, annotation), part.id)) is not None:
+            for made in bindings(module, home).get(part.id, []):
+                if isinstance(made.value, ast.Subscript) and last_name(made.value.value) == "Literal":
+                    yield module, made.value.slice
+
+
+def _named(module: Module, names: set[str]) -> Iterator[Listed]:
+    """The checks and the types of what has one of the names."""
+    for test in module.nodes.get(ast.Compare, ()):
+        assert isinstance(test, ast.Compare)
+        if len(test.ops) == 1 and isinstance(test.ops[0], (ast.In, ast.NotIn)) and last_name(test.left) in names:
+            yield module, test.comparators[0]
+    for field in module.nodes.get(ast.AnnAssign, ()):
+        assert isinstance(field, ast.AnnAssign)
+        if last_name(field.target) in names:
+            yield from _literals(module, field.annotation)
+    for argument in module.nodes.get(ast.arg, ()):
+        assert isinstance(argument, ast.arg)
+        if argument.arg in names and argument.annotation is not None:
+            yield from _literals(module, argument.annotation)
