@@ -4,6 +4,7 @@
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
+# make strategies   compares the table of Lightning's strategy texts with the registry of several releases
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -11,7 +12,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -38,6 +39,9 @@ benchmark: $(VENV)/ready
 
 ecosystem: $(VENV)/ready
 	$(VENV)/bin/python tests/ecosystem/run.py
+
+strategies: $(VENV)/ready
+	$(VENV)/bin/python tests/strategies/run.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

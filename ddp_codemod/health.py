@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ddp_codemod.model import Reason
-from ddp_codemod.rules.model import Cure, Signature
+from ddp_codemod.rules.signature import Cure, Signature
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from ddp_codemod.rules.match import match_backend
 from ddp_codemod.rules.match_environment import match_environment
 from ddp_codemod.rules.match_files import match_files
 from ddp_codemod.rules.match_handler import match_handler
+from ddp_codemod.rules.match_object import match_object
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
 from ddp_codemod.rules.versions import Versions
@@ -180,6 +181,8 @@ class Run:
         backend: Finding | None = None
         replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
         backend = self._backend(use, replace_fix or _no_fix(rules))
+        if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):
+            return  # the object that it is given is a site of its own
         if backend is not None and replace_fix is not None:
             yield from self._heeded(backend)
         for fix in wanted:
@@ -200,7 +203,8 @@ class Run:
             if parameter.role == "backend":
                 if parameter.add == "handler":
                     return match_handler(self.context, use, parameter, fix)
-                finding = match_backend(self.context, use, parameter, fix)
+                match = match_object if parameter.add == "object" else match_backend
+                finding = match(self.context, use, parameter, fix)
                 if finding is None:
                     return None
                 needed = self.options.platform.required_import

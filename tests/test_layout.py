@@ -33,6 +33,7 @@ STAGES = [
         "ddp_codemod.rules.load",
         "ddp_codemod.rules.backend",
         "ddp_codemod.rules.pattern",
+        "ddp_codemod.rules.signature",
         "ddp_codemod.rules",
     ),
     ("ddp_codemod.discover",),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
     from ddp_codemod.rules.load import Diagnostics, Rules
-    from ddp_codemod.rules.model import Cure
+    from ddp_codemod.rules.signature import Cure
 
 STDIN = "-"
 

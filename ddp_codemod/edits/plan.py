@@ -10,11 +10,23 @@ from dataclasses import dataclass, field, replace
 from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
-from ddp_codemod.edits.values import new_value
+from ddp_codemod.edits.objects import call_text, flow_mapping
+from ddp_codemod.edits.values import first_quote, new_value
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
-from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKey, NewKeyword, NewText, NewVariable, Splice
+from ddp_codemod.rules.finding import (
+    Change,
+    Finding,
+    NewHandler,
+    NewKey,
+    NewKeyword,
+    NewMapping,
+    NewObject,
+    NewText,
+    NewVariable,
+    Splice,
+)
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.find import Use
@@ -148,6 +160,10 @@ class Planner:
             return [edit(offset, offset, text)]
         if isinstance(change, NewHandler):
             return self._handler(finding, change, edit)
+        if isinstance(change, NewObject):
+            return self._object(finding, change, edit)
+        if isinstance(change, NewMapping):
+            return [edit(change.entry.start, change.entry.end, flow_mapping(change.target, change.arguments))]
         return self._variable(finding, change, edit)
 
     def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
@@ -159,6 +175,18 @@ class Planner:
             return needed
         element = f'{needed[1]}({change.handler.keyword}="{change.text}")'
         recipe = Recipe("append-to-list-keyword", (("name", change.parameter), ("element", element)))
+        return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
+
+    def _object(self, finding: Finding, change: NewObject, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        module, node = change.module, change.leaf.code[1] if change.leaf is not None else change.call
+        probe = edit(module.place(node).start, module.place(node).end, None)
+        needed = self._import(module, change.package, change.name, change.call, probe.group, finding)
+        if isinstance(needed, Reason):
+            return needed
+        arguments = (*change.arguments, (change.keyword, change.text))
+        if change.leaf is not None:
+            return [*needed[0], replace(probe, after=call_text(needed[1], arguments, first_quote(module, node)))]
+        recipe = Recipe("add-keyword", (("name", change.parameter), ("value", call_text(needed[1], arguments))))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:

@@ -39,7 +39,7 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     if leaf.kind == "enum":
         return NewValue(place.start, place.end, _text(leaf, text, rules, node))
     if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(leaf.value, Default):
-        return NewValue(place.start, place.end, _quoted(text, _first_quote(module, node)))
+        return NewValue(place.start, place.end, _quoted(text, first_quote(module, node)))
     return None
 
 
@@ -61,7 +61,7 @@ def _text(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
     known = rules.backends.get(text)
     if leaf.kind == "enum" and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
         return leaf.text.removesuffix(leaf.node.attr) + text.upper()
-    return _quoted(text, _first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
+    return _quoted(text, first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
 
 
 def _collapses(leaf: Leaf, outer: ast.expr, text: str, rules: Rules) -> bool:
@@ -90,7 +90,7 @@ def _name(node: ast.expr) -> str | None:
     return node.attr.lower() if isinstance(node, ast.Attribute) else None
 
 
-def _first_quote(module: Module, node: ast.AST) -> str:
+def first_quote(module: Module, node: ast.AST) -> str:
     """The quotes that the code uses here."""
     for part in ast.walk(node):
         if isinstance(part, (ast.Constant, ast.JoinedStr)):

@@ -10,7 +10,7 @@ import msgspec
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
 from ddp_codemod.machine.scan import Scanner
 from ddp_codemod.rules.load import Diagnostics
-from ddp_codemod.rules.model import Cure, Signature
+from ddp_codemod.rules.signature import Cure, Signature
 
 _ORDER = {"root": 0, "umbrella": 1, "consequence": 3}
 _UNKNOWN = 2  # an error of the program's own comes before what only follows from some error

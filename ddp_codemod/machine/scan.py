@@ -12,8 +12,8 @@ from ddp_codemod.machine.fixed import Fixed
 from ddp_codemod.machine.logs import Block, blocks, decoded
 from ddp_codemod.machine.ranks import rank_of, unmarked
 from ddp_codemod.machine.stack import HEAD, Stack, stack
-from ddp_codemod.rules.model import Hint, Signature
 from ddp_codemod.rules.pattern import anchors
+from ddp_codemod.rules.signature import Hint, Signature
 
 WIDTH = 2000  # characters looked at on either side of a strike
 SHOWN = 300  # characters of a line that are shown

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ddp_codemod.model import Action, Advisory, Edit, Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Context, Finding, NewText
+from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
 from ddp_codemod.rules.tied import tied
 from ddp_codemod.sites.find import Finder
 
@@ -42,7 +42,7 @@ def _warnings(context: Context, findings: Sequence[Finding], writable: Writable)
 
 def _outcomes(finding: Finding) -> set[str]:
     """The backends that a site has once the edits are made."""
-    edited = {change.text for change in finding.changes if isinstance(change, NewText)}
+    edited = {change.text for change in finding.changes if isinstance(change, (NewObject, NewText))}
     if finding.action is not Action.KEEP or not _is_backend(finding):
         return edited
     return edited | {text.lower() for text in finding.resolves_to}

@@ -52,6 +52,31 @@ class NewKeyword:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NewObject:
+    """A text that stands for an object becomes the object, with the backend; without a leaf the call gets it as a keyword."""
+
+    module: Module
+    call: ast.Call
+    parameter: str
+    leaf: Leaf | None
+    package: str
+    name: str
+    arguments: tuple[tuple[str, bool | int | str], ...]
+    keyword: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewMapping:
+    """The same in a configuration file whose reader makes objects: the scalar becomes a mapping with a ``_target_``."""
+
+    module: Document
+    entry: Entry
+    target: str
+    arguments: tuple[tuple[str, bool | int | str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NewHandler:
     """The call's list argument gets an object that carries the text."""
 
@@ -81,7 +106,7 @@ class NewKey:
     text: str
 
 
-Change = Union[NewText, Splice, NewKeyword, NewHandler, NewVariable, NewKey]
+Change = Union[NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewKey]
 AnyUse = Union[Use, ConfiguredUse, KeyedUse]
 
 

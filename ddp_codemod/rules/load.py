@@ -15,19 +15,8 @@ import msgspec
 
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
 from ddp_codemod.rules.kept import kept
-from ddp_codemod.rules.model import (
-    Backend,
-    BackendFile,
-    DiagnosticFile,
-    Fix,
-    Hint,
-    Package,
-    PackageFile,
-    Platform,
-    Signature,
-    Surface,
-    SurfaceFile,
-)
+from ddp_codemod.rules.model import Backend, BackendFile, Fix, Package, PackageFile, Platform, Surface, SurfaceFile, TextObject
+from ddp_codemod.rules.signature import DiagnosticFile, Hint, Signature
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -50,6 +39,7 @@ class Rules:
     fixes: dict[str, Fix] = field(default_factory=dict)
     backends: dict[str, Backend] = field(default_factory=dict)
     idioms: list[Idioms] = field(default_factory=list)
+    objects: dict[str, list[TextObject]] = field(default_factory=dict)  # by table
     packages: dict[str, Package] = field(default_factory=dict)
 
 
@@ -84,7 +74,10 @@ def _read(extra: tuple[Path, ...]) -> Rules:
         if not folder.is_dir():
             raise RuleError(f"{folder}: no such folder of rules; expected one with platforms/, surfaces/ or fixes/ in it")
         for path in sorted(folder.glob("surfaces/*.toml")):
-            _add(rules.surfaces, _decode(path, SurfaceFile).surface, path, "surface", seen)
+            file = _decode(path, SurfaceFile)
+            _add(rules.surfaces, file.surface, path, "surface", seen)
+            for entry in file.object:
+                rules.objects.setdefault(entry.table, []).append(entry)
         for path in sorted(folder.glob("platforms/*.toml")):
             _add(rules.platforms, [_decode(path, Platform)], path, "platform", seen)
         for path in sorted(folder.glob("fixes/*.toml")):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.match_configured import match_configured, match_variable
 from ddp_codemod.rules.match_keyed import match_keyed
+from ddp_codemod.rules.match_object import match_configured_object
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder
@@ -31,8 +32,14 @@ def _configured(context: Context, use: ConfiguredUse, fixes: Sequence[Fix]) -> I
     for fix in fixes:
         for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
             if parameter.role == "backend":
-                backends += match_configured(context, use, parameter, fix)
+                if parameter.add == "object":
+                    found = match_configured_object(context, use, parameter, fix)
+                    backends += [found] if found is not None else []
+                else:
+                    backends += match_configured(context, use, parameter, fix)
+    if not backends and any(parameter.add == "object" for parameter in use.surface.parameters):
+        return  # the object that it is given is a site of its own
     yield from backends
     for fix in fixes:
-        if (found := match_variable(context, use, fix, backends)) is not None:
-            yield found
+        if (variable := match_variable(context, use, fix, backends)) is not None:
+            yield variable

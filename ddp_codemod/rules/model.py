@@ -6,8 +6,6 @@ from typing import Annotated, Literal, Union
 
 import msgspec
 
-from ddp_codemod.rules.pattern import anchors
-
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 When = dict[Name, Name]  # versions by package (rules/versions.toml): {torch = ">=2.8"}; see rules/versions.py
 
@@ -65,6 +63,27 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
     keyword: Name
 
 
+class TextObject(RuleEntry, frozen=True, kw_only=True):
+    """A text that a parameter takes in place of an object: the object is of a surface's class, with these arguments."""
+
+    table: Name
+    text: Name
+    surface: Name
+    arguments: dict[Name, bool | int | str] = {}
+    when: When = {}
+
+
+class Objects(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that takes an object or a text for it."""
+
+    table: Name  # of the texts: the objects of rule data with this name
+    module: Name  # the objects are imported from here
+    automatic: Name  # the text that the framework takes where there are several devices and it has the choice
+    open: tuple[str, ...] = ()  # texts that leave it the choice
+    several: tuple[Name, ...] = ()  # keywords that count devices: with more than one the choice is ``automatic``
+    elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
+
+
 class Parameter(RuleEntry, frozen=True, kw_only=True):
     """A parameter of a surface that the tool follows."""
 
@@ -75,12 +94,14 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
     omitted_value: str | None = None
-    add: Literal["keyword", "handler", "never"] = "keyword"  # how a value is given where it was left out
+    add: Literal["keyword", "handler", "object", "never"] = "keyword"  # how a value is given where it was left out
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
     # Platforms on which it is not known what leaving it out gives: listed for review there.
     open_on: tuple[Name, ...] = ()
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
+    settled: When = {}  # versions for which it is known there too: what torch picks for the device
+    objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them
@@ -124,6 +145,7 @@ class SurfaceFile(RuleEntry, frozen=True, kw_only=True):
 
     framework: Name
     surface: tuple[Surface, ...]
+    object: tuple[TextObject, ...] = ()
 
 
 class BackendChoice(RuleEntry, frozen=True, kw_only=True):
@@ -236,65 +258,3 @@ class BackendFile(RuleEntry, frozen=True, kw_only=True):
     """rules/backends.toml"""
 
     backend: tuple[Backend, ...]
-
-
-class Hint(RuleEntry, frozen=True, kw_only=True):
-    """What a log says about where it was written; cures hang on it."""
-
-    id: Name
-    patterns: tuple[Name, ...]
-
-    def __post_init__(self) -> None:
-        """Refuse patterns that cannot be used (ValueError)."""
-        for pattern in self.patterns:
-            anchors(pattern)
-
-
-class Cure(RuleEntry, frozen=True, kw_only=True):
-    """A way out: an ``apply`` with this platform and these rules, or plain advice, or both."""
-
-    platform: str | None = None
-    rules: tuple[Name, ...] = ()
-    unsafe: bool = False
-    text: str = ""
-    text_zh: str = ""
-    when: tuple[Name, ...] = ()  # hints of which the log gives at least one
-    unless: tuple[Name, ...] = ()  # hints of which it gives none
-
-    def __post_init__(self) -> None:
-        """Refuse a cure that says nothing, or only in one language (ValueError)."""
-        if bool(self.text) != bool(self.text_zh) or not (self.text or self.platform or self.rules):
-            raise ValueError("a cure has a platform, rules, or a text in both languages")
-
-
-class Signature(RuleEntry, frozen=True, kw_only=True):
-    """An error as logs show it."""
-
-    id: Name
-    patterns: tuple[Name, ...]  # any of them, within one line
-    near: tuple[Name, ...] = ()  # one of these has to be in the same stack ...
-    apart: tuple[Name, ...] = ()  # ... and none of these
-    silence: bool = False  # counts only where the log ends with it
-    # "umbrella": says that something failed, another line says what; "consequence": usually follows from another error
-    role: Literal["root", "umbrella", "consequence"] = "root"
-    confidence: Literal["sure", "usual", "possible"]
-    title: str
-    title_zh: str
-    cause: str
-    cause_zh: str
-    source: tuple[Name, ...]
-    cure: tuple[Cure, ...]
-    hit: tuple[str, ...]  # excerpts of logs that show it
-    miss: tuple[str, ...]  # and such that look alike and do not
-
-    def __post_init__(self) -> None:
-        """Refuse patterns that cannot be used (ValueError)."""
-        for pattern in (*self.patterns, *self.near, *self.apart):
-            anchors(pattern)
-
-
-class DiagnosticFile(RuleEntry, frozen=True, kw_only=True):
-    """rules/diagnostics/KIND.toml"""
-
-    hint: tuple[Hint, ...] = ()
-    signature: tuple[Signature, ...] = ()

@@ -13,7 +13,8 @@ import msgspec
 
 from ddp_codemod.rules.idioms import AliasFile, Idioms
 from ddp_codemod.rules.load import data_folder
-from ddp_codemod.rules.model import BackendFile, DiagnosticFile, Fix, PackageFile, Platform, SurfaceFile
+from ddp_codemod.rules.model import BackendFile, Fix, PackageFile, Platform, SurfaceFile
+from ddp_codemod.rules.signature import DiagnosticFile
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 # which file says what, below rules/

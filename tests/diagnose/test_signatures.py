@@ -9,8 +9,8 @@ import pytest
 
 from ddp_codemod.machine.diagnose import diagnose
 from ddp_codemod.rules.load import load, load_diagnostics
-from ddp_codemod.rules.model import Signature
 from ddp_codemod.rules.pattern import WIDEST, anchors
+from ddp_codemod.rules.signature import Signature
 
 KNOWN = load_diagnostics()
 LATER = "single-gpu"  # cures of a platform that is not there are left out at run time

@@ -10,7 +10,7 @@ import pytest
 from ddp_codemod.machine.detect import CHECKS
 from ddp_codemod.rules.examples import Case, cases
 from ddp_codemod.rules.load import data_folder, load
-from ddp_codemod.rules.model import Backend, Fact, Fix, Platform, Surface
+from ddp_codemod.rules.model import Backend, Fact, Fix, Parameter, Platform, Surface
 
 RULES = load()
 PLATFORMS = list(RULES.platforms.values())
@@ -226,3 +226,26 @@ def test_what_the_shared_memory_rule_says_of_its_own_value() -> None:
     assert "default" in fix.text
     assert "--shm-size" in fix.text
     assert "默认值" in fix.text_zh
+
+
+OBJECTS = [(parameter, surface) for surface in SURFACES for parameter in surface.parameters if parameter.add == "object"]
+
+
+@pytest.mark.parametrize(("parameter", "surface"), OBJECTS, ids=lambda one: one.id if isinstance(one, Surface) else "")
+def test_a_text_for_an_object_has_its_table(parameter: Parameter, surface: Surface) -> None:
+    assert parameter.objects is not None
+    table = RULES.objects[parameter.objects.table]
+    assert parameter.objects.automatic in {entry.text for entry in table}
+    for entry in table:
+        made = RULES.surfaces[entry.surface]
+        assert sum(one.role == "backend" for one in made.parameters) == 1
+        assert f"{parameter.objects.module}.{made.names[0].rpartition('.')[2]}".startswith(surface.names[0].partition(".")[0])
+        assert not {one.name for one in made.parameters} & set(entry.arguments)
+
+
+def test_a_text_means_one_thing_at_each_version() -> None:
+    for entries in RULES.objects.values():
+        for text in {entry.text for entry in entries}:
+            conditions = [entry.when.get("lightning", "") for entry in entries if entry.text == text]
+            assert len(conditions) == len(set(conditions)), text
+            assert len(conditions) == 1 or set(conditions) == {">=2.0", "<2.0"}, text  # each release has one meaning

@@ -1,0 +1,20 @@
+"""The source text of objects that take the place of a text, in Python and in YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Arguments = Iterable[tuple[str, "bool | int | str"]]
+
+
+def call_text(name: str, arguments: Arguments, quote: str = '"') -> str:
+    """A call with keyword arguments, its texts between the given quotes."""
+    parts = (f"{key}={quote}{value}{quote}" if isinstance(value, str) else f"{key}={value!r}" for key, value in arguments)
+    return f"{name}({', '.join(parts)})"
+
+
+def flow_mapping(target: str, arguments: Arguments) -> str:
+    """A YAML mapping on one line that names what to call."""
+    parts = [f"_target_: {target}"]
+    parts += [f"{key}: {str(value).lower() if isinstance(value, bool) else value}" for key, value in arguments]
+    return "{" + ", ".join(parts) + "}"
