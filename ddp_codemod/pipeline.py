@@ -21,6 +21,8 @@ from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell_kinds import NAMES, WINDOWS
+from ddp_codemod.rules.adapt import Adapter
+from ddp_codemod.rules.advice import Whole
 from ddp_codemod.rules.advise import advise
 from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order
@@ -35,10 +37,12 @@ from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_object import match_object
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.rules.switches import switches
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
+from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.launches import Launches
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
@@ -126,6 +130,10 @@ class Run:
         findings = [finding for use in self._uses() for finding in self._match(use)]
         found = match_files(self.context, self.finder, self._wanted(), self.limits.admits)
         findings += [finding for made in found for finding in self._heeded(made)]
+        rules = tuple(fix.id for fix in self._wanted())
+        whole = Whole(self.context, switches(self.context, findings), Imports(self.project), rules)
+        adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
+        findings += [finding for made in adapter.findings() for finding in self._heeded(made)]
         planner = Planner(
             self.options.rules, self.limits, partial(droppable, self.context, self._pure), partial(reexported, self.context)
         )
@@ -138,7 +146,8 @@ class Run:
         )
         names |= {hop.place.name for d in decisions for hop in d.hops}
         spared = self.options.scope.ignores_in
-        notes = advise(self.context, self.finder, plan.findings, plan.edits, self.limits.admits)
+        noted = advise(self.context, self.finder, plan.findings, plan.edits, self.limits.admits)
+        notes = (*noted, *adapter.notes())
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
         # files that the project leaves out were read for their values only
         skipped = (one for one in self.project.skipped.values() if not self.limits.excludes(one.name))

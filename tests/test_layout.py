@@ -30,6 +30,7 @@ STAGES = [
         "ddp_codemod.rules.model",
         "ddp_codemod.rules.idioms",
         "ddp_codemod.rules.kept",
+        "ddp_codemod.rules.advisory",
         "ddp_codemod.rules.load",
         "ddp_codemod.rules.backend",
         "ddp_codemod.rules.pattern",

@@ -118,7 +118,7 @@ def check(config: Config, rules: Rules) -> None:
 
 def _ignorable(rules: Rules) -> set[str]:
     """Everything that a file can be spared: rules, surfaces, and the notes of platforms."""
-    notes = {warning.id for platform in rules.platforms.values() for warning in platform.warnings}
+    notes = {*rules.advice} | {warning.id for platform in rules.platforms.values() for warning in platform.warnings}
     return {*rules.fixes, *rules.surfaces, *notes}
 
 

@@ -16,8 +16,11 @@ from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import (
+    PACKAGE,
     Change,
+    Dropped,
     Finding,
+    Insertions,
     NewHandler,
     NewKey,
     NewKeyword,
@@ -164,6 +167,11 @@ class Planner:
             return self._object(finding, change, edit)
         if isinstance(change, NewMapping):
             return [edit(change.entry.start, change.entry.end, flow_mapping(change.target, change.arguments))]
+        if isinstance(change, Dropped):
+            place, argument = change.module.place(change.call), change.module.text(change.argument)
+            return [edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)]
+        if isinstance(change, Insertions):
+            return self._insertions(finding, change, edit)
         return self._variable(finding, change, edit)
 
     def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
@@ -188,6 +196,15 @@ class Planner:
             return [*needed[0], replace(probe, after=call_text(needed[1], arguments, first_quote(module, node)))]
         recipe = Recipe("add-keyword", (("name", change.parameter), ("value", call_text(needed[1], arguments))))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
+
+    def _insertions(self, finding: Finding, change: Insertions, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        needed: tuple[list[Edit], str] | Reason = ([], "")
+        if change.package:
+            group = edit(0, 0, "").group
+            needed = self._import(change.module, change.package, None, change.node, group, finding)
+        if isinstance(needed, Reason):
+            return needed
+        return [*needed[0], *(edit(start, end, text.replace(PACKAGE, needed[1])) for start, end, text in change.pieces)]
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, environment = change.module, change.environment

@@ -166,7 +166,7 @@ def _at(view: View, edit: Edit) -> str:
 
 
 def _rule(choices: Choices, ident: str) -> dict[str, Any]:
-    fix = choices.rules.fixes.get(ident)
+    fix = choices.rules.rule(ident)
     if fix is None:
         return {"title": ident, "links": []}
     links = [source for source in fix.source if source.startswith(("https://", "http://"))]

@@ -17,7 +17,7 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
     """The text, for the edits that are made and those that are left."""
     survey, say = view.survey, view.say
     platform = rules.platforms[survey.platform]
-    fixes = [rules.fixes[ident] for ident in dict.fromkeys(edit.rule for edit in made)]
+    fixes = [rule for ident in dict.fromkeys(edit.rule for edit in made) if (rule := rules.rule(ident))]
     files = len({edit.name for edit in made})
     title = in_language(platform, "title", view.lang)
     lines = ["## " + say("md-what"), ""]
@@ -47,7 +47,7 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
         lines += ["", "## " + say("md-notes"), "", *(f"- {note}" for note in notes)]
     if made:
         lines += ["", "## " + say("md-test"), ""]
-        recipes = dict.fromkeys(fix.recipe for fix in fixes)
+        recipes = dict.fromkeys(rules.fixes[fix.id].recipe for fix in fixes if fix.id in rules.fixes)
         lines += [f"- [ ] {say('md-test-start')}", *(f"- [ ] {say(f'md-test-{recipe}')}" for recipe in recipes)]
         lines += [f"- [ ] {say('md-test-elsewhere', platform=code(survey.platform))}"]
     return "\n".join([*lines, ""])

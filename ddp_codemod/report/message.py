@@ -20,7 +20,8 @@ def message(survey: Survey, rules: Rules, made: Sequence[Edit], command: str, la
     platform = rules.platforms[survey.platform]
     lines = [text("message-subject", lang, platform=survey.platform), "", *_wrapped(in_language(platform, "title", lang))]
     for ident in dict.fromkeys(edit.rule for edit in made):
-        fix = rules.fixes[ident]
+        fix = rules.rule(ident)
+        assert fix is not None
         lines += ["", *_wrapped(f"{ident}: {in_language(fix, 'title', lang)}")]
         places = list(dict.fromkeys(f"{edit.name}:{_line(survey, edit)}" for edit in leading(made, survey) if edit.rule == ident))
         lines += [f"- {one_line(place)}" for place in places[:LISTED]]

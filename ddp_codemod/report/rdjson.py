@@ -89,7 +89,7 @@ def _suggestion(block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _entry(scope: Scope, message: str, location: dict[str, Any], severity: str, code: str) -> dict[str, Any]:
-    fix = scope.rules.fixes.get(code)
+    fix = scope.rules.rule(code)
     named = {"value": code, **({"url": fix.source[0]} if fix else {})}
     return {"message": message, "location": location, "severity": severity, "code": named}
 

@@ -82,7 +82,7 @@ def _driver(scope: Scope, ids: list[str]) -> dict[str, Any]:
 
 
 def _rule(scope: Scope, ident: str) -> dict[str, Any]:
-    lang, fix = scope.lang, scope.rules.fixes.get(ident)
+    lang, fix = scope.lang, scope.rules.rule(ident)
     if fix is not None:
         body = in_language(fix, "text", lang).strip()
         links = "\n".join(f"- <{source}>" for source in fix.source)

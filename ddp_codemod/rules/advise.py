@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.model import Action, Advisory, Edit, Reason
-from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
+from ddp_codemod.rules.switches import is_backend
 from ddp_codemod.rules.tied import tied
 from ddp_codemod.sites.find import Finder
 
@@ -19,52 +19,26 @@ def advise(
     context: Context, finder: Finder, findings: Sequence[Finding], edits: Sequence[Edit], writable: Writable
 ) -> Iterator[Advisory]:
     """All notes about the files that may be written."""
-    yield from _warnings(context, findings, writable)
+    yield from _warnings(context, findings)
     yield from _missing_imports(context, finder, writable)
     yield from tied(context, findings, edits, writable)
 
 
-def _warnings(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
-    """The platform's warnings whose backend comes out somewhere; each once for the project, or at the first call that it is about."""
+def _warnings(context: Context, findings: Sequence[Finding]) -> Iterator[Advisory]:
+    """The platform's warnings whose backend comes out somewhere, each once."""
     for warning in context.platform.warnings:
-        if not any(warning.when_backend in _outcomes(finding) for finding in findings):
-            continue
-        if context.versions.holds(warning.when) is False:
-            continue
-        name, line = "", 0
-        if warning.when_calls:
-            name, line = _first_call(context, warning.when_calls, writable)
-            if not name:
-                continue
-        text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
-        yield Advisory(name, line, warning.id, Reason.of("platform-warning", **text))
+        if any(warning.when_backend in _outcomes(finding) for finding in findings):
+            if context.versions.holds(warning.when) is not False:
+                text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
+                yield Advisory("", 0, warning.id, Reason.of("platform-warning", **text))
 
 
 def _outcomes(finding: Finding) -> set[str]:
     """The backends that a site has once the edits are made."""
     edited = {change.text for change in finding.changes if isinstance(change, (NewObject, NewText))}
-    if finding.action is not Action.KEEP or not _is_backend(finding):
+    if finding.action is not Action.KEEP or not is_backend(finding):
         return edited
     return edited | {text.lower() for text in finding.resolves_to}
-
-
-def _is_backend(finding: Finding) -> bool:
-    return any(part.role == "backend" and part.name == finding.parameter for part in finding.use.surface.parameters)
-
-
-def _first_call(context: Context, wanted: tuple[str, ...], writable: Writable) -> tuple[str, int]:
-    """The first file and line that calls one of the names; ("", 0) where none does."""
-    project = context.tracer.resolver.project
-    words = {name.rsplit(".", 1)[-1] for name in wanted}
-    tops = {name.split(".")[1].encode() for name in wanted}
-    for name in sorted({name for word in words for name in project.calling(word) if writable(name)}):
-        module = project.module(name) if any(top in project.data(name) for top in tops) else None
-        for word in sorted(words) if module else ():
-            assert module is not None
-            for call in calls_of(module).get(word, ()):
-                if set(context.tracer.resolver.names(module, call.func)) & set(wanted):
-                    return name, module.source.position(module.place(call).start)[0]
-    return "", 0
 
 
 def _missing_imports(context: Context, finder: Finder, writable: Writable) -> Iterator[Advisory]:

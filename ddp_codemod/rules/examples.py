@@ -10,11 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from ddp_codemod.rules.advisory import AdviceExample
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Example, Fix, Platform, Surface
 from ddp_codemod.versions import Stated
 
 FILE = "example.py"
+SCRIPT = "run.sh"
 Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; changed nothing; changed it to something else
 
 
@@ -24,7 +26,7 @@ class Case:
 
     id: str
     platform: str
-    example: Example
+    example: Example | AdviceExample
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ def cases(rules: Rules, without: Rules | None = None) -> Iterator[Case]:
                 continue
             for number, example in enumerate(entry.examples, 1):
                 yield Case(f"{kind}:{entry.id}:{number}", _platform(entry, example), example)
+    for advice in rules.advice.values():
+        for number, said in enumerate(advice.examples if without is None or advice.id not in without.advice else (), 1):
+            yield Case(f"advice:{advice.id}:{number}", said.platform, said)
 
 
 def run(rules: Rules, without: Rules | None = None) -> list[Result]:
@@ -67,6 +72,8 @@ def run(rules: Rules, without: Rules | None = None) -> list[Result]:
 def run_case(case: Case, rules: Rules) -> Result:
     """Port the example twice in a folder of its own: the second time nothing may change, and the result has to parse."""
     example = case.example
+    if isinstance(example, AdviceExample):
+        return _run_advice(case, example, rules)
     before = example.before.removeprefix("\n")
     wanted = before if example.after is None else example.after.removeprefix("\n")
     with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
@@ -95,8 +102,41 @@ def _platform(entry: Platform | Surface | Fix, example: Example) -> str:
     return platform
 
 
+def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
+    """Look what is said of which line; once it is ported, nothing that an edit can cure is said any more."""
+    ident = case.id.split(":")[1]
+    before = example.before.removeprefix("\n")
+    with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
+        folder = Path(temporary).resolve()
+        got, unread, lines = _ported(before, folder, case, rules, ident)
+        again, _, left = _ported(got, folder, case, rules, ident)
+    marked = {
+        number
+        for text in (before, example.script.removeprefix("\n"))
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.endswith("# said")
+    }
+    if unread:
+        return Result(case.id, example.title, "wrong", unread)
+    if lines != marked:
+        spoken = f"lines marked {sorted(marked)}, spoken of {sorted(lines)}\n"
+        return Result(case.id, example.title, "noisy" if lines - marked else "missing", spoken)
+    if example.after is not None and (got != example.after.removeprefix("\n") or again != got or left):
+        wanted = example.after.removeprefix("\n")
+        return Result(
+            case.id, example.title, "wrong", _diff(wanted, got, "expected", "got") or _diff(got, again, "first", "second")
+        )
+    return Result(case.id, example.title)
+
+
 def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
     """The text as the pipeline leaves it, and the reasons why it could not read it, one a line."""
+    got, unread, _ = _ported(text, folder, case, rules, "")
+    return got, unread
+
+
+def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tuple[str, str, set[int]]:
+    """As ``_port``, with the lines that a rule speaks of."""
     # the pipeline stands after this stage: only running the examples needs it
     from ddp_codemod.edits.render import render
     from ddp_codemod.pipeline import Options, survey
@@ -105,23 +145,29 @@ def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
         raise ValueError(f"the example {case.id} asks for the platform {case.platform!r}, which no file defines")
     path = folder / FILE
     path.write_bytes(text.encode("utf-8"))
+    if isinstance(case.example, AdviceExample) and case.example.script:
+        (folder / SCRIPT).write_bytes(case.example.script.removeprefix("\n").encode("utf-8"))
     versions = {name: Stated(name, specifier, case.id) for name, specifier in case.example.versions.items()}
     found = survey(
         Options(
             (folder,),
             rules.platforms[case.platform],
             rules,
-            fixes=case.example.rules,
+            fixes=() if isinstance(case.example, AdviceExample) else case.example.rules,
             root=folder,
             versions=versions,
         )
     )
-    rendered = render(found, case.example.unsafe)
+    rendered = render(found, isinstance(case.example, AdviceExample) or case.example.unsafe)
     unread = _lines(f"{one.name}: {one.reason.key} {dict(one.reason.args)}" for one in (*found.skipped, *rendered.failed))
     for change in rendered.changes:
         if change.name == FILE:
             text = change.after.decode("utf-8")
-    return text, unread
+    said = {note.line or 1 for note in found.advisories if note.rule == ident}
+    for decision in found.decisions:
+        if decision.rule == ident:
+            said.add(found.sources[decision.call.name].position(decision.call.start)[0])
+    return text, unread, said
 
 
 def _lines(parts: Iterable[str]) -> str:

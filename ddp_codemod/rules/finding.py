@@ -106,7 +106,28 @@ class NewKey:
     text: str
 
 
-Change = Union[NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewKey]
+@dataclass(frozen=True, slots=True, eq=False)
+class Insertions:
+    """Texts that go in at offsets, or stand for a stretch; ``PACKAGE`` in them is how the file writes the package."""
+
+    module: Module
+    node: ast.AST
+    pieces: tuple[tuple[int, int, str], ...]
+    package: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dropped:
+    """The call loses an argument."""
+
+    module: Module
+    call: ast.Call
+    argument: ast.expr
+
+
+PACKAGE = "\0"
+
+Change = Union[NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewKey, Insertions, Dropped]
 AnyUse = Union[Use, ConfiguredUse, KeyedUse]
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ddp_codemod.rules.advisory import Advice, AdviceFile
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
 from ddp_codemod.rules.kept import kept
 from ddp_codemod.rules.model import Backend, BackendFile, Fix, Package, PackageFile, Platform, Surface, SurfaceFile, TextObject
@@ -41,6 +42,11 @@ class Rules:
     idioms: list[Idioms] = field(default_factory=list)
     objects: dict[str, list[TextObject]] = field(default_factory=dict)  # by table
     packages: dict[str, Package] = field(default_factory=dict)
+    advice: dict[str, Advice] = field(default_factory=dict)
+
+    def rule(self, ident: str) -> Fix | Advice | None:
+        """What an edit names as its reason."""
+        return self.fixes.get(ident) or self.advice.get(ident)
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,8 @@ def _read(extra: tuple[Path, ...]) -> Rules:
             _add(rules.platforms, [_decode(path, Platform)], path, "platform", seen)
         for path in sorted(folder.glob("fixes/*.toml")):
             _add(rules.fixes, [_decode(path, Fix)], path, "rule", seen)
+        for path in sorted(folder.glob("advisories/*.toml")):
+            _add(rules.advice, _decode(path, AdviceFile).advice, path, "advice", seen)
         if (path := folder / "backends.toml").is_file():
             known = {backend.name: backend for backend in _decode(path, BackendFile).backend}
             rules.backends.update(known)

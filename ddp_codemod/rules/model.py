@@ -163,7 +163,6 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
 
     id: Name
     when_backend: Name  # a site comes out, or is edited to, this backend
-    when_calls: tuple[Name, ...] = ()  # only where the project calls one of these, and said there
     when: When = {}  # not where this does not hold for any version that the project admits
     message: str
     message_zh: str = ""  # here and elsewhere: without it the Chinese reader gets the English

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ddp_codemod.rules.advisory import AdviceFile
 from ddp_codemod.rules.idioms import AliasFile, Idioms
 from ddp_codemod.rules.load import data_folder
 from ddp_codemod.rules.model import BackendFile, Fix, PackageFile, Platform, SurfaceFile
@@ -22,6 +23,7 @@ FILES: dict[str, type[msgspec.Struct]] = {
     "platforms/*.toml": Platform,
     "surfaces/*.toml": SurfaceFile,
     "fixes/*.toml": Fix,
+    "advisories/*.toml": AdviceFile,
     "diagnostics/*.toml": DiagnosticFile,
     "backends.toml": BackendFile,
     "versions.toml": PackageFile,

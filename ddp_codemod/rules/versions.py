@@ -45,12 +45,15 @@ class Versions:
     _near: dict[tuple[str, str], list[Statement]] = field(default_factory=dict)
     _folders: dict[str, list[Statement]] = field(default_factory=dict)
 
-    def holds(self, when: Mapping[str, str], file: str = "") -> bool | None:
-        """Whether a condition such as ``{"torch": ">=2.8"}`` holds for the code of a file; None where that is open."""
+    def holds(self, when: Mapping[str, str], file: str = "", asks: bool = True) -> bool | None:
+        """Whether a condition such as ``{"torch": ">=2.8"}`` holds for the code of a file; None where that is open.
+
+        ``asks``: the user is told where a version would have said more.
+        """
         known: bool | None = True
         for package, condition in when.items():
             stated = self.alternatives(package, file)
-            if not stated:
+            if not stated and asks:
                 self.open.add(package)
             answers = {holds(condition, one) for one in stated}
             if answers == {False}:

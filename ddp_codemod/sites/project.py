@@ -46,7 +46,9 @@ class Project:
         self._programs: dict[str, tuple[Module, ...]] = {}
         self._commands: dict[str, tuple[Script, ...]] = {}
         self._mentions: dict[bytes, tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str], Module | None] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
+        # what an import can begin with, if it means the project
+        self._importable = {part for name in self.names for part in name.removesuffix(".py").split("/")}
         self._tops = frozenset(framework_tops)
 
     def data(self, name: str) -> bytes:
@@ -174,15 +176,22 @@ class Project:
 
     def find(self, dotted: str, importer: Module) -> Module | None:
         """The file that an import of ``dotted`` (with leading dots where relative) in ``importer`` reads, if it is the project's."""
-        key = (dotted, importer.name)
+        name = self.file(dotted, importer.name.rpartition("/")[0] or ".")
+        return self.module(name) if name is not None else None
+
+    def file(self, dotted: str, folder: str) -> str | None:
+        """The name of the file that an import of ``dotted`` in a file of this folder reads, if it is the project's."""
+        key = (dotted, folder)
         if key not in self._found:
-            self._found[key] = self._find(dotted, PurePosixPath(importer.name).parent)
+            self._found[key] = self._find(dotted, PurePosixPath(folder))
         return self._found[key]
 
-    def _find(self, dotted: str, folder: PurePosixPath) -> Module | None:
+    def _find(self, dotted: str, folder: PurePosixPath) -> str | None:
         bare = dotted.lstrip(".")
-        tail = PurePosixPath(*bare.split(".")) if bare else PurePosixPath()
         level = len(dotted) - len(bare)
+        if not level and bare.partition(".")[0] not in self._importable:
+            return None
+        tail = PurePosixPath(*bare.split(".")) if bare else PurePosixPath()
         if level:
             for _ in range(level - 1):
                 folder = folder.parent
@@ -221,11 +230,8 @@ class Project:
     def _is_package(self, folder: PurePosixPath) -> bool:
         return str(folder / "__init__.py") in self._known
 
-    def _file(self, stem: PurePosixPath) -> Module | None:
-        for name in (f"{stem}.py", str(stem / "__init__.py")):
-            if name in self._known:
-                return self.module(name)
-        return None
+    def _file(self, stem: PurePosixPath) -> str | None:
+        return next((name for name in (f"{stem}.py", str(stem / "__init__.py")) if name in self._known), None)
 
 
 def is_under(name: str, folder: str) -> bool:

@@ -40,9 +40,3 @@ def test_it_is_there_where_nccl_is_built_in(tmp_path: Path, platform: str) -> No
 )
 def test_an_import_behind_a_check_and_a_namesake_are_left_alone(tmp_path: Path, guarded: str) -> None:
     assert notes(tmp_path, "windows", guarded) == []
-
-
-def test_a_warning_about_calls_is_said_at_the_first_of_them(tmp_path: Path) -> None:
-    text = "import torch.distributed as dist\ndist.init_process_group('gloo')\n\n\ndef step(tensor):\n    dist.isend(tensor, 1)\n"
-    assert [(note.name, note.line) for note in notes(tmp_path, "rocm", text)] == [("train.py", 6)]
-    assert notes(tmp_path, "rocm", text.replace("dist.isend", "print")) == []

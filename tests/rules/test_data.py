@@ -8,6 +8,7 @@ import re
 import pytest
 
 from ddp_codemod.machine.detect import CHECKS
+from ddp_codemod.rules.advisory import Advice, AdviceExample
 from ddp_codemod.rules.examples import Case, cases
 from ddp_codemod.rules.load import data_folder, load
 from ddp_codemod.rules.model import Backend, Fact, Fix, Parameter, Platform, Surface
@@ -22,6 +23,7 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 each_platform = pytest.mark.parametrize("platform", PLATFORMS, ids=lambda entry: entry.id)
 each_surface = pytest.mark.parametrize("surface", SURFACES, ids=lambda entry: entry.id)
 each_fix = pytest.mark.parametrize("fix", FIXES, ids=lambda entry: entry.id)
+each_advice = pytest.mark.parametrize("advice", RULES.advice.values(), ids=lambda entry: entry.id)
 each_case = pytest.mark.parametrize("case", list(cases(RULES)), ids=lambda case: case.id)
 
 
@@ -208,7 +210,7 @@ def test_an_example_is_a_program_before_and_after(case: Case) -> None:
     ast.parse(case.example.before)
     assert case.example.before.endswith("\n")
     assert case.platform in RULES.platforms
-    assert set(case.example.rules) <= set(RULES.fixes)
+    assert isinstance(case.example, AdviceExample) or set(case.example.rules) <= set(RULES.fixes)
     if case.example.after is not None:
         ast.parse(case.example.after)
         assert case.example.after != case.example.before
@@ -249,3 +251,31 @@ def test_a_text_means_one_thing_at_each_version() -> None:
             conditions = [entry.when.get("lightning", "") for entry in entries if entry.text == text]
             assert len(conditions) == len(set(conditions)), text
             assert len(conditions) == 1 or set(conditions) == {">=2.0", "<2.0"}, text  # each release has one meaning
+
+
+@each_advice
+def test_an_advice_refers_to_what_exists(advice: Advice) -> None:
+    assert advice.source
+    assert all(re.fullmatch(r"https?://[^\s/]+/\S*", link) for link in advice.source)
+    assert set(advice.backend) <= set(RULES.backends)
+    assert set(advice.platforms) <= set(RULES.platforms)
+    assert set(advice.devices) <= {device for platform in PLATFORMS for device in platform.device_types}
+    assert advice.rule is None or advice.rule in RULES.fixes
+    assert set(advice.when) <= set(RULES.packages)
+    assert set(advice.instead_of) <= set(RULES.advice)
+    assert advice.id not in RULES.fixes
+    assert all(CHINESE.search(said) for said in (advice.title_zh, advice.text_zh))
+
+
+@each_advice
+def test_an_advice_has_examples_where_it_speaks_and_where_it_is_silent(advice: Advice) -> None:
+    speaks = ["# said" in example.before + example.script for example in advice.examples]
+    assert any(speaks)
+    assert not all(speaks)
+    titles = [example.title for example in advice.examples]
+    assert len(titles) == len(set(titles))
+
+
+@each_advice
+def test_an_advice_that_edits_shows_what_comes_out(advice: Advice) -> None:
+    assert any(example.after is not None for example in advice.examples) == (advice.rewrite is not None)

@@ -24,6 +24,7 @@ def _recipe(module: str) -> Rewriter:
 
 RECIPES: dict[str, Rewriter] = {
     "add-keyword": _recipe("add_keyword"),
+    "drop-argument": _recipe("drop_argument"),
     "append-to-list-keyword": _recipe("append_to_list_keyword"),
     "remove-import-name": _recipe("remove_import_name"),
 }

@@ -1,0 +1,103 @@
+"""What advice asks for beyond notes: edits where its recipe fits, and for a person what keeps a training entry from running."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import cast
+
+from ddp_codemod.model import Action, Advisory, Applicability
+from ddp_codemod.rules.advice import Whole, notes, spoken
+from ddp_codemod.rules.advisory import Advice
+from ddp_codemod.rules.finding import Change, Dropped, Finding, Insertions
+from ddp_codemod.rules.model import Surface
+from ddp_codemod.rules.rewrites import rewritten
+from ddp_codemod.rules.usage import Hit
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.reach import Reach, entries
+
+
+@dataclass
+class Adapter:
+    """Looks through the files that may be written, after it is known what becomes of the groups."""
+
+    whole: Whole
+    writable: Set[str]
+    covered: dict[ast.AST, ast.AST] = field(default_factory=dict)  # nodes inside a rewritten one, by what it was rewritten for
+    _cured: set[ast.AST] = field(default_factory=set)
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each place that an advice with edits, or with review items, is about."""
+        found = [
+            (advice, hit, rewritten(self.whole.context, advice, hit))
+            for advice in self.whole.advice()
+            for hit in self._hits(advice)
+        ]
+        for _, hit, changes in found:
+            self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
+        for advice, hit, changes in found:
+            if not self.covers(hit) and (changes or advice.level == "review"):
+                self._cured.add(hit.node)
+                yield _finding(advice, hit, changes)
+
+    def covers(self, hit: Hit) -> bool:
+        """Whether an edit for another place mends this one too."""
+        return any(self.covered.get(around, hit.node) is not hit.node for around in (hit.node, *hit.module.ancestors(hit.node)))
+
+    def notes(self) -> Iterator[Advisory]:
+        """Notes on the lines that no edit cures; asked for after ``findings``."""
+        yield from notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit))
+
+    def _hits(self, advice: Advice) -> Iterator[Hit]:
+        if advice.pattern is None or advice.pattern.commands or (advice.level == "note" and advice.rewrite is None):
+            return
+        if advice.level == "note":
+            yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
+            return
+        for hit in self.whole.hits(advice, self.writable, lambda: self._reached):
+            if self._reach.runs(hit.module, hit.node):
+                yield hit
+
+    @cached_property
+    def _started(self) -> set[str]:
+        """The files that are started and make a group, or import one that does."""
+        whole = self.whole
+        return entries(whole.context.tracer.resolver.project, whole.imports, whole.switches.groups)
+
+    @cached_property
+    def _reached(self) -> set[str]:
+        return self.whole.imports.below(self._started)
+
+    @cached_property
+    def _reach(self) -> Reach:
+        context = self.whole.context
+        return Reach(context.tracer.resolver.project, self._reached, self._started, context.facts.truth)
+
+
+def _covered(hit: Hit, change: Change) -> Iterator[ast.AST]:
+    """The nodes that a change puts under a condition: nothing in them is a place of its own any more."""
+    if isinstance(change, Insertions) and change.package:
+        if change.node is hit.node and isinstance(hit.node, ast.Call) and isinstance(hit.module.parents.get(hit.node), ast.Expr):
+            yield hit.module.parents[hit.node]
+        elif change.node is hit.node and isinstance(hit.node, ast.Call):
+            yield from (*hit.node.args, *(keyword.value for keyword in hit.node.keywords))
+        yield change.node
+    elif isinstance(change, Dropped):
+        yield change.argument
+
+
+def _finding(advice: Advice, hit: Hit, changes: list[Change]) -> Finding:
+    assert advice.pattern is not None
+    surface = Surface(
+        id=advice.id, names=advice.pattern.names or advice.pattern.methods or advice.pattern.keywords, source=advice.source
+    )
+    use = Use(hit.module, cast("ast.Call", hit.node), surface)
+    shown = hit.argument if hit.argument is not None else hit.node
+    parameter = advice.pattern.argument or ""
+    argument = shown if isinstance(shown, ast.expr) else None
+    made = Finding(use, parameter, argument, (), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
+    if not changes or advice.rewrite is None:
+        return made.review(advice.id, spoken(advice))
+    return made.edit(advice.id, advice.rewrite.applicability == "safe", spoken(advice), changes)

@@ -1,0 +1,193 @@
+"""Which advice holds in this run, and where: notes on lines that no edit cures."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from ddp_codemod.model import Advisory, Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.advisory import Advice
+from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.switches import Switches, concerned
+from ddp_codemod.rules.usage import Hit, hits, may_hold
+from ddp_codemod.sites.imports import Imports
+
+LISTED = 20  # places that one note names
+
+
+@dataclass
+class Whole:
+    """The project as it will be: what its groups switch to, and which files that concerns."""
+
+    context: Context
+    switches: Switches
+    imports: Imports
+    rules: tuple[str, ...]  # those in force
+    _concerned: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+
+    def advice(self) -> list[Advice]:
+        """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
+        found = [advice for advice in self.context.rules.advice.values() if self._holds(advice)]
+        instead = {ident for advice in found if advice.instead_of and self.versions(advice) for ident in advice.instead_of}
+        return [advice for advice in found if advice.id not in instead]
+
+    def versions(self, advice: Advice, file: str = "") -> bool:
+        """Whether it holds for the versions that the project states, here for the code of a file."""
+        known = self.context.versions.holds(advice.when, file, asks=advice.if_open)
+        return advice.if_open if known is None else known
+
+    def _holds(self, advice: Advice) -> bool:
+        platform = self.context.platform
+        if advice.platforms and platform.id not in advice.platforms:
+            return False
+        if advice.devices and not set(advice.devices) & set(platform.device_types):
+            return False
+        if advice.rule is not None and advice.rule not in self.rules:
+            return False
+        return bool(self.groups(advice))
+
+    def groups(self, advice: Advice) -> set[str]:
+        """The files of the groups that an advice is about."""
+        return self.switches.to(advice.backend, advice.anyhow)
+
+    def files(self, advice: Advice) -> set[str]:
+        """The files in which a switched group is used."""
+        key = (str(advice.anyhow), *advice.backend)
+        if key not in self._concerned:
+            self._concerned[key] = concerned(self.imports, self.groups(advice))
+        return self._concerned[key]
+
+    def hits(self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]]) -> Iterator[Hit]:
+        """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late."""
+        pattern = advice.pattern
+        assert pattern is not None
+        project = self.context.tracer.resolver.project
+        names = sorted(name for name in named if may_hold(pattern, project.data(name)))
+        if advice.level == "review":
+            names = [name for name in names if name in within()]
+        for name in names:
+            for module in project.programs(name):
+                found = [hit for hit in hits(self.context, pattern, module) if not self._guarded(advice, hit)]
+                # which files belong together is asked late: it takes the imports of the whole project
+                yield from found if found and self.versions(advice, name) and name in within() else ()
+
+    def _guarded(self, advice: Advice, hit: Hit) -> bool:
+        """Whether the code sees to it that this is not done here."""
+        own = self.switches.calls.get(hit.node)
+        if own is not None and advice.backend and not own[advice.anyhow] & set(advice.backend):
+            return True
+        return guarded(self.context, advice, hit)
+
+
+def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
+    """Whether a place is never come past, or only where a backend or device of other machines was asked for, or is tried."""
+    module, facts, child = hit.module, context.facts, hit.node
+    never = facts.unreachable(module, hit.node)
+    if never is not None and not (advice.level == "review" and _leaves(module, never)):
+        return True
+    foreign = {name for name in context.rules.backends if name not in context.platform.backend.works}
+    for around in module.ancestors(hit.node):
+        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
+            if advice.level == "note" and _has_another_way(around, child, hit.node):
+                return True
+            if _compares(around.test, foreign, advice.guards):
+                return True
+        elif isinstance(around, ast.Try) and child in around.body and around.handlers:
+            return True
+        elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            # code that asks for the new backend by its name knows what it does
+            return any(_compares(test, set(advice.backend), ()) for test in _compared(around))
+        child = around
+    return False
+
+
+def _compared(function: ast.AST) -> Iterator[ast.expr]:
+    return (part for part in ast.walk(function) if isinstance(part, ast.Compare))
+
+
+def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
+    """Whether the other branch does the same without it: then a switch of the code's own decides."""
+    branches = [part if isinstance(part, list) else [part] for part in (around.body, around.orelse)]
+    own, other = branches if child in branches[0] else reversed(branches)
+    using = [
+        call
+        for part in own
+        for call in ast.walk(part)
+        if isinstance(call, ast.Call) and call is not node and node in ast.walk(call)
+    ]
+    called = {last_name(call.func) for call in using}
+    return any(isinstance(call, ast.Call) and last_name(call.func) in called for part in other for call in ast.walk(part))
+
+
+def _leaves(module: Module, never: ast.AST) -> bool:
+    """Whether code is not come past because an earlier assertion fails or a test raises: that is a place of its own."""
+    at = module.parents.get(never)
+    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and isinstance(at.body[-1], ast.Raise))
+
+
+def _compares(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:
+    """Whether a condition asks for one of the backends or devices by its name."""
+    for part in ast.walk(test):
+        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Eq, ast.In)):
+            for side in (part.left, *part.comparators):
+                text = side.value.lower() if isinstance(side, ast.Constant) and isinstance(side.value, str) else ""
+                named = side.attr.lower() if isinstance(side, ast.Attribute) else ""
+                if text in backends or named in backends or (devices and text.startswith(devices)):
+                    return True
+    return False
+
+
+def notes(whole: Whole, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[Advisory]:
+    """All notes on the files that may be written, without the places that an edit cures."""
+    for advice in whole.advice():
+        if advice.level == "note":
+            found = sorted(set(_lines(whole, advice, writable, cured)))
+            if advice.pattern is None:
+                concerns = writable & whole.groups(advice)
+                found = [("", 0)] if concerns and any(whole.versions(advice, name) for name in sorted(concerns)) else []
+            yield from _said(whole, advice, found)
+
+
+def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterator[Advisory]:
+    """One note a line, a file or the project; further lines are named in it. What may not hold is said once."""
+    known = whole.context.versions.holds(advice.when, found[0][0]) if found else None
+    scope = advice.scope if known else "project"
+    keys = {"line": lambda place: place, "file": lambda place: place[0], "project": lambda place: ""}
+    for _, group in groupby(found, key=keys[scope]):
+        (name, line), *others = group
+        more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
+        yield Advisory(name, line, advice.id, spoken(advice, more))
+
+
+def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
+    """What an advice says; ``more`` are further places."""
+    lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
+    args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
+    return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
+
+
+def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[tuple[str, int]]:
+    if advice.pattern is None:
+        return
+    if advice.pattern.commands:
+        found = list(_commands(whole, advice.pattern.commands))
+        yield from found if found and whole.versions(advice) else ()
+        return
+    for hit in whole.hits(advice, writable, lambda: whole.files(advice)):
+        if not cured(hit):
+            yield hit.module.name, hit.module.source.position(hit.module.place(hit.node).start)[0]
+
+
+def _commands(whole: Whole, commands: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    """The lines of launch files that start one of the programs."""
+    project = whole.context.tracer.resolver.project
+    wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in commands).encode())
+    for name in project.launchers:
+        data = project.data(name)
+        for number, line in enumerate(data.splitlines(), 1) if wanted.search(data) else ():
+            if wanted.search(line) and not line.lstrip().startswith(b"#"):
+                yield name, number

@@ -1,0 +1,217 @@
+"""Finds in a file what the pattern of an advice looks for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ddp_codemod.origins.calls import argument_of, calls_of
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.advisory import Pattern
+from ddp_codemod.rules.finding import Context
+from ddp_codemod.sites.resolve import Definition
+
+EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hit:
+    """One place: the call, name or statement; for calls with an argument the pattern asks for, the argument."""
+
+    module: Module
+    node: ast.AST
+    argument: ast.expr | None = None
+    sure: bool = True  # a recipe may mend it
+
+
+def may_hold(pattern: Pattern, data: bytes) -> bool:
+    """Whether anything can be found in a file with these bytes: the last name, and where it is from outside the one before it."""
+    if any(word.encode() in data for word in (*pattern.methods, *pattern.keywords)):
+        return pattern.device.encode() in data or bool(pattern.ranks)
+    return any(all(word.encode() in data for word in name.split(".")[-2:]) for name in pattern.names)
+
+
+def hits(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+    """The places in source order."""
+    if pattern.use == "required":
+        yield from _required(context, pattern, module)
+    elif pattern.use == "named":
+        yield from _named(context, pattern, module)
+    elif pattern.keywords:
+        for keyword in module.nodes.get(ast.keyword, ()):
+            assert isinstance(keyword, ast.keyword)
+            call = module.parents[keyword]
+            if keyword.arg in pattern.keywords and isinstance(call, ast.Call):
+                if _is_device(context, pattern, module, keyword.value):
+                    yield Hit(module, call, keyword.value)
+    else:
+        for call in _calls(context, pattern, module):
+            found = _narrowed(context, pattern, module, call)
+            if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
+                yield found
+
+
+def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]:
+    table, wanted = calls_of(module), set(pattern.names)
+    last = {name.rpartition(".")[2] for name in pattern.names}
+    found = [
+        call
+        for word in sorted(last | _aliases(module, last))
+        for call in table.get(word, ())
+        if wanted & set(context.tracer.resolver.names(module, call.func))
+    ]
+    for method in pattern.methods:
+        for call in table.get(method, ()):
+            known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []
+            if isinstance(call.func, ast.Attribute) and not any(isinstance(entity, Definition) for entity in known):
+                found.append(call)  # no method of the project's own
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _aliases(module: Module, wanted: set[str]) -> set[str]:
+    key = ("aliases", frozenset(wanted))
+    if key not in module.cache:
+        found: set[str] = set()
+        for node in module.nodes.get(ast.ImportFrom, ()):
+            assert isinstance(node, ast.ImportFrom)
+            found |= {alias.asname for alias in node.names if alias.asname and alias.name in wanted}
+        for assigned in module.nodes.get(ast.Assign, ()):
+            assert isinstance(assigned, ast.Assign)
+            if last_name(assigned.value) in wanted:
+                found |= {target.id for target in assigned.targets if isinstance(target, ast.Name)}
+        module.cache[key] = found
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _named(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+    last = {name.rpartition(".")[2] for name in pattern.names}
+    last |= _aliases(module, last)
+    for kind in (ast.Attribute, ast.Name):
+        for node in module.nodes.get(kind, ()):
+            if last_name(node) in last and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load):
+                if set(context.tracer.resolver.names(module, node)) & set(pattern.names):
+                    yield Hit(module, node)
+
+
+def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Hit | None:
+    if pattern.argument is None and pattern.position is None:
+        return Hit(module, call)
+    argument = argument_of(call, pattern.argument or "", pattern.position)
+    if pattern.argument_is == "omitted":
+        spread = any(isinstance(part, ast.Starred) for part in call.args) or any(part.arg is None for part in call.keywords)
+        return Hit(module, call) if argument is None and not spread else None
+    if argument is None:
+        return None
+    if pattern.argument_is == "uneven":
+        return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
+    if pattern.argument_is == "device":
+        return Hit(module, call, argument) if _is_device(context, pattern, module, argument) else None
+    if pattern.argument_is == "made-by" and not pattern.traced:
+        return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
+    leaves = context.tracer.trace(module, argument)
+    none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
+    sure = pattern.argument_is != "made-by" or all(_is_made(context, pattern, leaf.module, leaf.node) for leaf in leaves)
+    return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
+
+
+def _is_made(context: Context, pattern: Pattern, module: object, node: object) -> bool:
+    """Whether an expression is a call of one of the makers, or a number where one of them makes numbers."""
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__ in pattern.makers
+    if not isinstance(node, ast.Call) or not isinstance(module, Module):
+        return False
+    if isinstance(node.func, ast.Name) and node.func.id in pattern.makers:
+        return True
+    return bool(set(context.tracer.resolver.names(module, node.func)) & set(pattern.makers))
+
+
+def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether a list is made of items whose size hangs on which item it is."""
+    written = [argument]
+    if isinstance(argument, ast.Name):
+        written = [made.value for made in context.facts.definitions(module, argument) if made.kind == "value" and made.value]
+    for value in written:
+        if isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Call):
+            own = {part.id for made in value.generators for part in ast.walk(made.target) if isinstance(part, ast.Name)}
+            passed = [*value.elt.args, *(keyword.value for keyword in value.elt.keywords if keyword.arg in ("size", None))]
+            if any(isinstance(part, ast.Name) and part.id in own for given in passed for part in ast.walk(given)):
+                return True
+    return False
+
+
+def _is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    if last_name(argument) in pattern.ranks:
+        return True
+    return any(
+        starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
+        for leaf in context.tracer.trace(module, argument)
+        if pattern.device
+    )
+
+
+def _known_text(value: object) -> str:
+    return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
+
+
+def starts_with(node: object, text: str) -> bool:
+    """Whether a text that the code builds starts so."""
+    at = node
+    while True:
+        if isinstance(at, ast.BinOp):
+            at = at.left
+        elif isinstance(at, ast.JoinedStr) and at.values:
+            at = at.values[0]
+        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "format":
+            at = at.func.value
+        else:
+            break
+    return isinstance(at, ast.Constant) and isinstance(at.value, str) and at.value.startswith(text)
+
+
+def _goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
+    """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
+    wanted, at = set(names), module.parents.get(call)
+    while isinstance(at, ast.BinOp):
+        at = module.parents.get(at)
+    if isinstance(at, ast.Assign):
+        return any(last_name(target) in wanted for target in at.targets)
+    if isinstance(at, (ast.AnnAssign, ast.NamedExpr)):
+        return last_name(at.target) in wanted
+    return isinstance(at, ast.keyword) and at.arg in wanted
+
+
+def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+    """Assertions, and tests that raise or leave the program."""
+    for node in module.nodes.get(ast.Assert, ()):
+        assert isinstance(node, ast.Assert)
+        if context.facts.truth(module, node.test) is not True and _asks(context, pattern, module, node.test):
+            yield Hit(module, node, node.test)
+    for branch in module.nodes.get(ast.If, ()):
+        assert isinstance(branch, ast.If)
+        if _leaves(branch.body[-1]) and _asks(context, pattern, module, branch.test):
+            if context.facts.truth(module, branch.test) is not False:
+                yield Hit(module, branch, branch.test)
+
+
+def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
+    """Whether a test asks for one of the names, itself or in a function that it calls."""
+    resolver = context.tracer.resolver
+    for part in ast.walk(test):
+        if not isinstance(part, ast.Call):
+            continue
+        for entity in resolver.resolve(module, part.func):
+            if getattr(entity, "name", None) in pattern.names:
+                return True
+            if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
+                for inner in ast.walk(entity.node):
+                    if isinstance(inner, ast.Call) and set(resolver.names(entity.module, inner.func)) & set(pattern.names):
+                        return True
+    return False
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Raise):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS

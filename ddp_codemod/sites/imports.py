@@ -1,0 +1,65 @@
+"""Which files of a project import which: read from the bytes, so that no file has to be parsed for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+from ddp_codemod.sites.project import Project
+
+IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<modules>[^\n#;]+))",
+    re.M,
+)
+WORD = re.compile(rb"(?:^|,|\()\s*(?:#[^\n]*\n\s*)*([.\w]+)")
+
+
+class Imports:
+    """The files that a file imports, and those that import it; an import in a text counts too."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    @cached_property
+    def of(self) -> dict[str, frozenset[str]]:
+        """The files that each file imports directly."""
+        return {name: frozenset(self._imported(name)) - {name} for name in self.project.names}
+
+    @cached_property
+    def importers(self) -> dict[str, set[str]]:
+        """The files that import each file directly."""
+        found: dict[str, set[str]] = {name: set() for name in self.project.names}
+        for name, imported in self.of.items():
+            for other in imported:
+                found[other].add(name)
+        return found
+
+    def above(self, names: Iterable[str]) -> set[str]:
+        """The files, and all that import them, directly or not."""
+        return _closure(names, lambda name: self.importers.get(name, ()))
+
+    def below(self, names: Iterable[str]) -> set[str]:
+        """The files, and all that they import, directly or not."""
+        return _closure(names, lambda name: self.of.get(name, ()))
+
+    def _imported(self, name: str) -> Iterator[str]:
+        folder = name.rpartition("/")[0] or "."
+        for found in IMPORT.finditer(self.project.data(name)):
+            source = (found["source"] or b"").decode("ascii", "replace")
+            joint = "" if not source or source.endswith(".") else "."
+            words = [word.decode("ascii", "replace") for word in WORD.findall(found["names"] or found["modules"])]
+            for dotted in {source, *(f"{source}{joint}{word}" for word in words)} - {""}:
+                if (file := self.project.file(dotted, folder)) is not None:
+                    yield file
+
+
+def _closure(start: Iterable[str], following: Callable[[str], Iterable[str]]) -> set[str]:
+    found = set(start)
+    todo = list(found)
+    while todo:
+        for name in following(todo.pop()):
+            if name not in found:
+                found.add(name)
+                todo.append(name)
+    return found

@@ -1,0 +1,104 @@
+"""Which functions of a project run when a file is started: by their names, so that rather too much is reached than too little."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Union
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.project import Project
+
+MAIN = "__main__"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Branch = Callable[[Module, ast.expr], Union[bool, None]]  # whether a condition is true on the platform
+
+
+def entries(project: Project, imports: Imports, names: Iterable[str]) -> set[str]:
+    """The files that lead to one of the named ones and are started: they ask for ``__main__``, or nobody imports them."""
+    return {name for name in imports.above(names) if MAIN.encode() in project.data(name) or not imports.importers.get(name)}
+
+
+class Reach:
+    """The code that runs from some entries, in the files that they import."""
+
+    def __init__(self, project: Project, files: Collection[str], started: Iterable[str], taken: Branch) -> None:
+        self.project, self.taken = project, taken
+        self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}
+        self._reached: set[ast.AST] = set()
+        modules = [module for name in sorted(files) for module in project.programs(name)]
+        for module in modules:
+            for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+                for node in module.nodes.get(kind, ()):
+                    self._by_name.setdefault(node.name, []).append((module, node))  # type: ignore[attr-defined]
+        self._started = frozenset(started)
+        self._follow([(module, module.tree) for module in modules])
+
+    def runs(self, module: Module, node: ast.AST) -> bool:
+        """Whether a node stands in code that runs."""
+        for around in module.ancestors(node):
+            if isinstance(around, FUNCTIONS):
+                return around in self._reached
+            if isinstance(around, ast.If) and _asks_for_main(around.test) and module.name not in self._started:
+                return False
+        return True
+
+    def _follow(self, todo: list[tuple[Module, ast.AST]]) -> None:
+        while todo:
+            module, scope = todo.pop()
+            for name in self._mentioned(module, scope):
+                for found in self._by_name.get(name, ()):
+                    todo += self._enter(*found)
+
+    def _enter(self, module: Module, node: ast.AST) -> Iterator[tuple[Module, ast.AST]]:
+        """What runs besides where a function or class is mentioned."""
+        if node in self._reached:
+            return
+        self._reached.add(node)
+        yield module, node
+        if isinstance(node, ast.ClassDef):
+            # a class that others made may have its methods called by them, and special methods are called unseen
+            foreign = any(not self._is_ours(base) for base in node.bases)
+            for part in node.body:
+                if isinstance(part, FUNCTIONS):
+                    if foreign or part.name.startswith("__"):
+                        yield from self._enter(module, part)
+
+    def _is_ours(self, base: ast.expr) -> bool:
+        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+        return name == "object" or name in self._by_name
+
+    def _mentioned(self, module: Module, scope: ast.AST) -> set[str]:
+        """The names that the code of a scope mentions, without functions inside it and branches that the platform does not take."""
+        found: set[str] = set()
+        todo: list[ast.AST] = list(ast.iter_child_nodes(scope))
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                continue
+            if isinstance(node, FUNCTIONS):
+                todo += node.decorator_list
+            elif isinstance(node, ast.ClassDef):
+                todo += [*node.decorator_list, *node.bases, *(part for part in node.body if not isinstance(part, FUNCTIONS))]
+            elif isinstance(node, (ast.If, ast.IfExp)):
+                todo += [node.test, *self._branches(module, node)]
+            else:
+                todo += ast.iter_child_nodes(node)
+        return found
+
+    def _branches(self, module: Module, node: ast.If | ast.IfExp) -> Iterator[ast.AST]:
+        known = self.taken(module, node.test)
+        if isinstance(node, ast.If) and _asks_for_main(node.test):
+            known = module.name in self._started
+        for wanted, branch in ((True, node.body), (False, node.orelse)):
+            if known is not (not wanted):
+                yield from branch if isinstance(branch, list) else [branch]
+
+
+def _asks_for_main(test: ast.expr) -> bool:
+    return any(isinstance(part, ast.Constant) and part.value == MAIN for part in ast.walk(test))

@@ -1,0 +1,50 @@
+"""Which files import which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.project import Project
+
+
+def imports(folder: Path, files: dict[str, str]) -> Imports:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return Imports(Project(folder, sorted(folder.rglob("*.py"))))
+
+
+@pytest.mark.parametrize(
+    ("text", "imported"),
+    [
+        ("import b", {"b.py"}),
+        ("import b as x, p.c", {"b.py", "p/c.py"}),
+        ("from b import name", {"b.py"}),
+        ("from p import c", {"p/__init__.py", "p/c.py"}),
+        ("from p import (\n    c,  # why\n    d as e,\n)", {"p/__init__.py", "p/c.py", "p/d.py"}),
+        ("def later():\n    from p.d import x", {"p/d.py"}),
+        ("import torch\nfrom torch import b", set()),
+        ("# import b\nimportant = 1\nname = 'import b'", set()),
+    ],
+)
+def test_what_a_file_imports(tmp_path: Path, text: str, imported: set[str]) -> None:
+    files = {"a.py": text, "b.py": "", "p/__init__.py": "", "p/c.py": "from . import d\n", "p/d.py": ""}
+    assert imports(tmp_path, files).of["a.py"] == imported
+
+
+def test_relative_imports_and_what_lies_above_and_below(tmp_path: Path) -> None:
+    files = {
+        "a.py": "import p.c",
+        "other.py": "",
+        "p/__init__.py": "",
+        "p/c.py": "from .d import x\n",
+        "p/d.py": "from .c import y\n",
+    }
+    found = imports(tmp_path, files)
+    assert found.below(["a.py"]) == {"a.py", "p/c.py", "p/d.py"}
+    assert found.above(["p/d.py"]) == {"a.py", "p/c.py", "p/d.py"}
+    assert found.above(["other.py"]) == {"other.py"}

@@ -1,0 +1,124 @@
+"""The advice of the rule data against the torch that is installed: a torch that changes what holds fails here, and misleads nobody."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddp_codemod.rules.load import load
+from ddp_codemod.versions import Stated, holds
+
+PROGRAM = Path(__file__).parent / "programs/what_holds.py"
+ADVICE = load().advice
+# What fails where an advice holds for the installed torch, and works where it does not; with what the error says.
+FAILS = {
+    "premul": ("gloo-premul-sum", "Cannot use ReduceOp.PREMUL_SUM"),
+    "avg": ("gloo-avg", "Cannot use ReduceOp.AVG"),
+    "reduce-scatter": ("gloo-reduce-scatter", "does not support reduce_scatter"),
+    "reduce-scatter-tensor": ("gloo-reduce-scatter-tensor", "reduce_scatter"),
+    "all-gather-into-tensor": ("gloo-all-gather-into-tensor", "no support for"),
+    "all-to-all": ("gloo-all-to-all-list", "does not support alltoall"),
+    "all-gather-uneven": ("gloo-uneven-all-gather", "invalid tensor size"),
+    "barrier": ("gloo-barrier-devices", "device_ids not supported"),
+    "split": ("gloo-split-group", "not safe to split"),
+    "shrink": ("gloo-split-group", "does not support shrinking"),
+    "bf16-hook": ("gloo-bf16-hook", "BF16 all reduce communication hook required"),
+    "bf16-wrapper": ("gloo-bf16-hook", "BF16 all reduce communication hook required"),
+    "ddp-device-ids": ("ddp-device-ids", "device_ids and output_device"),
+    "ddp-output-device": ("ddp-output-device", "device_ids and output_device"),
+    "sync-batchnorm": ("sync-batchnorm", "SyncBatchNorm"),
+    "fsdp": ("fsdp-device", "FSDP needs a non-CPU accelerator device"),
+    "device-id-number": ("device-id", "device_id"),
+    "device-id-cuda": ("device-id", "device_id"),
+    "device-id-cpu": ("device-id", "device_id"),
+    "cuda-method": ("cuda-method", ""),
+    "module-cuda": ("cuda-method", ""),
+    "to-cuda": ("cuda-to", ""),
+    "to-number": ("cuda-to", ""),
+    "at-cuda": ("cuda-keyword", ""),
+    "no-device": ("cuda-count", "ZeroDivisionError"),
+}
+# What there is no advice about, because it works.
+WORKS = [
+    "sum", "all-to-all-single", "all-gather", "point-to-point", "coalesced", "new-group", "new-group-options", "fp16-hook", "ddp",
+    "fsdp-on-the-cpu", "zero", "seed", "state", "empty-cache", "memory", "scaler", "device-object",
+]  # fmt: skip
+NAMED = [
+    (ident, name)
+    for ident in ("cuda-set-device", "cuda-statement", "accelerator-statement", "cuda-question")
+    for name in ADVICE[ident].pattern.names  # type: ignore[union-attr]
+]
+# Names that other versions of torch have.
+ELSEWHERE = {"torch.accelerator.set_device_idx", "torch.cuda.reset_max_memory_reserved"}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What two ranks found."""
+    store = tmp_path_factory.mktemp("store") / "file"
+    names = [name for _, name in NAMED]
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, PROGRAM, str(rank), str(store), *(names if rank == 0 else ())],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    try:
+        ended = [rank.communicate(timeout=300) for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()
+    assert [rank.returncode for rank in ranks] == [0, 0], ended
+    found: list[dict[str, Any]] = [json.loads(out.splitlines()[-1]) for out, _ in ended]
+    if found[0]["gpus"]:
+        pytest.skip("this machine has a GPU")
+    return found
+
+
+@pytest.mark.parametrize("what", FAILS)
+def test_what_advice_says_fails_does(measured: list[dict[str, Any]], what: str) -> None:
+    ident, says = FAILS[what]
+    torch = Stated("torch", f"=={measured[0]['torch']}", "installed")
+    for rank in measured:
+        error = rank["found"][what]
+        if holds(ADVICE[ident].when.get("torch", ""), torch):
+            assert error, f"{ident} no longer holds: restrict it to the versions before this torch"
+            assert says in error
+        else:
+            assert not error, f"{ident} holds for this torch too: {error}"
+
+
+@pytest.mark.parametrize("what", WORKS)
+def test_what_no_advice_is_about_works(measured: list[dict[str, Any]], what: str) -> None:
+    assert [rank["found"][what] for rank in measured] == ["", ""]
+
+
+def test_nccl_and_gloo_have_time_limits_of_their_own(measured: list[dict[str, Any]]) -> None:
+    if not measured[0]["nccl"]:
+        pytest.skip("a torch without NCCL has one limit")
+    torch = Stated("torch", f"=={measured[0]['torch']}", "installed")
+    assert bool(measured[0]["found"]["timeout"]) is holds(ADVICE["gloo-timeout"].when["torch"], torch)
+
+
+@pytest.mark.parametrize("what", ["new-group-nccl", "nccl-options"])
+def test_a_torch_without_nccl_has_neither_its_groups_nor_their_options(measured: list[dict[str, Any]], what: str) -> None:
+    if measured[0]["nccl"]:
+        pytest.skip("this torch has NCCL built in")
+    assert all(rank["found"][what] for rank in measured)
+    assert "nccl-options" in ADVICE
+
+
+@pytest.mark.parametrize(("ident", "name"), NAMED)
+def test_a_machine_without_a_device_refuses_each_name(measured: list[dict[str, Any]], ident: str, name: str) -> None:
+    error = measured[0]["found"][name]
+    assert error, f"{ident}: {name} works without a device now"
+    if name not in ELSEWHERE:
+        assert f"has no attribute '{name.rpartition('.')[2]}'" not in error, "there is no such name"
