@@ -7,8 +7,10 @@ from difflib import unified_diff
 from pathlib import Path
 
 from ddp_codemod.messages import in_language
+from ddp_codemod.rules.advisory import AdviceExample
 from ddp_codemod.rules.load import data_folder, load, load_diagnostics, tomllib
-from ddp_codemod.rules.model import Example, Fix, Parameter, Platform, Signature
+from ddp_codemod.rules.model import Example, Fix, Parameter, Platform
+from ddp_codemod.rules.signature import Signature
 
 WORDS = {
     "platforms": ("Platforms", "平台"),
@@ -39,6 +41,11 @@ WORDS = {
     "cure": ("What to do", "处理方法"),
     "pattern": ("Seen as", "日志特征"),
     "applicability": ("applicability", "适用性"),
+    "advisories": ("What a switch breaks", "切换后不再成立的内容"),
+    "holds": ("where", "适用于"),
+    "switched": ("groups that switch to {}", "切换到 {} 的进程组"),
+    "review": ("for a person where no edit fits", "无法自动修改处需人工处理"),
+    "edits": ("edit", "修改"),
     "truthy": ("true in a condition", "条件中为真"),
 }
 OMITTED = {
@@ -162,15 +169,33 @@ def _cures(signature: Signature, say: Words) -> Iterator[str]:
         yield "- " + " ".join(part for part in (say.of(cure, "text") if cure.text else "", command) if part)
 
 
+def _advisories(say: Words) -> Iterator[str]:
+    known = load()
+    for ident, advice in sorted(known.advice.items()):
+        yield from (f"## {ident}", "", f"**{say.of(advice, 'title')}.** {say.of(advice, 'text')}", "")
+        conditions = [f"{package} {condition}" for package, condition in advice.when.items()]
+        conditions += [say("switched").format(_codes(advice.backend))] if advice.backend else []
+        conditions += (
+            [_codes(advice.platforms, "platforms", say)] if advice.platforms else [_codes(advice.devices)] * bool(advice.devices)
+        )
+        yield f"- {say('holds')}: {'; '.join(conditions) or '-'}"
+        if advice.rewrite is not None:
+            yield f"- {say('edits')}: `{advice.rewrite.recipe}` ({advice.rewrite.applicability})"
+        if advice.level == "review":
+            yield f"- {say('review')}"
+        yield from _tail(advice.source, tuple(advice.examples), say)
+
+
 PAGES: dict[str, Callable[[Words], Iterator[str]]] = {
     "platforms": _platforms,
     "surfaces": _surfaces,
     "rules": _rules,
+    "advisories": _advisories,
     "diagnostics": _diagnostics,
 }
 
 
-def _tail(sources: Iterable[str], examples: tuple[Example, ...], say: Words) -> Iterator[str]:
+def _tail(sources: Iterable[str], examples: tuple[Example | AdviceExample, ...], say: Words) -> Iterator[str]:
     yield from ("", *_sources(sources, say), "")
     if examples:
         yield from (f"<details><summary>{say('examples')} ({len(examples)})</summary>", "")
@@ -181,7 +206,7 @@ def _tail(sources: Iterable[str], examples: tuple[Example, ...], say: Words) -> 
         yield from ("</details>", "")
 
 
-def _example(example: Example) -> list[str]:
+def _example(example: Example | AdviceExample) -> list[str]:
     before = example.before.strip("\n").splitlines()
     if example.after is None:
         return ["```python", *before, "```"]
