@@ -5,6 +5,7 @@
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
+# make proof-fleet   1,000 generated repositories, ten of them poison, while workers are killed; some minutes
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -12,7 +13,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies proof-fleet clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -42,6 +43,9 @@ ecosystem: $(VENV)/ready
 
 strategies: $(VENV)/ready
 	$(VENV)/bin/python tests/strategies/run.py
+
+proof-fleet: $(VENV)/ready
+	$(VENV)/bin/python tests/fleet/proof.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -50,6 +50,7 @@ STAGES = [
     ("ddp_codemod.pipeline",),
     ("ddp_codemod.rules.examples", "ddp_codemod.api"),
     ("ddp_codemod.codemods",),
+    ("ddp_codemod.fleet",),
     ("ddp_codemod.cli", "ddp_codemod.__main__"),
 ]
 APART = {
@@ -117,6 +118,7 @@ def test_the_ends_of_the_way_need_none_of_each_other() -> None:
         ("git", {"ddp_codemod.write"}),
         ("torch", {"ddp_codemod.machine"}),
         ("libcst", {"ddp_codemod.edits", "ddp_codemod.codemods"}),
+        ("distributed", {"ddp_codemod.fleet"}),
     ],
 )
 def test_heavy_packages_are_named_in_one_stage_only(package: str, stages: set[str]) -> None:
@@ -203,7 +205,7 @@ def modules_after(*args: str, cwd: Path) -> set[str]:
     return set(names)
 
 
-HEAVY = {"torch", "git", "libcst", "gitdb", "yaml"}
+HEAVY = {"torch", "git", "libcst", "gitdb", "yaml", "dask", "distributed"}
 
 
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:

@@ -11,7 +11,21 @@ from ddp_codemod import __version__
 from ddp_codemod.cli.options import LANG
 from ddp_codemod.cli.translate import Group, option
 
-COMMANDS = ("apply", "diff", "review", "check", "scan", "explain", "rules", "platforms", "doctor", "diagnose", "verify", "undo")
+COMMANDS = (
+    "apply",
+    "diff",
+    "review",
+    "check",
+    "scan",
+    "explain",
+    "rules",
+    "platforms",
+    "doctor",
+    "diagnose",
+    "verify",
+    "undo",
+    "fleet",
+)
 
 
 class Commands(Group):

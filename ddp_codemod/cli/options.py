@@ -137,6 +137,12 @@ def patch_options(function: F) -> F:
     return _settings(function, tuple(mail if one is _SURVEY_FORMAT else one for one in _SURVEY))
 
 
+def fleet_options(function: F) -> F:
+    """Give ``fleet`` those options of what reads projects that mean something for many."""
+    platform, rule, folders, _, unsafe, strict, *_ = _SURVEY
+    return _settings(function, (platform, rule, folders, unsafe, strict, _PLAIN_FORMAT, _QUIET, _COLOR, LANG))
+
+
 def talk_options(function: F) -> F:
     """Give a command the options of everything that only prints rule data."""
     return _settings(function, _TALK)

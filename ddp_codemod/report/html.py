@@ -1,15 +1,10 @@
 """The page of ``review --html``: one file without a network, which hands over a patch of what was chosen in it.
 
-Whatever comes from the project gets into the page as data, never as markup: it is JSON in which no character can end the
-element that it stands in, and the page's script builds text nodes from it. A policy in the page names that script and that
-style by their hashes, so that nothing else in it can run.
+Whatever comes from the project gets into the page as data, never as markup (``selfcontained``).
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +18,7 @@ from ddp_codemod.model import Applicability, Edit
 from ddp_codemod.patch.blob import Blob
 from ddp_codemod.patch.quote import raw_name
 from ddp_codemod.report.pieces import MANY, file_pieces
+from ddp_codemod.report.selfcontained import assemble
 from ddp_codemod.report.unit import sites
 from ddp_codemod.report.view import View
 from ddp_codemod.rules.load import Rules
@@ -48,29 +44,9 @@ def page(choices: Choices) -> bytes:
     """The page, as UTF-8."""
     style = (_FOLDER / "page.css").read_text("utf-8")
     script = (_FOLDER / "page.js").read_text("utf-8")
-    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
-    parts = {
-        "LANG": "zh-CN" if choices.view.lang == "zh" else "en",
-        "POLICY": policy,
-        "STYLE": style,
-        "SCRIPT": script,
-        "DATA": _inert(_data(choices)),
-        "NOSCRIPT": choices.view.say("page-noscript"),
-    }
+    lang = "zh-CN" if choices.view.lang == "zh" else "en"
     template = (_FOLDER / "page.html").read_text("utf-8")
-    pieces = template.split("%%")  # names and text by turns: what is put in is never looked through again
-    body = "".join(piece if at % 2 == 0 else parts[piece] for at, piece in enumerate(pieces))
-    return MARK + body.encode("utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-
-
-def _inert(data: Any) -> str:
-    """JSON that is ASCII and holds nothing that HTML could take for markup."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return assemble(MARK, template, style, script, _data(choices), lang, choices.view.say("page-noscript"))
 
 
 def _data(choices: Choices) -> dict[str, Any]:

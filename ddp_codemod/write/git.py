@@ -4,6 +4,9 @@ What a repository can name as a program: hooks, a file system monitor, filters, 
 switched off. Variables ``GIT_*`` are dropped: inside a hook they point to another repository. System and global configuration
 are off, since they may name programs too; the few values without which git sees other files are read from there and given
 back (``Settings``).
+
+Only ``Git.reach`` talks to another repository: over the protocols that its caller allows, asking nobody anything, with the user's
+own way to reach a server (proxy, certificates, credential helper, ssh) and nothing else of the user's configuration.
 """
 
 from __future__ import annotations
@@ -40,6 +43,9 @@ _PROGRAMS = frozenset(
     {"clean", "smudge", "process", "command", "textconv", "driver", "uploadpack", "receivepack", "vcs", "proxy"}
 )
 _FROM_USER = frozenset({"core.autocrlf", "core.eol", "core.excludesfile", "core.attributesfile"})
+# what of the user's own configuration it takes to reach a server
+_TO_REACH = ("http.", "credential.", "url.", "core.sshcommand", "ssh.variant")
+_ASK_NOBODY = "ssh -oBatchMode=yes"
 # what points git to another repository than the one it is started in
 _PLACES = frozenset(
     {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}
@@ -108,6 +114,35 @@ class Git:
         given = [part for key, value in options for part in ("-c", f"{key}={value}")]
         return _start(self.top, [*given, "--no-pager", "--literal-pathspecs", *args], stdin, environment)
 
+    def reach(self, *args: str, allow: Sequence[str], configuration: Path, seconds: float, **more: str) -> Answer:
+        """Run a git command that reads from another repository, over the protocols in ``allow`` alone.
+
+        Nothing is asked for, no hook, filter or submodule of either side runs. ``configuration`` is a file that this side's git and
+        a local other side read as the user's; ``more`` are values that this one command is told, with ``__`` for the dots of a key.
+        """
+        options = _SWITCHED_OFF | {"core.symlinks": "false", "core.protectHFS": "true", "core.protectNTFS": "true"}
+        options |= {"core.sshCommand": _ASK_NOBODY, "advice.detachedHead": "false"}
+        options.pop("credential.helper")  # the user's own, if any
+        said = [*options.items(), *((f"protocol.{name}.allow", "always") for name in allow)]
+        # by variables, which others cannot list as they can list a command line: a URL may hold a password
+        said += [*self.settings.extra, *((key.replace("__", "."), value) for key, value in more.items())]
+        environment = {
+            "GIT_CONFIG_GLOBAL": str(configuration),
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_COUNT": str(len(said)),
+            "GIT_ALLOW_PROTOCOL": ":".join(allow),
+            "GIT_NO_LAZY_FETCH": "0",
+            "GIT_LFS_SKIP_SMUDGE": "1",
+            "GIT_ASKPASS": "",
+            "SSH_ASKPASS_REQUIRE": "never",
+        }
+        if (self.top / ".git").is_dir() or args[0] == "init":
+            environment["GIT_DIR"] = str(self.top / ".git")
+        for index, (key, value) in enumerate(said):
+            environment |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}
+        return _start(self.top, ["--no-pager", *args], b"", environment, seconds)
+
     def run_as_user(self, *args: str, stdin: bytes = b"") -> Answer:
         """Run a git command as its user would: with hooks, filters and configuration, however long they take."""
         kept = {name: value for name, value in os.environ.items() if name not in _PLACES}
@@ -137,7 +172,20 @@ def _settings(listing: bytes) -> Settings:
     return Settings(values, (*safe, *passed.items()), tuple(programs))
 
 
-def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str, str]) -> Answer:
+def to_reach(top: Path) -> Settings:
+    """What the user's configuration says about reaching servers, and which folders of other owners it trusts."""
+    inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
+    out = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited).out
+    fields = out.decode("utf-8", "surrogateescape").split("\0")
+    found: list[tuple[str, str]] = []
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        key, has_value, value = entry.partition("\n")
+        if scope in ("system", "global") and (key.startswith(_TO_REACH) or key == "safe.directory"):
+            found.append((key, value if has_value else "true"))
+    return Settings({}, tuple(found))
+
+
+def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str, str], seconds: float = TIMEOUT) -> Answer:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {
         "LC_ALL": "C",
@@ -151,7 +199,7 @@ def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str,
         "GIT_TERMINAL_PROMPT": "0",
         **variables,
     }
-    return _run(top, args, stdin, environment, TIMEOUT)
+    return _run(top, args, stdin, environment, seconds)
 
 
 def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str, str], timeout: float | None) -> Answer:
@@ -177,7 +225,7 @@ def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str,
             out, error = process.communicate(stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
             process.kill()
-            return Answer(-1, b"", f"git {args[0]}: no answer in {TIMEOUT} s")
+            return Answer(-1, b"", f"git {args[0]}: no answer in {timeout:.0f} s")
     return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
 
 

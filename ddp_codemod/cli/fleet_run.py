@@ -1,0 +1,185 @@
+"""Carries a fleet run out and tells about it: progress, failures, and the summary at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ddp_codemod import __version__
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import fail
+from ddp_codemod.cli.options import Settings
+from ddp_codemod.fleet.cluster import Machines, NoCluster, cluster, cores
+from ddp_codemod.fleet.estimate import Estimate, Interval, draw, estimate
+from ddp_codemod.fleet.keys import rule_files, rules_digest
+from ddp_codemod.fleet.listing import Listing
+from ddp_codemod.fleet.model import Entry, Limits, Outcome, Work
+from ddp_codemod.fleet.overview import overview
+from ddp_codemod.fleet.progress import Progress, duration
+from ddp_codemod.fleet.run import Done, Kept, LostScheduler, finished, run
+from ddp_codemod.fleet.store import MARK, Store
+from ddp_codemod.fleet.summary import document, table
+from ddp_codemod.fleet.totals import Totals
+from ddp_codemod.write.clone import without_secret
+from ddp_codemod.write.results import write
+
+PAGE = "index.html"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A checked request."""
+
+    settings: Settings
+    console: Console
+    listing: Listing
+    out: Path
+    scheduler: str | None
+    workers: int | None
+    sample: int | None
+    again: bool
+    limits: Limits
+
+
+@dataclass
+class _Tally:
+    """What has come in so far."""
+
+    asked: Asked
+    progress: Progress
+    total: int
+    outcomes: list[Outcome] = field(default_factory=list)
+    sums: Totals = field(default_factory=Totals)
+
+    def take(self, done: Done) -> None:
+        """One more repository."""
+        console = self.asked.console
+        self.outcomes.append(done.outcome)
+        self.sums.add(done.outcome, done.kept)
+        self.progress.step()
+        if done.outcome.trouble is not None:
+            place, trouble = without_secret(done.entry.repository), done.outcome.trouble.value
+            said = console.text(f"fleet-page-state-{trouble}")
+            console.say(console.text("fleet-failed", place=place, trouble=said, detail=done.outcome.detail))
+        console.working(self.progress.line(len(self.outcomes), self.sums, bar=True))
+        if not sys.stderr.isatty() and self.progress.due():
+            console.say(self.progress.line(len(self.outcomes), self.sums, bar=False))
+
+
+def carry_out(asked: Asked) -> tuple[int, int]:
+    """Run, keep, tell; how many repositories failed, and how many a person has to look at."""
+    console = asked.console
+    entries: Sequence[Entry] = asked.listing.entries
+    if asked.sample is not None:
+        entries = draw(entries, asked.sample)
+    work = _work(asked)
+    write(asked.out / MARK, work.token.encode("utf-8"))
+    kept = Kept(Store(asked.out), work)
+    console.say(console.text("fleet-begin", n=len(entries), out=asked.out))
+    tally = _Tally(asked, Progress(len(entries), asked.settings.lang), len(entries))
+    started = time.monotonic()
+    workers = asked.workers or cores()
+    try:
+        left: list[Entry] = []
+        for one in finished(entries, kept):
+            tally.take(one) if isinstance(one, Done) else left.append(one)
+        if left:
+            workers = _run(asked, work, kept, left, tally)
+    finally:  # an interrupted run has its summary too
+        guess = _estimate(asked, tally, workers)
+        told = _told(asked, guess) if guess else []
+        _save(asked, tally, guess, told)
+    _close(asked, tally, told, time.monotonic() - started)
+    return tally.sums.failed, tally.sums.review
+
+
+def _work(asked: Asked) -> Work:
+    settings = asked.settings
+    folders = tuple(rule_files(folder) for folder in settings.folders)
+    return Work(
+        out=str(asked.out), token=secrets.token_hex(8), version=__version__, rules=rules_digest(folders), folders=folders,
+        unsafe=settings.unsafe, lang=settings.json_lang, page_lang=settings.lang, limits=asked.limits, again=asked.again,
+    )  # fmt: skip
+
+
+def _run(asked: Asked, work: Work, kept: Kept, left: Sequence[Entry], tally: _Tally) -> int:
+    """Give the rest to the machines; how many there were."""
+    console = asked.console
+    with _machines(asked, work) as machines:
+        workers = machines.workers
+        console.say(console.text("fleet-machines", n=workers, dashboard=machines.dashboard))
+        if not workers:
+            console.say(console.text("fleet-no-workers", address=asked.scheduler))
+        try:
+            for done in run(left, kept, machines):
+                tally.take(done)
+        except LostScheduler:
+            raise fail("fleet-lost", done=len(tally.outcomes), total=tally.total) from None
+        return workers or machines.workers
+
+
+@contextlib.contextmanager
+def _machines(asked: Asked, work: Work) -> Iterator[Machines]:
+    with contextlib.ExitStack() as stack:
+        try:
+            machines = stack.enter_context(cluster(asked.scheduler, asked.workers, work))
+        except NoCluster as why:
+            if why.missing:
+                raise fail("fleet-no-dask", why=why) from None
+            raise fail("fleet-no-scheduler", address=asked.scheduler, why=why) from None
+        yield machines
+
+
+def _estimate(asked: Asked, tally: _Tally, workers: int) -> Estimate | None:
+    if asked.sample is None or not tally.outcomes:
+        return None
+    return estimate(tally.outcomes, len(asked.listing.entries), max(workers, 1))
+
+
+def _told(asked: Asked, guess: Estimate) -> list[str]:
+    console, lang = asked.console, asked.settings.lang
+
+    def between(interval: Interval) -> dict[str, str]:
+        return {"value": f"{interval.value:.0f}", "low": f"{interval.low:.0f}", "high": f"{interval.high:.0f}"}
+
+    times = {name: duration(getattr(guess.seconds, name), lang) for name in ("value", "low", "high")}
+    return [
+        console.text("fleet-sample", sample=guess.sample, whole=guess.whole),
+        console.text("fleet-sample-time", workers=guess.workers, **times),
+        console.text("fleet-sample-effort", **between(guess.effort)),
+        console.text("fleet-sample-review", **between(guess.to_review)),
+        console.text("fleet-sample-edits", **between(guess.edits)),
+        console.text("fleet-sample-failed", **between(guess.failed)),
+    ]
+
+
+def _save(asked: Asked, tally: _Tally, guess: Estimate | None, told: Sequence[str]) -> None:
+    outcomes = tally.outcomes
+    write(asked.out / "summary.json", document(outcomes, guess, len(asked.listing.entries)))
+    write(asked.out / "summary.csv", table(outcomes))
+    write(asked.out / PAGE, overview(outcomes, asked.settings.lang, told, guess))
+
+
+def _close(asked: Asked, tally: _Tally, told: Sequence[str], seconds: float) -> None:
+    console, sums = asked.console, tally.sums
+    if asked.settings.format == "json":
+        console.raw((asked.out / "summary.json").read_bytes())
+        return
+    took = duration(seconds, asked.settings.lang)
+    ink = console.ink(sys.stdout)
+    console.out(ink(console.text("fleet-done", n=sums.repositories, kept=sums.kept, took=took), "bold"))
+    console.out(console.text("fleet-sums", edits=sums.edits, files=sums.files, edited=sums.edited))
+    console.out(console.text("fleet-effort", places=sums.review_sites + sums.left + sums.skipped, review=sums.review))
+    if sums.failed:
+        types = console.text("list-comma").join(
+            f"{n} {console.text(f'fleet-page-state-{trouble}')}" for trouble, n in sums.troubles.most_common()
+        )
+        console.out(ink(console.text("fleet-failures", n=sums.failed, types=types), "yellow"))
+    for line in told:
+        console.out(line)
+    console.out(console.text("fleet-page", path=asked.out / PAGE))

@@ -1,0 +1,119 @@
+"""The machines: a Dask cluster of this one's cores, on the loopback address alone, or one that is already there."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ddp_codemod.fleet.model import Work
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
+_DEATHS = 20  # of a task's workers, before the task is taken for the reason
+_WAIT = "20s"
+_LOOK = 5000.0  # ms between looks at the workers of this machine
+
+
+class NoCluster(Exception):
+    """Nothing answers at the address, or Dask is not installed (``missing``)."""
+
+    def __init__(self, why: str, missing: bool = False) -> None:
+        super().__init__(why)
+        self.missing = missing
+
+
+@dataclass(frozen=True)
+class Machines:
+    """A client, and the name of the plugin through which its workers know the work."""
+
+    client: Client
+    plugin: str
+
+    @property
+    def workers(self) -> int:
+        """How many repositories the cluster does at a time, as of now."""
+        return sum(self.client.nthreads().values())
+
+    @property
+    def dashboard(self) -> str:
+        """Dask's own pages about the run; the plain ones where Bokeh, which draws the others, is not installed."""
+        link = str(self.client.dashboard_link)
+        return link if find_spec("bokeh") else link.replace("/status", "/info/main/workers.html")
+
+
+@contextlib.contextmanager
+def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Machines]:
+    """Machines whose workers are ready for the work. Raises NoCluster."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+
+        from ddp_codemod.fleet.task import Setup
+    except ImportError as why:
+        raise NoCluster(str(why), missing=True) from None
+    settings = {
+        "distributed.scheduler.allowed-failures": _DEATHS,
+        "distributed.comm.timeouts.connect": _WAIT,
+        "distributed.deploy.lost-worker-timeout": "10s",
+    }
+    plugin = f"ddp-codemod-{work.token}"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(dask.config.set(settings))
+        if address is None:
+            stack.enter_context(_nobody_s_main())
+            count = workers or cores()
+            local = LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
+                dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+            stack.enter_context(local)
+            _replace_the_dead(local, count)
+            client = stack.enter_context(Client(local))
+        else:
+            try:
+                client = stack.enter_context(Client(address, timeout=_WAIT))
+            except (OSError, ValueError, TimeoutError) as why:
+                raise NoCluster(str(why) or type(why).__name__) from None
+        client.register_plugin(Setup(msgspec.json.encode(work)), name=plugin)
+        yield Machines(client, plugin)
+        if client.status == "running":
+            client.unregister_worker_plugin(plugin)
+
+
+def _replace_the_dead(local: LocalCluster, count: int) -> None:
+    """Look after the workers: Dask starts one that ended again, but gives it up when it ends while it starts."""
+    from tornado.ioloop import PeriodicCallback
+
+    for name in ("asyncio", "tornado.application"):  # tell of those starts, at length
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+    async def begin() -> None:
+        PeriodicCallback(lambda: local.scale(count), _LOOK).start()
+
+    local.sync(begin)
+
+
+@contextlib.contextmanager
+def _nobody_s_main() -> Iterator[None]:
+    """Let new workers import nothing of the program that starts them, which would start itself again in each of them."""
+    mine = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = mine
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

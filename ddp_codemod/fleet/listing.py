@@ -1,0 +1,117 @@
+"""Reads the LIST: a path, git URL or bundle a line, or a JSON object a line. A line that is neither is an error with its number."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from ddp_codemod.fleet.model import Entry
+from ddp_codemod.messages import text
+from ddp_codemod.model import Reason
+
+SCHEMES = ("https", "ssh", "file", "http")
+_SCP = re.compile(r"[\w.-]+@[\w.-]+:[^:\s]")
+_REF = re.compile(r"[^\s~^:?*\[\\\x00-\x1f\x7f-]((?!\.\.|@\{)[^\s~^:?*\[\\\x00-\x1f\x7f])*")
+_KEYS = {"repository": str, "platform": str, "ref": str, "rules": list}
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A line that cannot be used, and what was expected."""
+
+    line: int
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The list as it was read; ``repeated`` lines say what an earlier one says."""
+
+    entries: tuple[Entry, ...]
+    wrong: tuple[Wrong, ...]
+    repeated: int
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What a line may speak of, and what it means where it does not say so."""
+
+    base: Path  # where relative paths start
+    platform: str | None
+    rules: tuple[str, ...]
+    platforms: Collection[str]
+    fixes: Collection[str]
+    here: bool  # paths have to exist on this machine
+
+    def read(self, lines: Iterable[str]) -> Listing:
+        """The whole list."""
+        entries: dict[tuple[object, ...], Entry] = {}
+        wrong: list[Wrong] = []
+        repeated = 0
+        for number, line in enumerate(lines, 1):
+            said = line.strip().removeprefix("\ufeff")
+            if not said or said.startswith("#"):
+                continue
+            made = self._line(said, number)
+            if isinstance(made, Reason):
+                wrong.append(Wrong(number, made))
+            elif entries.setdefault((made.repository, made.platform, made.ref, made.rules), made) is not made:
+                repeated += 1
+        return Listing(tuple(entries.values()), tuple(wrong), repeated)
+
+    def _line(self, said: str, number: int) -> Entry | Reason:
+        if not said.startswith("{"):
+            return self._entry({"repository": said}, number)
+        try:
+            values = json.loads(said)
+        except ValueError as why:
+            return Reason.of("fleet-list-json", why=why)
+        for key, value in values.items():
+            if key not in _KEYS:
+                return Reason.of("fleet-list-key", name=key, known=", ".join(_KEYS))
+            if not isinstance(value, _KEYS[key]) or (key == "rules" and not all(isinstance(one, str) for one in value)):
+                return Reason.of("fleet-list-type", name=key, expected='["ID", ...]' if key == "rules" else '"TEXT"')
+        return self._entry(values, number)
+
+    def _entry(self, values: dict[str, object], number: int) -> Entry | Reason:
+        place = self._place(str(values.get("repository", "")))
+        if isinstance(place, Reason):
+            return place
+        platform = values.get("platform", self.platform)
+        if platform is None:
+            return Reason.of("fleet-list-no-platform")
+        given = values.get("rules", ())
+        rules = tuple(dict.fromkeys((*self.rules, *map(str, given if isinstance(given, list) else ()))))
+        for key, word, known in (("platform", str(platform), self.platforms), *(("rules", one, self.fixes) for one in rules)):
+            if word not in known:
+                near = get_close_matches(word, list(known), n=1)
+                hints = {
+                    f"hint{suffix}": text("hint-near", lang, near=near[0]) if near else ""
+                    for suffix, lang in (("", "en"), ("_zh", "zh"))
+                }
+                return Reason.of("fleet-list-unknown", name=key, word=word, **hints)
+        ref = values.get("ref")
+        if ref is not None and not _REF.fullmatch(str(ref)):
+            return Reason.of("fleet-list-ref", ref=ref)
+        return Entry(place, str(platform), None if ref is None else str(ref), rules, number)
+
+    def _place(self, said: str) -> str | Reason:
+        scheme, found, rest = said.partition("://")
+        if not said or any(ord(character) < 32 for character in said):
+            return Reason.of("fleet-list-empty")
+        if said.startswith("-") or re.match(r"[\w+.-]*::", said) or rest.startswith("-") or "@-" in rest:
+            return Reason.of("fleet-list-refused", place=said)
+        if found:
+            if scheme not in SCHEMES:
+                return Reason.of("fleet-list-scheme", scheme=scheme, known=", ".join(SCHEMES))
+            return said if rest.strip("/") else Reason.of("fleet-list-empty")
+        if _SCP.match(said) and not (self.base / said).exists():
+            return said
+        path = (self.base / said).absolute()
+        if self.here and not path.exists():
+            return Reason.of("fleet-list-missing", path=path)
+        return str(path)

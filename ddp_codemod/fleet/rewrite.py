@@ -1,0 +1,134 @@
+"""One project: its survey as patch, JSON, pull-request text and page, and the counts of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ddp_codemod.discover.config import Config, ConfigError, check, read
+from ddp_codemod.edits.render import Rendered, render
+from ddp_codemod.edits.units import units
+from ddp_codemod.fleet.model import Count, Entry, Outcome, Trouble, Work
+from ddp_codemod.messages import render as sentence
+from ddp_codemod.model import Action, Applicability, Decision, Survey
+from ddp_codemod.patch.gitdiff import git_diff
+from ddp_codemod.pipeline import Options, survey
+from ddp_codemod.report.html import Choices, page
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.json import dumps
+from ddp_codemod.report.markdown import pull_request
+from ddp_codemod.report.view import View, leading
+from ddp_codemod.rules.load import RuleError, Rules, load
+from ddp_codemod.write.repository import blobs
+
+PATCH, JSON, TEXT, PAGE = "changes.patch", "report.json", "pull-request.md", "review.html"
+
+
+class Unparseable(Exception):
+    """None of the files that speak of process groups can be read, or not what the project says about itself."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The rule data of a run, loaded, and the folders of the user's own."""
+
+    rules: Rules
+    folders: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, folders: tuple[Path, ...]) -> Known:
+        """Load it."""
+        return cls(load(folders), folders)
+
+
+def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome, dict[str, bytes]]:
+    """Survey a work tree and render what is found; nothing in it is changed. Raises Unparseable."""
+    config, rules = _configured(root, work, known)
+    asked = tuple(dict.fromkeys((*config.rules, *entry.rules)))
+    found = survey(Options((root,), rules.platforms[entry.platform], rules, asked, root, scope=config.scope))
+    if not found.decisions and (unread := [one for one in found.skipped if one.candidate]):
+        raise Unparseable(f"{unread[0].name}: {sentence(unread[0].reason, work.lang)}")
+    rendered = render(found, work.unsafe) if found.edits else Rendered((), (), (), ())
+    held = blobs(root, [change.name for change in rendered.changes]) if rendered.changes else {}
+    made = tuple(edit for change in rendered.changes for edit in change.edits)
+    view = View(found, work.lang, Ink(False), root)
+    files = {
+        JSON: dumps(found, work.lang, (*made, *rendered.left, *rendered.failed_edits), (), rendered.failed),
+        TEXT: pull_request(view, rules, made, rendered.left, _command(entry, work)).encode("utf-8", "replace"),
+    }
+    if rendered.changes:
+        files[PATCH] = git_diff(rendered.changes, held)
+    if offered := _page(found, rendered, rules, work, root):
+        files[PAGE] = offered
+    outcome = Outcome(
+        repository=entry.repository,
+        platform=entry.platform,
+        ref=entry.ref,
+        edits=len(made),
+        files=len(rendered.changes),
+        review=sum(decision.action is Action.REVIEW for decision in found.decisions),
+        left=len(leading(rendered.left, found)),
+        notes=len(found.advisories),
+        skipped=sum(one.candidate for one in (*found.skipped, *rendered.failed)),
+        python_files=found.files_seen,
+        page=PAGE in files,
+        sites=_counts(found, rules),
+    )
+    return outcome, files
+
+
+def _configured(root: Path, work: Work, known: Known) -> tuple[Config, Rules]:
+    """What the project says about itself; the platform is not for it to say. Raises Unparseable."""
+    try:
+        config = read(root)
+        rules = load((*config.folders, *known.folders)) if config.folders else known.rules
+        check(config, rules)
+    except ConfigError as why:
+        raise Unparseable(sentence(why.reason, work.lang)) from None
+    except RuleError as why:
+        raise Unparseable(str(why)) from None
+    return config, rules
+
+
+def _page(found: Survey, rendered: Rendered, rules: Rules, work: Work, root: Path) -> bytes | None:
+    """The page of the changes, unsafe ones too; None where there is nothing to choose."""
+    broken = {id(edit) for edit in rendered.failed_edits}
+    offered = [unit for unit in units(found) if unit.applicability is not Applicability.MANUAL]
+    offered = [unit for unit in offered if not any(id(edit) in broken for edit in unit.edits)]
+    if not offered:
+        return None
+    whole = render(found, unsafe=True)
+    after = {change.name: change.after for change in whole.changes}
+    broken = {id(edit) for edit in whole.failed_edits}
+    offered = [unit for unit in offered if not any(id(edit) in broken for edit in unit.edits)]
+    view = View(found, work.page_lang, Ink(False), root)
+    return page(Choices(view, rules, offered, after, blobs(root, list(after)), work.unsafe)) if offered else None
+
+
+def _command(entry: Entry, work: Work) -> str:
+    """The command that makes the same changes in a work tree of the repository."""
+    rules = [word for rule in entry.rules for word in ("--rule", rule)]
+    unsafe = ["--unsafe"] if work.unsafe else []
+    return " ".join(["ddp-codemod", "apply", ".", "--platform", entry.platform, *rules, *unsafe])
+
+
+def _counts(found: Survey, rules: Rules) -> tuple[Count, ...]:
+    counted = Counter(_what(decision, rules) for decision in found.decisions)
+    return tuple(Count(*what, sites) for what, sites in sorted(counted.items()))
+
+
+def _what(decision: Decision, rules: Rules) -> tuple[str, str, str]:
+    surface = rules.surfaces.get(decision.surface)
+    roles = {parameter.name: parameter.role for parameter in surface.parameters} if surface else {}
+    kind = roles.get(decision.parameter) or ("environment" if not decision.parameter else decision.parameter)
+    framework = (surface.names[0] if surface else decision.surface).split(".")[0]
+    return framework, kind, decision.action.value
+
+
+def failed(entry: Entry, trouble: Trouble, detail: str, work: Work, commit: str | None = None) -> Outcome:
+    """The outcome of a repository that has no result."""
+    return replace(
+        Outcome(entry.repository, entry.platform, entry.ref, commit),
+        trouble=trouble, detail=" ".join(detail.split())[-500:], limits=work.limits,
+    )  # fmt: skip

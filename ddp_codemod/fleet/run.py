@@ -1,0 +1,124 @@
+"""Drives a run: what is finished is read, the rest goes to the machines, a window at a time; outcomes come as they are ready."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ddp_codemod.fleet.child import resolve
+from ddp_codemod.fleet.cluster import Machines, cores
+from ddp_codemod.fleet.keys import place_name, result_name
+from ddp_codemod.fleet.model import Entry, Outcome, Reply, Trouble, Work
+from ddp_codemod.fleet.rewrite import failed
+from ddp_codemod.fleet.store import Store
+from ddp_codemod.write.clone import CloneFailed
+
+if TYPE_CHECKING:
+    from dask.typing import Key
+    from distributed import Future
+
+_AHEAD = 4  # repositories that are given out for each worker, so that none ever waits for the client
+_LEAST = 64  # workers may come later
+_LOOK_UP = 30.0  # seconds that a server may take to say what its branches stand at
+
+
+class LostScheduler(Exception):
+    """The scheduler is gone; what is finished is kept."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A repository that is dealt with; ``kept``: by an earlier run."""
+
+    entry: Entry
+    outcome: Outcome
+    kept: bool = False
+
+
+class Kept:
+    """The results of earlier runs that are of use to this one."""
+
+    def __init__(self, store: Store, work: Work) -> None:
+        self.store, self.work = store, work
+
+    def names(self, entry: Entry) -> tuple[str, ...]:
+        """The names of an entry's results, of any commit, that count for this run."""
+        place = self.store.out / place_name(entry)
+        try:
+            found = sorted(os.listdir(place))  # noqa: PTH208 - names are all that it takes
+        except OSError:
+            return ()
+        suffix = result_name(entry, self.work, "").rpartition("/")[2]
+        wanted = (f"{place_name(entry)}/{name}" for name in found if name.endswith(suffix))
+        return tuple(name for name in wanted if self.store.finished(name, self.work.limits, self.work.again))
+
+    def unchanged(self, entry: Entry) -> Outcome | None:
+        """The result of the commit that the repository stands at now; None where there is none yet, or that cannot be told."""
+        if not self.names(entry):
+            return None
+        with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder:
+            try:
+                _, commit = resolve(entry, Path(folder), _LOOK_UP)
+            except (CloneFailed, OSError):
+                return None
+        name = result_name(entry, self.work, commit)
+        return self.store.finished(name, self.work.limits, self.work.again)
+
+
+def finished(entries: Sequence[Entry], kept: Kept) -> Iterator[Done | Entry]:
+    """Each entry as done, where an earlier run did it and nothing has changed since; else as it is. Asked many at a time."""
+    with ThreadPoolExecutor(2 * cores()) as pool:
+        for entry, outcome in zip(entries, pool.map(kept.unchanged, entries), strict=True):
+            yield entry if outcome is None else Done(entry, outcome, kept=True)
+
+
+def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Done]:
+    """See the entries through on the machines. Raises LostScheduler."""
+    from distributed import as_completed
+    from distributed.client import FutureCancelledError
+
+    client, work = machines.client, kept.work
+    waiting = iter(entries)
+    of: dict[Key, Entry] = {}
+
+    def submit(entry: Entry) -> Future[bytes]:
+        from ddp_codemod.fleet.task import one
+
+        future = client.submit(one, machines.plugin, msgspec.json.encode(entry), kept.names(entry), pure=False)
+        of[future.key] = entry
+        return future
+
+    running = as_completed([submit(entry) for entry in islice(waiting, max(_AHEAD * machines.workers, _LEAST))])
+    for count, future in enumerate(running, 1):
+        entry = of.pop(future.key)
+        if future.status == "finished":
+            try:
+                reply = msgspec.json.decode(future.result(), type=Reply)
+            except FutureCancelledError as why:
+                raise LostScheduler from why
+        elif client.status != "running" or future.cancelled():
+            raise LostScheduler
+        else:  # Dask gave it up: every worker that had it died
+            reply = Reply(failed(entry, Trouble.CRASHED, f"{type(future.exception()).__name__}: its workers died", work))
+        future.release()
+        yield _done(entry, reply, kept)
+        grown = max(_AHEAD * machines.workers - len(of), 1) if count % _LEAST == 0 else 1
+        for more in islice(waiting, grown):
+            running.add(submit(more))
+
+
+def _done(entry: Entry, reply: Reply, kept: Kept) -> Done:
+    if reply.unchanged:
+        outcome = kept.store.finished(reply.outcome.folder, kept.work.limits, kept.work.again)
+        return Done(entry, outcome or reply.outcome, kept=True)
+    if reply.files or (reply.outcome.commit and not reply.outcome.folder):  # from a worker that does not see the folder
+        return Done(entry, kept.store.keep(entry, kept.work, reply))
+    return Done(entry, reply.outcome)

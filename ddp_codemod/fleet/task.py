@@ -1,0 +1,75 @@
+"""What a Dask worker does: it holds the run's settings and its supervisors, and sees one repository through at a time."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from distributed import Worker, WorkerPlugin, get_worker
+
+from ddp_codemod import __version__
+from ddp_codemod.fleet.children import Children
+from ddp_codemod.fleet.keys import place_name, rules_digest
+from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
+from ddp_codemod.fleet.rewrite import failed
+from ddp_codemod.fleet.store import Store
+
+
+class Setup(WorkerPlugin):
+    """The run's settings; Dask brings them to every worker, also to one that comes or comes back later."""
+
+    def __init__(self, work: bytes) -> None:
+        self._data = work
+
+    def setup(self, worker: Worker) -> None:
+        """Begin on a worker."""
+        self.work = msgspec.json.decode(self._data, type=Work)
+        self._wrong = _unlike(self.work)
+        self._idle: list[Children] = []  # as many as the worker has threads
+        self._all: list[Children] = []
+        self._lock = threading.Lock()
+
+    def teardown(self, worker: Worker) -> None:
+        """End on a worker."""
+        for children in self._all:
+            children.close()
+
+    def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
+        """One repository; where the folder of results can be seen from here, its result is kept before this returns."""
+        if self._wrong:
+            return Reply(failed(entry, Trouble.CRASHED, self._wrong, self.work))
+        store = Store.shared(self.work)
+        if store is not None:
+            store.log("begun", place_name(entry))
+        with self._lock:
+            if not self._idle:
+                self._idle.append(Children(self.work))
+                self._all.append(self._idle[-1])
+            children = self._idle.pop()
+        try:
+            reply = children.run(entry, known)
+        finally:
+            with self._lock:
+                self._idle.append(children)
+        if store is None or reply.unchanged:
+            return reply
+        return replace(reply, outcome=store.keep(entry, self.work, reply), files={})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_data": self._data}
+
+
+def _unlike(work: Work) -> str:
+    """How this worker differs from the one who asks: its results would be other ones."""
+    if __version__ != work.version:
+        return f"the worker has ddp-codemod {__version__}, the run was started with {work.version}"
+    return "" if rules_digest(work.folders) == work.rules else "the worker has other rule data than the run was started with"
+
+
+def one(plugin: str, entry: bytes, known: tuple[str, ...]) -> bytes:
+    """The task: JSON in, JSON out."""
+    setup = get_worker().plugins[plugin]
+    assert isinstance(setup, Setup)
+    return msgspec.json.encode(setup.run(msgspec.json.decode(entry, type=Entry), known))

@@ -1,0 +1,128 @@
+"""Clones a repository that nobody vouches for: one commit, only the files that are read, nothing of it run.
+
+The commit comes alone (``--depth 1``) and, where the server can, without the files; a sparse checkout then asks for those whose
+names fit one of the patterns, all at once. Links become plain files, submodules and large file storage stay away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ddp_codemod.write.git import Answer, Git, GitMissing, Settings, to_reach
+
+NETWORK = ("https", "http", "ssh")
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_BUNDLE = b"# v"
+_LARGE = re.compile(
+    r"signal 25|ended with -25|[Ff]ile too large|[Oo]ut of memory|Cannot allocate memory|No space left|too large to fit"
+)
+# a local other side reads these as its user's: it may leave files away and hand out any commit
+_SERVES = "[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n"
+
+
+class CloneFailed(Exception):
+    """Git could not get the repository; the text is its own. ``large``: a limit on memory or size is the reason."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.large = _LARGE.search(why) is not None
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Where a repository is, as git takes it: a URL, or the path of a repository or bundle on this machine."""
+
+    url: str
+    allow: tuple[str, ...]
+
+    @classmethod
+    def of(cls, place: str) -> Remote:
+        """The remote of a URL or path; a path is given to git so that it never takes it for an option or a URL."""
+        scheme, found, _ = place.partition("://")
+        if found and scheme != "file":
+            return cls(place, ("https", "ssh") if scheme != "http" else ("https", "http", "ssh"))
+        if not found and re.match(r"[\w.-]+@[\w.-]+:", place):
+            return cls(place, ("ssh",))
+        path = Path(place.removeprefix("file://")).absolute()
+        return cls(str(path) if path.is_file() else f"file://{path}", ("file",))
+
+
+def is_repository(path: Path) -> bool:
+    """Whether a path is a git repository, with or without a work tree, or a bundle."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return file.read(len(_BUNDLE)) == _BUNDLE
+    return (path / ".git").exists() or ((path / "HEAD").is_file() and (path / "objects").is_dir())
+
+
+class Cloner:
+    """Git, set up to reach others, with a folder of its own for what it has to be told by a file."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self._folder, self._seconds = folder, seconds
+        self._configuration = folder / "gitconfig"
+        try:
+            settings = to_reach(folder)
+        except GitMissing:
+            raise CloneFailed("git is not installed") from None
+        trusted = "".join(f"[safe]\n\tdirectory = {_quoted(value)}\n" for key, value in settings.extra if key == "safe.directory")
+        self._configuration.write_text(_SERVES + trusted, "utf-8", "surrogateescape")
+        self._settings = Settings({}, tuple(pair for pair in settings.extra if pair[0] != "safe.directory"))
+
+    def commit(self, remote: Remote, ref: str | None) -> str:
+        """The commit that a branch, tag or the default branch stands at; a full id is its own answer. Raises CloneFailed."""
+        if ref is not None and _COMMIT.fullmatch(ref):
+            return ref
+        names = _names(ref)
+        listed = self._reach(self._folder, remote, "ls-remote", "--", remote.url, *names).out.decode("utf-8", "replace")
+        found = {name: oid for oid, _, name in (line.partition("\t") for line in listed.splitlines())}
+        for name in names:
+            if name in found:
+                return found[name]
+        raise CloneFailed(f"{ref or 'HEAD'}: the repository has no such branch or tag" if ref else "the repository has no commit")
+
+    def clone(self, remote: Remote, ref: str | None, commit: str, into: Path, patterns: Sequence[str]) -> None:
+        """Make a work tree of a commit with the files that fit these patterns. Raises CloneFailed."""
+        into.mkdir(parents=True)
+        told = {"remote__origin__url": remote.url, "core__sparseCheckout": "true", "core__sparseCheckoutCone": "false"}
+        self._reach(into, remote, "init", "--quiet", "--template=")
+        (into / ".git" / "info").mkdir(exist_ok=True)
+        (into / ".git" / "info" / "sparse-checkout").write_text("".join(f"{pattern}\n" for pattern in patterns), "utf-8")
+        if Path(remote.url).is_file():  # a bundle has no server that could pick; what it holds comes whole
+            self._reach(into, remote, "fetch", "--quiet", "--no-tags", "origin", "+refs/*:refs/remotes/bundle/*", **told)
+        else:
+            fetch = ("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "--no-recurse-submodules", "origin")
+            try:
+                self._reach(into, remote, *fetch, commit, **told)
+            except CloneFailed as why:  # a server may hand out only what a name stands at
+                if why.large or (ref is not None and _COMMIT.fullmatch(ref)):
+                    raise
+                self._reach(into, remote, *fetch, ref or "HEAD", **told)
+        self._reach(into, remote, "checkout", "--quiet", "--no-recurse-submodules", "--detach", commit, **told)
+
+    def _reach(self, top: Path, remote: Remote, *args: str, **more: str) -> Answer:
+        git = Git(top, self._settings)
+        answer = git.reach(*args, allow=remote.allow, configuration=self._configuration, seconds=self._seconds, **more)
+        if answer.code:
+            lines = [line for line in answer.error.splitlines() if line.strip()]
+            first = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
+            raise CloneFailed(without_secret(first) or f"git {args[0]} ended with {answer.code}")
+        return answer
+
+
+def _names(ref: str | None) -> list[str]:
+    if ref is None:
+        return ["HEAD"]
+    return [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}"]
+
+
+def without_secret(text: str) -> str:
+    """Text with the user names and passwords of its URLs left out."""
+    return re.sub(r"://[^/@\s]*@", "://", text)
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

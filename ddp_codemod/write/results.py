@@ -1,0 +1,74 @@
+"""A folder of results, each a folder that appears whole or not at all, whoever is killed in between."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ddp_codemod.write.atomic import sync_folder
+
+STAGING = ".staging"
+
+
+def publish(top: Path, name: str, files: Mapping[str, bytes], to_disk: bool = True) -> None:
+    """Make the folder ``name`` (with slashes) below ``top`` with these files, in one step; an earlier one of the name goes.
+
+    ``to_disk``: it is to outlive a power cut, and not only its process. Raises OSError.
+    """
+    (top / STAGING).mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=top / STAGING))
+    try:
+        for file, data in files.items():
+            _write(made / file, data, to_disk)
+        made.chmod(0o755)
+        target = top / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(3):  # another worker can come in between, with the same result
+            if target.exists():
+                with contextlib.suppress(FileNotFoundError):
+                    target.rename(made.with_name(made.name + "-old"))
+                remove(made.with_name(made.name + "-old"))
+            with contextlib.suppress(OSError):
+                made.rename(target)
+                break
+        if to_disk:
+            sync_folder(target.parent)
+    finally:
+        remove(made)
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file in one step. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (path.parent / STAGING).mkdir(exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent / STAGING)
+    os.close(handle)
+    _write(Path(name), data, to_disk=True)
+    Path(name).chmod(0o644)
+    Path(name).replace(path)
+
+
+def _write(path: Path, data: bytes, to_disk: bool) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        if to_disk:
+            os.fsync(file.fileno())
+
+
+def append(path: Path, line: bytes) -> None:
+    """Add a line to a file that others add to at the same time."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(handle, line)
+    finally:
+        os.close(handle)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, whatever is in it."""
+    shutil.rmtree(folder, ignore_errors=True)

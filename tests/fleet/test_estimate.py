@@ -1,0 +1,69 @@
+"""Predictions from a sample."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ddp_codemod.fleet.estimate import draw, estimate, predicted, student
+from ddp_codemod.fleet.model import Outcome, Trouble
+
+VALUES = st.lists(st.floats(0, 1e6), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "factor"), [(1, 6.314), (2, 2.920), (3, 2.353), (5, 2.015), (10, 1.812), (30, 1.697), (1000, 1.646)]
+)
+def test_student_s_factor_is_that_of_the_tables(freedom: int, factor: float) -> None:
+    assert student(freedom) == pytest.approx(factor, rel=0.015)
+
+
+@settings(max_examples=40, deadline=None)
+@given(VALUES, st.integers(1, 10_000))
+def test_the_prediction_lies_between_its_ends_and_above_what_was_seen(values: list[float], whole: int) -> None:
+    made = predicted(values, max(whole, len(values)))
+    assert sum(values) <= made.low * (1 + 1e-9) + 1e-9
+    assert made.low <= made.value * (1 + 1e-9)
+    assert made.value <= made.high * (1 + 1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(VALUES)
+def test_a_sample_of_everything_is_certain(values: list[float]) -> None:
+    made = predicted(values, len(values))
+    assert made.low == made.value == made.high == pytest.approx(sum(values))
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    chance = random.Random(3)
+    whole = [chance.lognormvariate(0, 0.8) for _ in range(600)]
+    held = 0
+    for _ in range(400):
+        made = predicted(chance.sample(whole, 60), len(whole))
+        held += made.low <= sum(whole) <= made.high
+    assert 0.84 <= held / 400 <= 0.95
+
+
+def test_more_of_a_sample_gives_a_narrower_interval() -> None:
+    chance = random.Random(4)
+    whole = [chance.expovariate(1) for _ in range(1000)]
+    widths = [made.high - made.low for made in (predicted(whole[:size], 1000) for size in (20, 100, 500))]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_the_sample_of_a_list_is_always_the_same_and_in_its_order() -> None:
+    entries = list(range(1000))
+    assert draw(entries, 50) == draw(entries, 50) == sorted(draw(entries, 50))
+    assert len(set(draw(entries, 50))) == 50
+    assert draw(entries, 5000) == entries
+
+
+def test_repositories_are_never_more_than_there_are() -> None:
+    outcomes = [Outcome("a", "rocm", trouble=Trouble.CRASHED, seconds=2.0), Outcome("b", "rocm", review=3, seconds=4.0)]
+    made = estimate(outcomes, 10, workers=2)
+    assert made.failed.high <= 10
+    assert made.seconds.value == pytest.approx(15.0)
+    assert made.effort.value == pytest.approx(15.0)

@@ -1,0 +1,22 @@
+"""The proof of a fleet run on 40 repositories, ten of them poison, while workers are killed: see proof.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from proof import prove
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fleet needs process groups")
+
+
+def test_nothing_is_lost_and_nothing_finished_is_done_again(tmp_path: Path) -> None:
+    measured = prove(tmp_path, 40, kill_every=2.0, kills=3)
+    assert measured["results"] == 30
+    assert measured["errors"] == {"unparseable": 2, "timed-out": 2, "too-large": 2, "clone-failed": 4}
+    assert measured["workers killed"] == 3
+    # those of which git could not even tell the commit: three broken ones and the one that never answers
+    assert int(str(measured["begun again"])) <= 4
