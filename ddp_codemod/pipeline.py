@@ -15,6 +15,8 @@ from ddp_codemod.discover.root import find_root
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.plan import Planner
+from ddp_codemod.entries.plan import planned
+from ddp_codemod.entries.survey import Entries
 from ddp_codemod.model import Action, Decision, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
@@ -138,12 +140,14 @@ class Run:
             self.options.rules, self.limits, partial(droppable, self.context, self._pure), partial(reexported, self.context)
         )
         plan = planner.plan(findings)
-        decisions = tuple(sorted({made for finding in plan.findings for made in decisions_of(finding)}, key=in_order))
-        names = (
-            {d.place.name for d in decisions}
-            | {o.place.name for d in decisions for o in d.origins}
-            | {e.name for e in plan.edits}
-        )
+        decided = {made for finding in plan.findings for made in decisions_of(finding)}
+        edits = plan.edits
+        for fix in (fix for fix in self._wanted() if fix.recipe == "guard-entries"):
+            entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
+            made = planned(entries, fix, self.limits, edits)
+            decided, edits, self.ignored = decided | made.decisions, made.edits, self.ignored + made.ignored
+        decisions = tuple(sorted(decided, key=in_order))
+        names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
         names |= {hop.place.name for d in decisions for hop in d.hops}
         spared = self.options.scope.ignores_in
         noted = advise(self.context, self.finder, plan.findings, plan.edits, self.limits.admits)
@@ -155,7 +159,7 @@ class Run:
             root=self.root,
             platform=self.options.platform.id,
             decisions=decisions,
-            edits=plan.edits,
+            edits=edits,
             advisories=advisories,
             skipped=tuple(sorted(skipped, key=lambda one: one.name)),
             sources={name: source for name in sorted(names) if (source := self.project.source(name)) is not None},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ddp_codemod.cli.errors import Failure, unknown
@@ -64,8 +64,18 @@ def _this_machine(settings: Settings, rules: Rules, machine: Machine) -> Choice:
     rivals = {one.id: one for one, _ in found if not _same_machine(chosen, one)}
     if rivals:
         raise Failure(Reason.of("platform-several"), _commands(settings, [chosen, *rivals.values()]))
-    others = tuple(other for other in rules.platforms.values() if other is not chosen and _same_machine(chosen, other))
-    return Choice(chosen, Reason.of("platform-machine", why=detection.reason, why_zh=detection.reason_zh), others)
+    reason = Reason.of("platform-machine", why=detection.reason, why_zh=detection.reason_zh)
+    return Choice(chosen, reason, tuple(_others(chosen, rules, machine)))
+
+
+def _others(chosen: Platform, rules: Rules, machine: Machine) -> Iterator[Platform]:
+    """What else the same machine could be; a platform that is offered says itself where."""
+    for other in rules.platforms.values():
+        if other.offered:
+            if any(holds(offer.checks, machine) for offer in other.offered):
+                yield other
+        elif other is not chosen and _same_machine(chosen, other):
+            yield other
 
 
 def _same_machine(one: Platform, other: Platform) -> bool:

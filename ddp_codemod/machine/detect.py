@@ -61,14 +61,15 @@ def _rocm_installed(machine: Machine) -> bool:
 def _amd_gpu(machine: Machine) -> bool:
     if not machine.linux or not machine.has("dev/kfd"):
         return False
-    for node in machine.matches("dev/dri", r"renderD\d+"):
-        vendor = machine.root / "sys/class/drm" / node.name / "device/vendor"
-        try:
-            if vendor.read_text("ascii").strip().lower() == AMD:
-                return True
-        except (OSError, UnicodeDecodeError):
-            continue
-    return False
+    return any(_vendor(machine, node.name) == AMD for node in machine.matches("dev/dri", r"renderD\d+"))
+
+
+def _vendor(machine: Machine, node: str) -> str:
+    """The PCI vendor of a graphics device; "" where it cannot be read."""
+    try:
+        return (machine.root / "sys/class/drm" / node / "device/vendor").read_text("ascii").strip().lower()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _nvidia_gpu(machine: Machine) -> bool:
@@ -83,6 +84,14 @@ def _ascend_npu(machine: Machine) -> bool:
     return machine.linux and bool(machine.matches("dev", r"davinci\d+"))
 
 
+def _one_accelerator(machine: Machine) -> bool:
+    """Whether a machine shows one accelerator, of whatever kind: its device files are counted."""
+    cards = [*machine.matches("dev", r"nvidia\d+"), *machine.matches("dev", r"davinci\d+")]
+    if _amd_gpu(machine):
+        cards += [node for node in machine.matches("dev/dri", r"renderD\d+") if _vendor(machine, node.name) == AMD]
+    return machine.linux and len(cards) == 1
+
+
 Check: TypeAlias = Callable[[Machine], bool]
 
 CHECKS: dict[str, Check] = {
@@ -94,6 +103,7 @@ CHECKS: dict[str, Check] = {
     "amd-gpu": _amd_gpu,
     "nvidia-gpu": _nvidia_gpu,
     "ascend-npu": _ascend_npu,
+    "one-accelerator": _one_accelerator,
 }
 
 

@@ -52,7 +52,7 @@ class Limits:
         """The finding; None where its line says that it is to be left alone, or the project says so for its file."""
         marked: list[tuple[Tree, int]] = [(finding.use.module, place.start) for place in places_of(finding)]
         marked += [(change.leaf.module, change.leaf.place.start) for change in finding.changes if isinstance(change, NewText)]
-        if any(_says_ignore(tree, offset, finding.rule) for tree, offset in marked):
+        if any(says_ignore(tree, offset, finding.rule) for tree, offset in marked):
             return None
         idents = {finding.use.surface.id, finding.rule or ""}
         if self.scope.ignores_in(finding.use.module.name, idents):
@@ -61,7 +61,7 @@ class Limits:
         return None if finding.at and not at else replace(finding, at=at)
 
 
-def _says_ignore(tree: Tree, offset: int, rule: str | None) -> bool:
+def says_ignore(tree: Tree, offset: int, rule: str | None) -> bool:
     """Whether a comment at the end of the line says so."""
     start, end = tree.source.line_span(offset)
     for said in IGNORE.finditer(tree.source.text, start, end):

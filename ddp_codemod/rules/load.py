@@ -17,6 +17,7 @@ from ddp_codemod.rules.advisory import Advice, AdviceFile
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
 from ddp_codemod.rules.kept import kept
 from ddp_codemod.rules.model import Backend, BackendFile, Fix, Package, PackageFile, Platform, Surface, SurfaceFile, TextObject
+from ddp_codemod.rules.processes import Processes
 from ddp_codemod.rules.signature import DiagnosticFile, Hint, Signature
 
 if sys.version_info >= (3, 11):
@@ -43,6 +44,7 @@ class Rules:
     objects: dict[str, list[TextObject]] = field(default_factory=dict)  # by table
     packages: dict[str, Package] = field(default_factory=dict)
     advice: dict[str, Advice] = field(default_factory=dict)
+    processes: list[Processes] = field(default_factory=list)
 
     def rule(self, ident: str) -> Fix | Advice | None:
         """What an edit names as its reason."""
@@ -99,6 +101,8 @@ def _read(extra: tuple[Path, ...]) -> Rules:
             aliases += _decode(path, AliasFile).alias
         if (path := folder / "idioms.toml").is_file():
             rules.idioms.append(_decode(path, Idioms))
+        if (path := folder / "processes.toml").is_file():
+            rules.processes.append(_decode(path, Processes))
     _check_references(rules, seen)
     _add_facts(rules)
     _add_aliases(rules, aliases)

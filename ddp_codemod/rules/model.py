@@ -193,6 +193,7 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     device_types: tuple[Name, ...] = ()  # those of such a machine: a table from device types to backends is read for these
     required_import: str | None = None  # module without which the wanted backend is unknown to torch
     detection: tuple[Detection, ...] = ()
+    offered: tuple[Detection, ...] = ()  # what shows that a person may want this platform, whatever the machine is taken for
     warnings: tuple[Warning_, ...] = ()
     examples: tuple[Example, ...] = ()
 
@@ -227,7 +228,7 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
 
     id: Name
-    recipe: Literal["replace-backend", "init-method-query", "set-environment"]
+    recipe: Literal["replace-backend", "init-method-query", "set-environment", "guard-entries"]
     title: str
     title_zh: str = ""
     text: str  # what it does, when it helps, where a write-up is wrong

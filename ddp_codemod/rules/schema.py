@@ -15,6 +15,7 @@ from ddp_codemod.rules.advisory import AdviceFile
 from ddp_codemod.rules.idioms import AliasFile, Idioms
 from ddp_codemod.rules.load import data_folder
 from ddp_codemod.rules.model import BackendFile, Fix, PackageFile, Platform, SurfaceFile
+from ddp_codemod.rules.processes import Processes
 from ddp_codemod.rules.signature import DiagnosticFile
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -29,6 +30,7 @@ FILES: dict[str, type[msgspec.Struct]] = {
     "versions.toml": PackageFile,
     "aliases.toml": AliasFile,
     "idioms.toml": Idioms,
+    "processes.toml": Processes,
 }
 
 

@@ -52,6 +52,25 @@ def test_an_nvidia_machine(machine) -> None:  # type: ignore[no-untyped-def]
     assert chosen(machine("dev/nvidia0")) == "cuda"
 
 
+@pytest.mark.parametrize(
+    ("paths", "system", "platform", "offered"),
+    [
+        (("dev/nvidia0",), "linux", "cuda", True),
+        (("dev/nvidia0", "dev/nvidia1"), "linux", "cuda", False),
+        (("dev/davinci0",), "linux", "ascend", True),
+        (("dev/dxg", "usr/lib/wsl/lib/nvidia-smi"), "linux", "cuda", True),  # how many there are cannot be seen
+        ((), "win32", "windows", True),
+        ((), "darwin", "macos", False),
+    ],
+)
+def test_one_accelerator_is_told_of_the_platform_without_a_group(  # type: ignore[no-untyped-def]
+    machine, paths: tuple[str, ...], system: str, platform: str, offered: bool
+) -> None:
+    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*paths, system=system))
+    assert choice.platform.id == platform
+    assert ("single-gpu" in [other.id for other in choice.others]) == offered
+
+
 def test_an_ascend_machine(machine) -> None:  # type: ignore[no-untyped-def]
     assert chosen(machine("dev/davinci0")) == "ascend"
 
@@ -59,7 +78,7 @@ def test_an_ascend_machine(machine) -> None:  # type: ignore[no-untyped-def]
 def test_an_amd_machine_is_healthy_and_the_other_command_is_named(machine) -> None:  # type: ignore[no-untyped-def]
     choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*AMD))
     assert choice.platform.id == "rocm-rccl"
-    assert [other.id for other in choice.others] == ["rocm"]
+    assert [other.id for other in choice.others] == ["rocm", "single-gpu"]
     assert "RCCL" in render(choice.reason, "en")
     assert re.search("[\u4e00-\u9fff]", render(choice.reason, "zh"))
 

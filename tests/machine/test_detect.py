@@ -44,7 +44,7 @@ def test_a_mac_is_no_linux_even_with_device_nodes(tmp_path: Path) -> None:
 
 def test_an_amd_card(tmp_path: Path) -> None:
     amd_card(tmp_path)
-    assert held(machine(tmp_path, "dev/kfd", "dev/dri/renderD128")) == {"linux", "amd-gpu"}
+    assert held(machine(tmp_path, "dev/kfd", "dev/dri/renderD128")) == {"linux", "amd-gpu", "one-accelerator"}
 
 
 def test_an_amd_card_without_the_compute_driver(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_wsl_with_another_card(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("node", ["nvidia0", "nvidia7", "nvidia12"])
 def test_nvidia(tmp_path: Path, node: str) -> None:
-    assert held(machine(tmp_path, f"dev/{node}")) == {"linux", "nvidia-gpu"}
+    assert held(machine(tmp_path, f"dev/{node}")) == {"linux", "nvidia-gpu", "one-accelerator"}
 
 
 @pytest.mark.parametrize("node", ["nvidiactl", "nvidia-uvm", "nvidia-modeset"])
@@ -95,7 +95,12 @@ def test_nvidia_s_driver_without_a_card(tmp_path: Path, node: str) -> None:
 
 
 def test_ascend(tmp_path: Path) -> None:
-    assert held(machine(tmp_path, "dev/davinci0", "dev/davinci_manager")) == {"linux", "ascend-npu"}
+    assert held(machine(tmp_path, "dev/davinci0", "dev/davinci_manager")) == {"linux", "ascend-npu", "one-accelerator"}
+    assert "one-accelerator" not in held(machine(tmp_path, "dev/davinci1"))
+
+
+def test_two_cards_are_not_one(tmp_path: Path) -> None:
+    assert held(machine(tmp_path, "dev/nvidia0", "dev/nvidia1", "dev/nvidiactl")) == {"linux", "nvidia-gpu"}
 
 
 def test_ascend_s_driver_without_a_card(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ RECIPES: dict[str, Rewriter] = {
     "add-keyword": _recipe("add_keyword"),
     "drop-argument": _recipe("drop_argument"),
     "append-to-list-keyword": _recipe("append_to_list_keyword"),
+    "guard-statements": _recipe("guard_statements"),
     "remove-import-name": _recipe("remove_import_name"),
 }
 

@@ -1,0 +1,118 @@
+"""The distributed API as rule data describes it: which call plays which role, and what a test is about."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from ddp_codemod.origins.calls import argument_of
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.processes import Argument, GroupCall, Processes
+from ddp_codemod.sites.resolve import Definition, Resolver
+
+
+class Api:
+    """Answers what a call means to the number of processes."""
+
+    def __init__(self, tables: Sequence[Processes], resolver: Resolver) -> None:
+        self.tables, self.resolver = tables, resolver
+        self.words = tuple(word for table in tables for word in table.words)
+        self.machine = frozenset(name for table in tables for name in table.machine)
+        self.trains = frozenset(name for table in tables for name in table.trains)
+        self.by_name = frozenset(name for table in tables for name in table.by_name)
+        self.wrapped_only = frozenset(name for table in tables for name in table.wrapped_only)
+        self.state = frozenset(name for table in tables for name in table.state)
+        self.moved = frozenset(name for table in tables for name in table.moved)
+        self.environment = {name: value for table in tables for name, value in table.environment.items()}
+        self.table = tables[0]
+        self._exact: dict[str, GroupCall] = {}
+        self._patterns: list[tuple[re.Pattern[str], GroupCall]] = []
+        for call in (call for table in tables for call in table.call):
+            for name in call.names:
+                if "*" in name:
+                    self._patterns.append((_pattern(name), call))
+                else:
+                    self._exact[name] = call
+
+    @cached_property
+    def starts(self) -> frozenset[str]:
+        """Last names of the calls by which an entry is found."""
+        wanted = ("start", "strategy", "alone")
+        calls = (call for table in self.tables for call in table.call if call.role in wanted)
+        return frozenset(name.rsplit(".", 1)[-1] for call in calls for name in call.names)
+
+    def candidate(self, data: bytes) -> bool:
+        """Whether a file can use a watched package."""
+        return any(package.rsplit(".", 1)[-1].encode() in data for table in self.tables for package in table.watched)
+
+    def named(self, name: str) -> GroupCall | None:
+        """The entry of a qualified name."""
+        found = self._exact.get(name)
+        if found is None:
+            found = next((call for pattern, call in self._patterns if pattern.fullmatch(name)), None)
+        return found
+
+    def watched(self, name: str) -> bool:
+        """Whether a name belongs to a package all of whose calls have to be known."""
+        return any(name.startswith(f"{package}.") for table in self.tables for package in table.watched)
+
+    def call(self, module: Module, node: ast.Call) -> tuple[GroupCall | None, str]:
+        """What a call means and its qualified name; (None, name) where a watched package has more than is known, (None, "") otherwise."""
+        key = ("group call", node)
+        if key not in module.cache:
+            module.cache[key] = self._call(module, node)
+        return module.cache[key]  # type: ignore[return-value]
+
+    def _call(self, module: Module, node: ast.Call) -> tuple[GroupCall | None, str]:
+        unknown = ""
+        for entity in self.resolver.resolve(module, node.func):
+            names = [getattr(entity, "name", "")] if not isinstance(entity, Definition) else []
+            if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+                names = self.resolver.external_bases(entity.module, entity.node)
+            for name in names:
+                found = self.named(name)
+                if found is not None:
+                    return found, name
+                if self.watched(name) and not isinstance(entity, Definition):
+                    unknown = name
+        return None, unknown
+
+    def derived(self, module: Module, node: ast.Call) -> Definition | None:
+        """The project's own class that is called, if it is one."""
+        found = [e for e in self.resolver.resolve(module, node.func) if isinstance(e, Definition)]
+        return next((entity for entity in found if isinstance(entity.node, ast.ClassDef)), None)
+
+    def strategy(self, name: str) -> bool:
+        """Whether a strategy's name, or class, forms a group."""
+        return any(_pattern(one).fullmatch(name) for table in self.tables for one in table.strategies)
+
+    def about_processes(self, module: Module, test: ast.expr) -> bool:
+        """Whether a test can tell one process from several: not one on the machine alone, nor one on anything else."""
+        wanted: list[str] = []
+        for node in ast.walk(test):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                names = self.resolver.names(module, node)
+                whole = any(self._tells_machine(name) for name in names)
+                outer = module.parents.get(node)
+                if not whole and not (isinstance(outer, ast.Attribute) and outer.value is node):
+                    wanted.append(last_name(node))
+                    wanted += names
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                wanted.append(node.value)
+        return any(word in part.lower() for part in wanted for word in self.words if not self._tells_machine(part))
+
+    def _tells_machine(self, name: str) -> bool:
+        return name in self.machine
+
+
+def given(call: ast.Call, argument: Argument | None) -> ast.expr | None:
+    """What a call passes for a parameter."""
+    return argument_of(call, argument.name, argument.position) if argument is not None else None
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """``a.*.B``: any number of segments for the star; ``a.*``: all below ``a``."""
+    text = re.escape(name).replace(r"\.\*\.", r"\.(?:\w+\.)*")
+    return re.compile(re.sub(r"\\\.\\\*$", r"\\.[\\w.]+", text))

@@ -1,0 +1,98 @@
+"""Collects what the code of a program does with the distributed API."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ddp_codemod.entries.api import Api
+from ddp_codemod.entries.model import Open, Seen
+from ddp_codemod.entries.reach import DEFS
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import ModuleRef
+
+_NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
+
+
+@dataclass(eq=False)
+class Collected:
+    """``calls`` of the API that are known; ``unknown`` lines that use more of it than that; ``unseen`` code loaded by name."""
+
+    calls: list[Seen] = field(default_factory=list)
+    unknown: list[Open] = field(default_factory=list)
+    unseen: list[Open] = field(default_factory=list)
+    trains: bool = False
+
+    def role(self, *roles: str) -> list[Seen]:
+        """The calls with one of these roles."""
+        return [seen for seen in self.calls if seen.call.role in roles]
+
+
+def collect(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
+    """Look through all parts."""
+    found = Collected()
+    for module, part in parts:
+        _collect(api, module, part, found)
+    order = {name: at for at, name in enumerate(sorted({seen.module.name for seen in found.calls}))}
+    found.calls.sort(key=lambda seen: (order[seen.module.name], seen.module.place(seen.node).start))
+    return found
+
+
+def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
+    known: set[ast.AST] = set()
+    for node in ast.walk(part):
+        if isinstance(node, ast.Attribute) and node.attr in api.trains:
+            found.trains = True
+        if not isinstance(node, ast.Call):
+            continue
+        call, name = api.call(module, node)
+        if call is not None:
+            known.add(node.func)
+            found.calls.append(Seen(module, node, call, name))
+        elif name:
+            known.add(node.func)
+            found.unknown.append(Open(module, node, Reason.of("single-unknown", name=name)))
+        elif _by_name(api, module, node):
+            found.unseen.append(Open(module, node, Reason.of("single-by-name", text=module.text(node.func))))
+    for node in ast.walk(part):
+        if isinstance(node, (ast.Name, ast.Attribute)) and node not in known and isinstance(node.ctx, ast.Load):
+            handed = _handed_on(api, module, node)
+            if handed:
+                found.unknown.append(Open(module, node, Reason.of("single-handed-on", name=handed)))
+
+
+def _by_name(api: Api, module: Module, node: ast.Call) -> bool:
+    names = api.resolver.names(module, node.func)
+    if isinstance(node.func, ast.Name) and not names:
+        names = [f"builtins.{node.func.id}"]
+    if any(name in api.by_name for name in names):
+        return True
+    if last_name(node.func) == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
+        return any(isinstance(entity, ModuleRef) for entity in api.resolver.resolve(module, node.args[0]))
+    return False
+
+
+def _handed_on(api: Api, module: Module, node: ast.Name | ast.Attribute) -> str:
+    """The API's name where a function of it is not called but passed around; "" where that is harmless."""
+    parent = module.parents.get(node)
+    if isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and parent.func is node):
+        return ""
+    names = api.resolver.names(module, node)
+    name = next((name for name in names if (call := api.named(name)) is not None and call.role in _NEEDS), "")
+    if not name or isinstance(parent, (ast.Compare, ast.ClassDef, ast.arg)):
+        return ""
+    for around in module.ancestors(node):
+        if isinstance(around, ast.Call) and last_name(around.func) in ("isinstance", "issubclass", "hasattr", "type"):
+            return ""
+        if isinstance(around, (ast.AnnAssign, ast.arg)) and node in ast.walk(around.annotation or ast.Pass()):
+            return ""
+        if isinstance(around, DEFS):
+            returns = getattr(around, "returns", None)
+            return "" if returns is not None and node in ast.walk(returns) else name
+        if isinstance(around, ast.stmt) and not isinstance(around, DEFS):
+            # an alias, ``DDP = torch.nn.parallel.DistributedDataParallel``, is followed where it is called
+            plain = isinstance(around, ast.Assign) and around.value is node
+            return "" if plain or isinstance(around, ast.Assert) else name
+    return name

@@ -1,0 +1,93 @@
+"""Whether an entry already makes its group only for several processes, or never for one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ddp_codemod.entries.api import Api, given
+from ddp_codemod.entries.guards import Guards
+from ddp_codemod.entries.loads import Loads
+from ddp_codemod.entries.model import Seen
+from ddp_codemod.entries.tests_around import Test, tests_around
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
+
+_DEPTH = 4
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Where = tuple[Module, ast.expr]
+
+
+class History:
+    """``loads``: where the entry's programs name their functions."""
+
+    def __init__(self, api: Api, guards: Guards, loads: Loads) -> None:
+        self.api, self.guards, self.loads = api, guards, loads
+
+    def condition(self, module: Module, node: ast.AST, depth: int = 0) -> Where | None:
+        """The test about the number of processes under which a node runs, there or where its function is called."""
+        for test in tests_around(module, node):
+            if self._decides(module, node, test):
+                return module, test.expression
+        function = next((at for at in module.ancestors(node) if isinstance(at, _FUNCTIONS)), None)
+        if function is None or depth > _DEPTH:
+            return None
+        uses = self.loads.of(module, function)
+        found = [self.condition(other, use, depth + 1) for other, use in uses]
+        return found[0] if found and all(found) else None
+
+    def _decides(self, module: Module, node: ast.AST, test: Test) -> bool:
+        if self.guards.implies(module, test.expression, test.holds):
+            return True
+        earlier = test.around not in set(module.ancestors(node))
+        if earlier and not any(isinstance(part, ast.Return) for part in ast.walk(test.around)):
+            return False  # an early ``raise`` checks the machine
+        if not self.api.about_processes(module, test.expression) or self._same_for_one(test.expression):
+            return False
+        return not self._beside_too(module, node, test)
+
+    def _same_for_one(self, test: ast.expr) -> bool:
+        """``n < 1``, ``n == 0``: a test that does not tell one process from several."""
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or "rank" in ast.dump(test.left).lower():
+            return False
+        right = test.comparators[0]
+        if not isinstance(right, ast.Constant) or type(right.value) is not int:
+            return False
+        known = {
+            ast.Lt: int.__lt__,
+            ast.LtE: int.__le__,
+            ast.Gt: int.__gt__,
+            ast.GtE: int.__ge__,
+            ast.Eq: int.__eq__,
+            ast.NotEq: int.__ne__,
+        }
+        operator = known.get(type(test.ops[0]))
+        return operator is not None and len({operator(number, right.value) for number in (1, 2, 8)}) == 1
+
+    def _beside_too(self, module: Module, node: ast.AST, test: Test) -> bool:
+        """Whether the other branch starts the group as well, or calls the same function."""
+        names = {last_name(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
+        if isinstance(node, ast.Call):
+            names = {last_name(node.func)}
+        return any(
+            isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) in names
+            for beside in test.beside
+            for part in ast.walk(beside)
+        )
+
+    def always_several(self, launches: Iterable[Seen], start: Seen | None) -> int | None:
+        """A written-out number of processes that is more than one."""
+        calls = [(seen, seen.call.world_size) for seen in (*launches, *([start] if start else ()))]
+        for seen, argument in calls:
+            value = given(seen.node, argument)
+            if isinstance(value, ast.Name):
+                value = self._constant(seen.module, value) or value
+            if isinstance(value, ast.Constant) and type(value.value) is int and value.value > 1:
+                return value.value
+        return None
+
+    def _constant(self, module: Module, node: ast.Name) -> ast.expr | None:
+        """The number that a name was given by a plain statement, once."""
+        home = owner(module, scope_of(module, node), node.id)
+        made = bindings(module, home).get(node.id, ()) if home is not None else ()
+        return made[0].value if len(made) == 1 and made[0].kind == "value" else None

@@ -1,0 +1,210 @@
+"""What a program reaches: the code that it runs, as far as names tell."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.project import Project
+
+Def = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
+DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(eq=False)
+class Reach:
+    """The code that runs when ``entry`` is started: the top level of every module that is imported, and the functions and classes
+    whose names are mentioned in it. More than really runs, never less, but for code that is loaded by name at run time."""
+
+    entry: Module
+    modules: dict[str, Module] = field(default_factory=dict)
+    parts: list[tuple[Module, ast.AST]] = field(default_factory=list)  # statements and definitions, each whole
+
+    def holds(self, module: Module, node: ast.AST) -> bool:
+        """Whether a node is in the code."""
+        wanted = {id(part) for owner, part in self.parts if owner is module}
+        return id(node) in wanted or any(id(at) in wanted for at in module.ancestors(node))
+
+
+def reach(project: Project, entry: Module) -> Reach:
+    """Follow the imports and the mentions of one program."""
+    found = Reach(entry)
+    mentioned: set[str] = set()
+    waiting: dict[str, list[tuple[Module, Def]]] = {}
+    todo: list[tuple[Module, ast.AST]] = []
+
+    def load(module: Module) -> None:
+        if module.name in found.modules:
+            return
+        found.modules[module.name] = module
+        for part in top_level(module, module is entry):
+            if isinstance(part, DEFS) and part.name not in mentioned:
+                waiting.setdefault(part.name, []).append((module, part))
+            else:
+                todo.append((module, part))
+
+    def mention(name: str) -> None:
+        if name not in mentioned:
+            mentioned.add(name)
+            todo.extend(waiting.pop(name, ()))
+
+    load(entry)
+    while todo:
+        module, part = todo.pop()
+        found.parts.append((module, part))
+        names, statements = mentions(project, module, part)
+        for name in names:
+            mention(name)
+        for node in statements:
+            for other in imported(project, module, node):
+                load(other)
+    return found
+
+
+Import = Union[ast.Import, ast.ImportFrom]
+
+
+def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset[str], tuple[Import, ...]]:
+    """The names in a part by which it may reach something of the project, and its imports."""
+    key = ("mentions", part)
+    if key not in module.cache:
+        names: set[str] = set()
+        statements: list[Import] = []
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name):
+                names |= _meant(project, module, node.id)
+            elif isinstance(node, ast.Attribute) and not _is_outside(project, module, node):
+                names.add(node.attr)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                statements.append(node)
+        module.cache[key] = frozenset(names), tuple(statements)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _meant(project: Project, module: Module, name: str) -> frozenset[str]:
+    """The names of definitions that a plain name can mean: the file's own, or what an import gives it, if that is the project's."""
+    key = ("meant", name)
+    if key not in module.cache:
+        found: set[str] = set()
+        bound, stars = _imports(module).get(name, []), _imports(module).get("*", [])
+        if any(isinstance(node, DEFS) and node.name == name for kind in DEFS for node in module.nodes.get(kind, ())):
+            found.add(name)
+        for node, alias in bound:
+            if isinstance(node, ast.ImportFrom) and next(imported(project, module, node), None) is not None:
+                found.add(alias.name)
+        if not bound and any(next(imported(project, module, node), None) is not None for node, _ in stars):
+            found.add(name)
+        module.cache[key] = frozenset(found)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _imports(module: Module) -> dict[str, list[tuple[Import, ast.alias]]]:
+    """Every import of a file by the name that it binds."""
+    if "imports by name" not in module.cache:
+        table: dict[str, list[tuple[Import, ast.alias]]] = {}
+        for kind in (ast.Import, ast.ImportFrom):
+            for node in module.nodes.get(kind, ()):
+                assert isinstance(node, (ast.Import, ast.ImportFrom))
+                for alias in node.names:
+                    table.setdefault(alias.asname or alias.name.split(".")[0], []).append((node, alias))
+        module.cache["imports by name"] = table
+    return module.cache["imports by name"]  # type: ignore[return-value]
+
+
+def _is_outside(project: Project, module: Module, node: ast.Attribute) -> bool:
+    """Whether a dotted name starts at an import of something that is not the project's."""
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    bound = _imports(module).get(root.id, []) if isinstance(root, ast.Name) else []
+    return bool(bound) and all(next(imported(project, module, statement), None) is None for statement, _ in bound)
+
+
+def top_level(module: Module, started: bool) -> Iterator[ast.AST]:
+    """The statements of a module that are taken or left whole; what is under its main guard runs only where it is started."""
+    todo: list[ast.stmt] = list(module.tree.body)
+    while todo:
+        node = todo.pop(0)
+        if isinstance(node, ast.If) and is_main_guard(node.test):
+            if started:
+                yield node.test
+                todo = [*node.body, *node.orelse, *todo]
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+            inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+            inner += [part for child in getattr(node, "handlers", ()) for part in child.body]
+            todo = [*inner, *todo]
+        else:
+            yield node
+
+
+def is_main_guard(test: ast.expr) -> bool:
+    """``__name__ == "__main__"``"""
+    return isinstance(test, ast.Compare) and any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))
+
+
+def has_main_guard(module: Module) -> bool:
+    """Whether a file is made to be started."""
+    return any(isinstance(node, ast.If) and is_main_guard(node.test) for node in module.tree.body)
+
+
+def imported(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Module]:
+    """The project's files that an import statement runs."""
+    dotted: list[str] = []
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            parts = alias.name.split(".")
+            dotted += [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    else:
+        source = "." * node.level + (node.module or "")
+        joint = "" if source.endswith(".") else "."
+        parts = (node.module or "").split(".")
+        if not node.level:
+            dotted += [".".join(parts[:end]) for end in range(1, len(parts))]
+        dotted += [source, *(f"{source}{joint}{alias.name}" for alias in node.names if alias.name != "*")]
+    for name in dotted:
+        other = project.find(name, module)
+        if other is not None and other is not module:
+            yield other
+
+
+class Importers:
+    """Which files import a file, directly or not."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._direct: dict[str, list[Module]] = {}
+
+    def of(self, module: Module) -> list[Module]:
+        """All files that can run a file by importing it, itself first."""
+        found, todo = {module.name: module}, [module]
+        while todo:
+            for other in self.direct(todo.pop()):
+                if other.name not in found:
+                    found[other.name] = other
+                    todo.append(other)
+        return list(found.values())
+
+    def direct(self, module: Module) -> list[Module]:
+        """The files with an import of this one."""
+        if module.name not in self._direct:
+            stem = module.name.removesuffix(".py").removesuffix("/__init__").rsplit("/", 1)[-1]
+            self._direct[module.name] = [
+                other
+                for name in self.project.mentioning(stem)
+                if name.endswith(".py") and (other := self.project.module(name)) is not None
+                if other is not module and self._imports(other, module)
+            ]
+        return self._direct[module.name]
+
+    def _imports(self, other: Module, module: Module) -> bool:
+        return any(
+            found is module
+            for kind in (ast.Import, ast.ImportFrom)
+            for node in other.nodes.get(kind, ())
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for found in imported(self.project, other, node)
+        )

@@ -1,0 +1,241 @@
+"""Finds the training entries of a project, and plans for each the one edit after which one process needs no process group."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ddp_codemod.entries.api import Api, given
+from ddp_codemod.entries.collect import Collected, collect
+from ddp_codemod.entries.condition import Conditions
+from ddp_codemod.entries.environment import defaults
+from ddp_codemod.entries.guards import Guards
+from ddp_codemod.entries.history import History
+from ddp_codemod.entries.loads import Loads
+from ddp_codemod.entries.model import Found, Open, Piece, Seen
+from ddp_codemod.entries.models import Models
+from ddp_codemod.entries.reach import DEFS, Importers, Reach, has_main_guard, reach
+from ddp_codemod.entries.rewrite import rewrite
+from ddp_codemod.entries.strategy import Strategies
+from ddp_codemod.entries.work import Work
+from ddp_codemod.entries.wrapped import Wrapped
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.limits import Limits
+from ddp_codemod.rules.model import Fix
+from ddp_codemod.rules.processes import Processes
+from ddp_codemod.sites.project import Project, is_under
+
+PROGRAMS = 60  # a start that more programs share is for a person
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A call that makes a group, and what becomes of it: kept (``reason``), for a person (``problems``), or edited (``pieces``)."""
+
+    start: Seen
+    reason: Reason
+    pieces: tuple[Piece, ...] = ()
+    problems: tuple[Open, ...] = ()
+    unseen: tuple[Open, ...] = ()
+
+
+@dataclass(eq=False)
+class Programs:
+    """The programs that reach a start, and all their code."""
+
+    reaches: list[Reach] = field(default_factory=list)
+
+    @property
+    def parts(self) -> list[tuple[Module, ast.AST]]:
+        """The code of all, each part once."""
+        return list({id(part): (module, part) for one in self.reaches for module, part in one.parts}.values())
+
+
+class Entries:
+    """``limits``: which files may be changed."""
+
+    def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fix: Fix) -> None:
+        self.api = Api(tables, context.tracer.resolver)
+        self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
+        self.importers = Importers(project)
+        self._reaches: dict[str, Reach] = {}
+
+    def survey(self) -> Iterator[Entry]:
+        """Every start under the paths, by file and line; starts of one function are one entry."""
+        done: set[tuple[str, int]] = set()
+        for seen in self._starts():
+            key = (seen.module.name, id(self._home(seen)) if seen.call.role == "start" else id(seen.node))
+            if key not in done:
+                done.add(key)
+                yield self._entry(seen)
+
+    def _starts(self) -> Iterator[Seen]:
+        words = [word.encode() for word in self.api.starts]
+        for name in sorted(self.project.names):
+            data = self.project.data(name) if name.endswith(".py") and self.limits.admits(name) else b""
+            module = self.project.module(name) if any(word in data for word in words) else None
+            for node in module.nodes.get(ast.Call, ()) if module else ():
+                assert isinstance(node, ast.Call)
+                assert module is not None
+                if last_name(node.func) in self.api.starts or isinstance(node.func, ast.Name):
+                    call, qualified = self.api.call(module, node)
+                    if call is not None and call.role in ("start", "strategy", "alone"):
+                        yield Seen(module, node, call, qualified)
+
+    def _home(self, seen: Seen) -> ast.AST:
+        return next((at for at in seen.module.ancestors(seen.node) if isinstance(at, _FUNCTIONS)), seen.module.tree)
+
+    def _entry(self, start: Seen) -> Entry:
+        if start.call.role == "alone":
+            return Entry(start, Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh))
+        programs = self._programs(start)
+        if not programs.reaches:
+            return Entry(start, Reason.of("single-library"))
+        if len(programs.reaches) > PROGRAMS:
+            problem = Open(start.module, start.node, Reason.of("single-many", number=len(programs.reaches)))
+            return Entry(start, _review([problem]), problems=(problem,))
+        programs.reaches = [one for one in programs.reaches if not self._is_test(one.entry)]
+        if not programs.reaches:
+            return Entry(start, Reason.of("single-test"))
+        parts = programs.parts
+        collected = collect(self.api, parts)
+        loads = Loads(self.api.resolver, parts)
+        guards = Guards(self.api, self._sizes(collected), loads)
+        kept = self._kept(start, collected, History(self.api, guards, loads))
+        return Entry(start, kept) if kept is not None else self._planned(start, collected, guards, parts)
+
+    def _programs(self, start: Seen) -> Programs:
+        found = Programs()
+        for module in self.importers.of(start.module):
+            if has_main_guard(module) or not self.importers.direct(module):
+                if module.name not in self._reaches:
+                    self._reaches[module.name] = reach(self.project, module)
+                if self._reaches[module.name].holds(start.module, start.node):
+                    found.reaches.append(self._reaches[module.name])
+        return found
+
+    def _is_test(self, module: Module) -> bool:
+        patterns = [pattern for table in self.api.tables for pattern in table.tests]
+        return any(
+            fnmatch.fnmatch(name, pattern) for pattern in patterns for name in (module.name, module.name.rsplit("/", 1)[-1])
+        )
+
+    def _sizes(self, collected: Collected) -> frozenset[str]:
+        """Last names of what the starts and launches are given as the number of processes."""
+        found: set[str] = set()
+        for seen in collected.role("start", "launch"):
+            value = given(seen.node, seen.call.world_size)
+            value = value.body if isinstance(value, ast.IfExp) else value
+            if isinstance(value, (ast.Name, ast.Attribute)):
+                found.add(last_name(value))
+        return frozenset(found)
+
+    def _kept(self, start: Seen, collected: Collected, history: History) -> Reason | None:
+        """Why the entry stays as it is."""
+        condition = history.condition(start.module, start.node)
+        if condition is not None:
+            module, test = condition
+            return Reason.of("single-condition", test=" ".join(module.text(test).split()), at=_at(module, test))
+        bound = next(iter(collected.role("bound")), None)
+        if bound is not None:
+            why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
+            return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
+        if not collected.trains and start.call.role == "start":
+            return Reason.of("single-no-training")
+        number = history.always_several(collected.role("launch"), start if start.call.role == "start" else None)
+        return Reason.of("single-always", number=number) if number is not None else None
+
+    def _planned(self, start: Seen, collected: Collected, guards: Guards, parts: list[tuple[Module, ast.AST]]) -> Entry:
+        found = Found()
+        if start.call.role == "strategy":
+            decided = Strategies(self.api, self.facts).decide(start)
+            if isinstance(decided, Reason):
+                return Entry(start, decided)
+            if isinstance(decided, Open):
+                return Entry(start, _review([decided]), problems=(decided,))
+            if not decided:
+                return Entry(start, Reason.of("single-strategy-right", text=start.name))
+            found.pieces += decided
+        wrapped = Wrapped(self.api, parts)
+        conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
+        work = Work(self.api, conditions, guards, collected, wrapped)
+        rest = Models(self.api, guards, wrapped, _unreached(collected, parts)).run()
+        found.pieces += rest.pieces  # what nothing calls now may be called again
+        for made in (rewrite(work), Models(self.api, guards, wrapped, parts).run()):
+            found.pieces += made.pieces
+            found.problems += made.problems
+            found.unseen += made.unseen
+        if start.call.role == "start":
+            found.pieces += defaults(self.api, parts)
+        if collected.unseen:
+            self._by_name(start, parts, found)
+        for piece in found.pieces:
+            barred = self.limits.bar(piece.module.name, self.fix.id, f"{piece.module.name}:1")
+            if barred is not None:
+                found.problems.append(Open(piece.module, piece.module.tree, barred))
+        if found.problems:
+            problems = tuple({_at(one.module, one.node): one for one in found.problems}.values())
+            return Entry(start, _review(problems), problems=problems)
+        pieces = tuple(found.pieces)
+        return Entry(start, self._edited(start, conditions, pieces, found.unseen), pieces, unseen=tuple(found.unseen))
+
+    def _by_name(self, start: Seen, parts: list[tuple[Module, ast.AST]], found: Found) -> None:
+        """Files that no program imports may be what is loaded by name: their uses are made right too, or named."""
+        known = {module.name for module, _ in parts}
+        folder = start.module.name.partition("/")[0] if "/" in start.module.name else ""
+        inside = (name for name in self.project.names if is_under(name, folder) and name not in known)
+        for name in sorted(name for name in inside if self.api.candidate(self.project.data(name))):
+            module = self.project.module(name) if name.endswith(".py") and self.limits.admits(name) else None
+            if module is None or has_main_guard(module) or self._is_test(module):
+                continue
+            more: list[tuple[Module, ast.AST]] = [(module, part) for part in module.tree.body]
+            collected = collect(self.api, more)
+            if collected.role("start", "wrap", "launch", "strategy", "bound"):
+                continue
+            guards = Guards(self.api, frozenset(), Loads(self.api.resolver, more))
+            made = rewrite(Work(self.api, Conditions(self.api, guards, None), guards, collected, Wrapped(self.api, more)))
+            found.unseen += [Open(one.module, one.node, one.reason) for one in made.problems]
+            if not made.problems:
+                found.pieces += made.pieces
+
+    def _edited(self, start: Seen, conditions: Conditions, pieces: tuple[Piece, ...], unseen: list[Open]) -> Reason:
+        files = len({piece.module.name for piece in pieces})
+        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in pieces}
+        counts = {"lines": str(len(lines)), "files": str(files)}
+        if not unseen:
+            return Reason.of("single-edit", **counts)
+        what = "; ".join(
+            dict.fromkeys(f"{_at(one.module, one.node)} {dict(one.reason.args).get('text', '')}".strip() for one in unseen[:5])
+        )
+        return Reason.of("single-edit-unseen", unseen=what, **counts)
+
+
+def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:
+    """The other functions and classes of the files that hand a model to the group."""
+    reached = {id(part) for _, part in parts}
+    modules = {seen.module.name: seen.module for seen in collected.role("wrap")}
+    return [
+        (module, part)
+        for module in modules.values()
+        for part in module.tree.body
+        if isinstance(part, DEFS) and id(part) not in reached
+    ]
+
+
+def _review(problems: Iterable[Open]) -> Reason:
+    """All lines that a person has to touch, in order."""
+    lines = sorted({(one.module.name, _line(one.module, one.node)): one for one in problems}.items())
+    return Reason.of("single-review", lines=", ".join(f"{name}:{line}" for (name, line), _ in lines))
+
+
+def _line(module: Module, node: ast.AST) -> int:
+    return module.source.position(module.place(node).start)[0] if hasattr(node, "lineno") else 1
+
+
+def _at(module: Module, node: ast.AST) -> str:
+    return f"{module.name}:{_line(module, node)}"

@@ -1,0 +1,66 @@
+"""Under which tests a node runs: those of the ``if`` around it, and those of an earlier ``if ...: return``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ddp_codemod.parse.python import Module
+
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Test:
+    """A test on the way to a node. ``holds``: it is true there; otherwise it is false there."""
+
+    __test__ = False  # nothing for pytest
+    expression: ast.expr
+    holds: bool
+    around: ast.AST  # the ``if``, conditional expression or ``and``
+    beside: tuple[ast.AST, ...] = ()  # what runs instead
+
+
+def tests_around(module: Module, node: ast.AST) -> Iterator[Test]:
+    """The tests of the same function that decide whether a node runs, innermost first."""
+    child = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.If):
+            if child in parent.body:
+                yield Test(parent.test, True, parent, tuple(parent.orelse))
+            elif child in parent.orelse:
+                yield Test(parent.test, False, parent, tuple(parent.body))
+        elif isinstance(parent, ast.IfExp):
+            if child is parent.body:
+                yield Test(parent.test, True, parent, (parent.orelse,))
+            elif child is parent.orelse:
+                yield Test(parent.test, False, parent, (parent.body,))
+        elif isinstance(parent, ast.BoolOp) and isinstance(child, ast.expr):
+            for earlier in parent.values[: parent.values.index(child)]:
+                yield Test(earlier, isinstance(parent.op, ast.And), parent)
+        if isinstance(child, ast.stmt):
+            yield from _left_before(parent, child)
+        if isinstance(parent, _FUNCTIONS):
+            return
+        child = parent
+
+
+def _left_before(parent: ast.AST, child: ast.stmt) -> Iterator[Test]:
+    """``if T: return`` before a statement of the same suite."""
+    for name in ("body", "orelse", "finalbody"):
+        suite = getattr(parent, name, None)
+        if not isinstance(suite, list) or child not in suite:
+            continue
+        for earlier in suite[: suite.index(child)]:
+            while isinstance(earlier, ast.If):
+                if earlier.body and isinstance(earlier.body[-1], _LEAVES):
+                    yield Test(earlier.test, False, earlier)
+                rest = earlier.orelse
+                if len(rest) == 1 and isinstance(rest[0], ast.If):
+                    earlier = rest[0]
+                    continue
+                if rest and isinstance(rest[-1], _LEAVES):
+                    yield Test(earlier.test, True, earlier)
+                break
