@@ -80,9 +80,10 @@ def already_set(context: Context, use: Use, name: str) -> Value | None:
 def set_at(context: Context, module: Module, node: ast.AST, name: str) -> Value | None:
     """The value that the code gives the variable before a node runs; None where it does not set it.
 
-    What counts is an earlier statement of the same function, of a function around it, or of the module.
+    What counts is an earlier statement of the same function or class body, of one around it, or of the module.
     """
-    scopes = [module.tree, *(at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)))]
+    bodies = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    scopes = [module.tree, *(at for at in module.ancestors(node) if isinstance(at, bodies))]
     own = scope_of(module, node)
     start_of_use = module.place(node).start
     around = set(module.ancestors(node))

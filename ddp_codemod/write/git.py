@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ddp_codemod.write.errors import RepositoryUnreadable
 
-TIMEOUT = 30  # seconds; a repository may include a file that never ends
+TIMEOUT = 30.0  # seconds; a repository may include a file that never ends
 
 _SWITCHED_OFF = {
     "core.fsmonitor": "false",
@@ -50,6 +50,7 @@ _ASK_NOBODY = "ssh -oBatchMode=yes"
 _PLACES = frozenset(
     {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}
 )
+_NAMED = "GIT_PYTHON_GIT_EXECUTABLE"
 # where the user's own configuration lies; asked for once, and only to read it
 _CONFIGURATION = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
@@ -207,12 +208,7 @@ def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str,
     program = executable()
     if program is None:
         raise GitMissing
-    try:
-        # GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits
-        from git.cmd import safer_popen
-    except ImportError as why:  # GitPython raises it too where its own search finds no git
-        raise GitMissing from why
-    process = safer_popen(
+    process = _starter(program)(
         [program, *args],
         cwd=top,
         env=dict(environment),
@@ -227,6 +223,23 @@ def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str,
             process.kill()
             return Answer(-1, b"", f"git {args[0]}: no answer in {timeout:.0f} s")
     return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
+
+
+def _starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
+    """GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits."""
+    named = os.environ.get(_NAMED)
+    # when it is imported it starts git: this one, not whichever "git" a relative entry of the path leads to
+    os.environ[_NAMED] = program
+    try:
+        from git.cmd import safer_popen
+    except ImportError as why:
+        raise GitMissing from why
+    finally:
+        if named is None:
+            del os.environ[_NAMED]
+        else:
+            os.environ[_NAMED] = named
+    return safer_popen
 
 
 def executable() -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -171,3 +172,13 @@ def test_an_include_that_never_ends_is_cut_off(repo: Repo, monkeypatch: pytest.M
     monkeypatch.setattr("ddp_codemod.write.git.TIMEOUT", 0.2)
     assert blobs(repo.top, ["a.py"]) == {}
     apply_changes(repo.top, [FileChange("a.py", OLD, b"x")], allow_dirty=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+def test_git_of_the_folder_is_not_started_when_gitpython_is_imported(repo: Repo, trap: tuple[str, Path]) -> None:
+    repo.commit(a=OLD)
+    (repo.top / "git").symlink_to(trap[1].parent / "trap.py")
+    code = "from pathlib import Path; from ddp_codemod.write.repository import blobs; assert blobs(Path.cwd(), ['a.py'])"
+    environment = {**os.environ, "PATH": os.pathsep.join([".", os.environ["PATH"]])}
+    subprocess.run([sys.executable, "-c", code], cwd=repo.top, env=environment, check=True)
+    assert not trap[1].exists()
