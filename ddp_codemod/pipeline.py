@@ -232,9 +232,9 @@ class Run:
         if heeded is None:
             self.ignored += 1
             return
-        settled = [heed_launch_files(self.project, self.launches, heeded)]
+        settled = [heed_launch_files(self.context, self.launches, heeded)]
         if self.options.env_in == "shell":
-            settled = list(in_launch_files(self.launches, heeded))
+            settled = list(in_launch_files(self.context, self.launches, heeded))
         for part in (part for one in settled for part in apart(self.context, one)):
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part

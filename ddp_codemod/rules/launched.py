@@ -10,16 +10,17 @@ from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.shell import Launch, Script, Setting
-from ddp_codemod.rules.finding import Change, Finding, NewText, NewVariable, Splice
+from ddp_codemod.rules.finding import Change, Context, Finding, NewText, NewVariable, Splice
 from ddp_codemod.rules.model import Environment
+from ddp_codemod.rules.reach import starting
 from ddp_codemod.sites.launches import Launches
-from ddp_codemod.sites.project import Project
 
+_SHOWN = 3  # places that a reason names
 _INHERITED = frozenset({"export", "command", "image"})
 _TARGET = re.compile(r"(?m)^[^\s#:=][^:=\r\n]*:(?!=)")
 
 
-def in_launch_files(launches: Launches, finding: Finding) -> Iterator[Finding]:
+def in_launch_files(context: Context, launches: Launches, finding: Finding) -> Iterator[Finding]:
     """The finding with what it would set in Python set in the launch files; where none starts the program, or none is edited, for review."""
     variables = [change for change in finding.changes if isinstance(change, NewVariable)]
     if finding.action is not Action.EDIT or not variables:
@@ -28,7 +29,7 @@ def in_launch_files(launches: Launches, finding: Finding) -> Iterator[Finding]:
     assert finding.rule is not None
     environment = variables[0].environment
     said = {"variable": environment.name, "value": environment.value}
-    starts = dict.fromkeys(start for change in variables for start in launches.of(change.module))
+    starts = dict.fromkeys(start for change in variables for start in starting(context, launches, change.module, change.node))
     if not starts:
         names = ", ".join(dict.fromkeys(change.module.name for change in variables))
         yield finding.review(finding.rule, Reason.of("review-no-launch", name=names, **said))
@@ -44,7 +45,9 @@ def in_launch_files(launches: Launches, finding: Finding) -> Iterator[Finding]:
         elif there is None:
             by_hand.append((script, launch))
     if changes:
-        reason = Reason.of("edit-environment-launch", where=", ".join(dict.fromkeys(places)), **said)
+        places = list(dict.fromkeys(places))
+        shown = ", ".join(places[:_SHOWN]) + (f", +{len(places) - _SHOWN}" if len(places) > _SHOWN else "")
+        reason = Reason.of("edit-environment-launch", where=shown, **said)
         yield replace(finding, changes=tuple(changes), reason=reason)
     elif not by_hand:
         yield replace(finding, changes=()).keep(_kept(environment))
@@ -53,15 +56,15 @@ def in_launch_files(launches: Launches, finding: Finding) -> Iterator[Finding]:
         yield replace(made_by_hand, at=(Leaf(script, launch, "launch"),))
 
 
-def heed_launch_files(project: Project, launches: Launches, finding: Finding) -> Finding:
+def heed_launch_files(context: Context, launches: Launches, finding: Finding) -> Finding:
     """The finding; kept where every launch file that starts the program sets the variable already."""
     variables = [change for change in finding.changes if isinstance(change, NewVariable)]
     if finding.action is not Action.EDIT or not variables or len(variables) < len(finding.changes):
         return finding
     environment = variables[0].environment
-    if not project.scripts(environment.name):
+    if not context.tracer.resolver.project.scripts(environment.name):
         return finding
-    starts = dict.fromkeys(start for change in variables for start in launches.of(change.module))
+    starts = dict.fromkeys(start for change in variables for start in starting(context, launches, change.module, change.node))
     there = [_set_there(script, launch, environment.name) for script, launch in starts]
     if there and all(setting and (not environment.override or setting.value == environment.value) for setting in there):
         return replace(finding, changes=()).keep(_kept(environment))
