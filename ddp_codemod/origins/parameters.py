@@ -62,20 +62,24 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
 
 
 def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
-    """What the calls of a function pass under a name that its ``**kwargs`` takes in; None where the leaf is no such parameter."""
+    """What the calls of a function pass under a name that its ``**kwargs`` takes in.
+
+    None where the leaf is no such parameter, and where nothing in the project calls the function.
+    """
     module, node = leaf.code
     arguments = module.parents.get(node)
     function = module.parents.get(arguments) if arguments else None
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
         return None
     found: list[Leaf] = []
-    for given in callers(tracer, module, function):
+    calls = callers(tracer, module, function)
+    for given in calls:
         for keyword in given.keywords:
             if keyword.arg == name:
                 reason = Reason.of("hop-argument", name=name, function=function.name)
                 step = leaf.way.hop(given.module.place(given.call), reason, "argument")
                 found += tracer.trace(given.module, keyword.value, _in(step, None))
-    return found
+    return found if calls else None
 
 
 def _to_base(call: ast.Call) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ddp_codemod.model import Action, Advisory, Edit, Reason
+from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
 from ddp_codemod.rules.switches import is_backend
 from ddp_codemod.rules.tied import tied
 from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.scopes import scope_of
 
 Writable = Callable[[str], bool]
 
@@ -19,18 +21,47 @@ def advise(
     context: Context, finder: Finder, findings: Sequence[Finding], edits: Sequence[Edit], writable: Writable
 ) -> Iterator[Advisory]:
     """All notes about the files that may be written."""
-    yield from _warnings(context, findings)
+    yield from _warnings(context, findings, writable)
     yield from _missing_imports(context, finder, writable)
     yield from tied(context, findings, edits, writable)
 
 
-def _warnings(context: Context, findings: Sequence[Finding]) -> Iterator[Advisory]:
+def _warnings(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
     """The platform's warnings whose backend comes out somewhere, each once."""
     for warning in context.platform.warnings:
-        if any(warning.when_backend in _outcomes(finding) for finding in findings):
-            if context.versions.holds(warning.when) is not False:
-                text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
-                yield Advisory("", 0, warning.id, Reason.of("platform-warning", **text))
+        about = [finding for finding in findings if warning.when_backend in _outcomes(finding)]
+        if warning.when_wraps:
+            sure = (warning.when_backend,)
+            about = [finding for finding in about if finding.use.surface.default_group and finding.resolves_to == sure]
+        if not about:
+            continue
+        if context.versions.holds(warning.when) is False:
+            continue
+        text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
+        places = [where for finding in about if (where := _wrapped_beside(context, finding, warning.when_wraps, writable))]
+        for at, row in dict.fromkeys(places) or {("", 0): None}:
+            yield Advisory(at, row, warning.id, Reason.of("platform-warning", **text))
+
+
+def _wrapped_beside(
+    context: Context, finding: Finding, wrappers: Mapping[str, str], writable: Writable
+) -> tuple[str, int] | None:
+    """Where a group is made whose own function hands a model to one of the wrappers with its keyword; None where it does not."""
+    module, made = finding.use.module, finding.use.call
+    if not isinstance(module, Module) or not isinstance(made, ast.AST) or not writable(module.name):
+        return None
+    calls = (call for found in calls_of(module).values() for call in found if wrappers and call.keywords)
+    for call in calls:
+        if scope_of(module, call) is not scope_of(module, made):
+            continue
+        asked = {wrappers[name] for name in context.tracer.resolver.names(module, call.func) if name in wrappers}
+        if any(keyword.arg in asked and not _is_none(keyword.value) for keyword in call.keywords):
+            return module.name, module.source.position(module.place(finding.argument or made).start)[0]  # type: ignore[arg-type]
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _outcomes(finding: Finding) -> set[str]:

@@ -120,12 +120,9 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     key: str = ""
     shown_by: tuple[Name, ...] = ()
     default_group: bool = False  # it creates the default process group: environment has to be set before it
-    # A method that shows that the object made here trains ("backward"): without a call of it in the project the call is kept.
-    trains: str | None = None
-    # It makes the default group only where none exists: no site where the file makes one itself.
-    if_no_group: bool = False
-    # Its last name is distinctive: a call by it through something unknown is listed for review where its value would be wrong.
-    by_name: bool = False
+    trains: str | None = None  # a method that shows that the object made here trains; kept where the project never calls it
+    if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself
+    by_name: bool = False  # its last name is distinctive: called on something unknown it is listed where its value would be wrong
     missing_on: tuple[Name, ...] = ()  # platforms whose torch has no such name: importing it fails there
     parameters: tuple[Parameter, ...] = ()
     edit_applicability: Literal["safe", "unsafe"] = "safe"
@@ -163,6 +160,8 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
 
     id: Name
     when_backend: Name  # a site comes out, or is edited to, this backend
+    # Only for default groups, and said at one whose function calls this with this keyword (DDP, device_ids).
+    when_wraps: dict[str, str] = {}
     when: When = {}  # not where this does not hold for any version that the project admits
     message: str
     message_zh: str = ""  # here and elsewhere: without it the Chinese reader gets the English
