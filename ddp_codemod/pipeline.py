@@ -15,6 +15,7 @@ from ddp_codemod.discover.root import find_root
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.plan import Planner
+from ddp_codemod.edits.portable import Style
 from ddp_codemod.entries.plan import planned
 from ddp_codemod.entries.survey import Entries
 from ddp_codemod.model import Action, Decision, Place, Reason, Skipped, Survey
@@ -65,6 +66,7 @@ class Options:
     fixes: tuple[str, ...] = ()
     root: Path | None = None
     progress: Progress | None = None
+    style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
     env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
     scope: Scope = field(default_factory=Scope)  # what the project leaves out
     torch: Stated | None = None
@@ -136,8 +138,13 @@ class Run:
         whole = Whole(self.context, switches(self.context, findings), Imports(self.project), rules)
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
         findings += [finding for made in adapter.findings() for finding in self._heeded(made)]
+        style = Style(self.options.platform, self.versions, self.options.rules) if self.options.style == "portable" else None
         planner = Planner(
-            self.options.rules, self.limits, partial(droppable, self.context, self._pure), partial(reexported, self.context)
+            self.options.rules,
+            self.limits,
+            partial(droppable, self.context, self._pure),
+            partial(reexported, self.context),
+            style,
         )
         plan = planner.plan(findings)
         decided = {made for finding in plan.findings for made in decisions_of(finding)}

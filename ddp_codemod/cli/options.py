@@ -31,6 +31,7 @@ class Settings:
     folders: tuple[Path, ...] = ()
     torch_version: str | None = None
     env_in: str = "python"
+    style: str = "pin"
     unsafe: bool = False
     strict: bool = False
     format: str = "text"
@@ -66,6 +67,8 @@ class Settings:
             words += ["--torch-version", self.torch_version]
         if self.env_in != "python":
             words += ["--env-in", self.env_in]
+        if self.style != "pin":
+            words += ["--style", self.style]
         if self.unsafe and "--unsafe" not in more:
             words.append("--unsafe")
         return command_line([*words, *more])
@@ -94,6 +97,7 @@ _SURVEY = (
     _FOLDERS,
     option("--torch-version", metavar="VERSION", help="help-torch-version"),
     option("--env-in", type=click.Choice(["python", "shell"]), default="python", help="help-env-in"),
+    option("--style", type=click.Choice(["pin", "portable"]), default="pin", help="help-style"),
     option("--unsafe", is_flag=True, help="help-unsafe"),
     option("--strict", is_flag=True, help="help-strict"),
     _SURVEY_FORMAT,

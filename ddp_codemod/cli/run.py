@@ -73,6 +73,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         scope=config.scope,
         env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,
+        style="portable" if settings.style == "portable" else "pin",
     )
     return Job(settings, console, options, root)
 

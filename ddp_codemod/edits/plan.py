@@ -11,6 +11,7 @@ from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
+from ddp_codemod.edits.portable import Style, guard, portable_edits
 from ddp_codemod.edits.values import first_quote, new_value
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
@@ -53,6 +54,7 @@ class Planner:
     limits: Limits  # which files may be changed
     purely: Callable[[Module, ast.expr], bool]  # whether an expression can be dropped without losing an effect
     reexported: Callable[[Module, str], bool]  # whether another file takes the name from this one
+    style: Style | None = None  # how portable code is written; None: values are pinned
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _made: dict[Key, Edit] = field(default_factory=dict)
     _dropped: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
@@ -82,6 +84,11 @@ class Planner:
     def _settle(self, finding: Finding) -> Finding:
         if finding.action is not Action.EDIT:
             return finding
+        portable = self.style is not None and self.style.applies(finding)
+        if portable and self.style is not None:
+            finding = self.style.said(finding)
+            if finding.action is not Action.EDIT:
+                return finding
         made: list[list[Edit]] = []
         for change in finding.changes:
             edits = self._edits(finding, change)
@@ -130,14 +137,28 @@ class Planner:
                 module.name, start, end, after, finding.rule, finding.applicability, finding.reason, group, recipe, anchor
             )
 
-        made = self._change(finding, change, edit)
+        style = self.style if self.style is not None and self.style.applies(finding) else None
+        if style is None:
+            made = self._change(finding, change, edit)
+        else:
+
+            def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
+                return self._import(module, package, name, use, group, finding)
+
+            made = portable_edits(style, finding, change, edit, imported)
         if isinstance(made, Reason):
             return made
-        if finding.required_import is not None and isinstance(finding.use, Use):
-            needed = self._import(finding.use.module, finding.required_import, None, finding.use.call, group, finding)
+        if isinstance(change, NewText) and style is not None:
+            made += admitting_edits(finding, change.leaf, change.text, made[-1], self.rules)
+        plugin = None if style is not None and style.plugin_loads_itself(finding) else finding.required_import
+        if plugin is not None and isinstance(finding.use, Use):
+            needed = self._import(finding.use.module, plugin, None, finding.use.call, group, finding)
             if isinstance(needed, Reason):
                 return needed
-            made += needed[0]
+            guarded = [guard(edit) for edit in needed[0]] if style is not None else needed[0]
+            if None in guarded:
+                return Reason.of("review-portable-import", name=plugin)
+            made += [edit for edit in guarded if edit is not None]
         for beside in made:  # a list in another file that has to admit the new name, say
             if barred := self.limits.bar(beside.name, finding.rule, beside.name):
                 return barred

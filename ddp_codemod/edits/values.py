@@ -34,10 +34,10 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     outer = leaf.outer
     if outer is not None and _collapses(leaf, outer, text, rules) and purely(module, outer):
         place = module.place(outer)
-        return NewValue(place.start, place.end, _text(leaf, text, rules, outer), outer)
+        return NewValue(place.start, place.end, written(leaf, text, rules, outer), outer)
     place = module.place(node)
     if leaf.kind == "enum":
-        return NewValue(place.start, place.end, _text(leaf, text, rules, node))
+        return NewValue(place.start, place.end, written(leaf, text, rules, node))
     if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(leaf.value, Default):
         return NewValue(place.start, place.end, _quoted(text, first_quote(module, node)))
     return None
@@ -56,7 +56,7 @@ def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:
     return None
 
 
-def _text(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
+def written(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
     """An enum member stays one where torch itself has the new name; everything else is a string in the code's quotes."""
     known = rules.backends.get(text)
     if leaf.kind == "enum" and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:

@@ -51,8 +51,19 @@ class Facts:
         if isinstance(node, ast.Attribute):
             return self._member(module, node)
         if isinstance(node, ast.Call):
-            return self._call(module, node)
+            return self._has(module, node) or self._call(module, node)
         return UNKNOWN
+
+    def _has(self, module: Module, node: ast.Call) -> Known | None:
+        """``hasattr(torch, "npu")`` where a fact about torch.npu is true: then it is there."""
+        if isinstance(node.func, ast.Name) and node.func.id == "hasattr" and len(node.args) == 2:
+            name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
+            if isinstance(name, str) and isinstance(node.args[0], (ast.Name, ast.Attribute)):
+                for owner_name in self.resolver.names(module, node.args[0]):
+                    inside = f"{owner_name}.{name}."
+                    if any(fact.startswith(inside) and value is True for fact, value in self.facts.items()):
+                        return Known(True)
+        return None
 
     def _variable(self, module: Module, node: ast.Name, frame: Frame | None) -> Value:
         scope = scope_of(module, node)

@@ -38,6 +38,7 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     platform: str | None = None  # a surface's or fix's example names the platform, a platform's own does not
     rules: tuple[str, ...] = ()  # fixes asked for beside the platform's own
     unsafe: bool = False  # apply unsafe edits too
+    style: Literal["pin", "portable"] = "pin"
     versions: When = {}  # what the project states about packages
 
 
@@ -61,6 +62,7 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
 
     names: tuple[Name, ...]  # the first is the one to import
     keyword: Name
+    default: str = "None"  # source text of what leaving the keyword out means
 
 
 class TextObject(RuleEntry, frozen=True, kw_only=True):
@@ -177,6 +179,19 @@ class Detection(RuleEntry, frozen=True, kw_only=True):
     reason_zh: str = ""
 
 
+class Portable(RuleEntry, frozen=True, kw_only=True):
+    """A condition of Python that tells the platform from others, for --style portable. The first that fits is taken: the shortest first."""
+
+    condition: Name  # {0}, {1} ... are the imports, as the file writes them
+    imports: tuple[Name, ...] = ()  # "os", or "torch.distributed:is_nccl_available" for an object of a module
+    keeps: bool = False  # true where the old value stays, not where the new one is needed
+    replaces: tuple[Name, ...] = ()  # right only in place of these backends; empty: of anything
+    when: When = {}  # versions that all have what it asks
+    applicability: Literal["safe", "unsafe"] = "safe"
+    why: str = ""  # a clause: what else it changes
+    why_zh: str = ""
+
+
 class Platform(RuleEntry, frozen=True, kw_only=True):
     """rules/platforms/ID.toml: facts plus wanted values."""
 
@@ -190,6 +205,8 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     facts: dict[str, FactValue]
     backend: BackendChoice
     device_types: tuple[Name, ...] = ()  # those of such a machine: a table from device types to backends is read for these
+    portable: tuple[Portable, ...] = ()
+    loads_itself: When = {}  # versions of torch that import the plugin without being told
     required_import: str | None = None  # module without which the wanted backend is unknown to torch
     detection: tuple[Detection, ...] = ()
     offered: tuple[Detection, ...] = ()  # what shows that a person may want this platform, whatever the machine is taken for

@@ -4,6 +4,9 @@ A machine is a dict with ``root`` (the project's folder) and any of
 
 ``gpus``: how many devices torch.cuda shows; ``hip``: they are AMD's
 ``os.name``, ``sys.platform``, ``platform.system``: what the project's own files are told
+``cuda``: torch is a CUDA build; ``names``: what the GPUs are called
+``nccl``: whether torch was built with it
+``accelerator``: "npu" and its like, which then is there as torch.npu
 ``libuv``: false where torch was built without it
 
 Tensors and modules stay on the CPU wherever they are sent. torch.distributed is left alone: a CPU build has gloo and no NCCL.
@@ -30,6 +33,16 @@ def install(machine: dict[str, Any]) -> None:
 def _change_torch(machine: dict[str, Any]) -> None:
     if "gpus" in machine:
         _show_gpus(machine["gpus"], machine.get("hip", False))
+    import torch
+
+    if "names" in machine:
+        torch.cuda.get_device_name = lambda device=None: machine["names"][device or 0]
+    if machine.get("cuda"):
+        torch.version.cuda = "12.8"
+    if "nccl" in machine:
+        torch.distributed.is_nccl_available = lambda: machine["nccl"]
+    if "accelerator" in machine:
+        setattr(torch, machine["accelerator"], types.SimpleNamespace(is_available=lambda: True))
     if not machine.get("libuv", True):
         import nolibuv
 

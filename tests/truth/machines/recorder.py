@@ -24,7 +24,7 @@ import torch.multiprocessing
 
 WATCHED = ("USE_LIBUV", "NCCL_")
 PLUGIN_FOLDER = Path(__file__).with_name("plugins")
-PLUGINS = [path.stem for path in PLUGIN_FOLDER.glob("*.py")]
+PLUGINS = ["habana_frameworks.torch.distributed.hccl", *(path.stem for path in PLUGIN_FOLDER.glob("*.py"))]
 
 
 class Recorded(BaseException):
@@ -65,7 +65,7 @@ def run(job: dict[str, Any], result: Path) -> None:
     torch.multiprocessing.spawn = lambda function, args=(), nprocs=1, **_options: function(0, *args)
     os.chdir(root)
     entry = Path(root, job["entry"])
-    sys.path[:0] = [str(entry.parent), str(PLUGIN_FOLDER)]
+    sys.path[:0] = [str(entry.parent), *([str(PLUGIN_FOLDER)] if job["machine"].get("plugins", True) else [])]
     sys.argv = [str(entry), *job["arguments"]]
     try:
         runpy.run_path(str(entry), run_name="__main__")

@@ -1,0 +1,208 @@
+"""Portable style: the new value where the platform shows itself, and the old one everywhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ddp_codemod.edits.objects import call_text
+from ddp_codemod.edits.values import first_quote, new_value, written
+from ddp_codemod.model import Applicability, Edit, Reason, Recipe
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewObject, NewText, NewVariable
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Platform, Portable
+from ddp_codemod.rules.versions import Versions
+
+# Where ``a if b else c`` may stand without parentheses.
+_OPEN = (
+    ast.Call,
+    ast.keyword,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.Return,
+    ast.arguments,
+    ast.Dict,
+    ast.List,
+    ast.Tuple,
+    ast.Subscript,
+)
+_RECIPES = frozenset({"replace-backend", "init-method-query"})
+Import = Callable[[Module, str, "str | None", ast.AST], "tuple[list[Edit], str] | Reason"]
+Make = Callable[..., Edit]
+
+
+@dataclass(frozen=True)
+class Style:
+    """What writing portably needs to know of the run."""
+
+    platform: Platform
+    versions: Versions
+    rules: Rules
+
+    def applies(self, finding: Finding) -> bool:
+        """Whether the rule behind the finding writes values that hang on the platform."""
+        return finding.rule is not None and self.rules.fixes[finding.rule].recipe in _RECIPES
+
+    def entry(self, finding: Finding, change: Change) -> Portable | None:
+        """The shortest condition that is right for what is replaced, at the versions that the project admits."""
+        replaced = _replaced(self, finding, change)
+        for entry in self.platform.portable:
+            if self.versions.holds(entry.when, finding.use.module.name) is True:
+                if not entry.replaces or (replaced and replaced <= {*entry.replaces, self.platform.backend.wanted}):
+                    return entry
+        return None
+
+    def said(self, finding: Finding) -> Finding:
+        """The finding with what its condition costs; for review where the platform has none."""
+        left = tuple(change for change in finding.changes if not self._chosen(finding, change))
+        if not left:
+            return finding.keep(Reason.of("keep-portable", platform=self.platform.id))
+        finding = replace(finding, changes=left)
+        entry = self.entry(finding, left[0])
+        assert finding.rule is not None
+        if entry is None:
+            return finding.review(finding.rule, Reason.of("review-portable-none", platform=self.platform.id))
+        unsafe = entry.applicability == "unsafe"
+        if not unsafe:
+            return finding
+        said = Reason.of("edit-portable", wanted=self.platform.backend.wanted, why=entry.why, why_zh=entry.why_zh)
+        return replace(finding, applicability=Applicability.UNSAFE, reason=said)
+
+    def _chosen(self, finding: Finding, change: Change) -> bool:
+        """Whether the value is the other branch of a condition that this style writes."""
+        if (
+            not isinstance(change, NewText)
+            or not isinstance(change.leaf.module, Module)
+            or not isinstance(change.leaf.node, ast.expr)
+        ):
+            return False
+        module, entry = change.leaf.module, self.entry(finding, change)
+        around = module.parents.get(change.leaf.node)
+        if (
+            entry is None
+            or not isinstance(around, ast.IfExp)
+            or change.leaf.node is not (around.body if entry.keeps else around.orelse)
+        ):
+            return False
+        pattern = re.sub(r"\\\{\d\\\}", r"[\\w.]+", re.escape(entry.condition.replace("{{", "\0").replace("}}", "\1")))
+        return re.fullmatch(pattern.replace("\0", "{").replace("\1", "}"), module.text(around.test)) is not None
+
+    def plugin_loads_itself(self, finding: Finding) -> bool:
+        """Whether torch imports the platform's plugin without being told, at every version that the project admits."""
+        when = self.platform.loads_itself
+        return bool(when) and self.versions.holds(when, finding.use.module.name) is True
+
+
+def portable_edits(style: Style, finding: Finding, change: Change, make: Make, imported: Import) -> list[Edit] | Reason:
+    """The edits of one change, with a condition in place of the bare value."""
+    entry = style.entry(finding, change)
+    if entry is None:
+        return Reason.of("review-portable-none", platform=style.platform.id)
+    if isinstance(change, NewText):
+        return _text(style, entry, change, make, imported)
+    if isinstance(change, NewKeyword):
+        omitted = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
+        old = f'"{omitted}"' if omitted is not None else "None"
+        return _keyword(entry, change.module, change.call, change.keyword, change.value, old, make, imported)
+    if isinstance(change, NewHandler | NewObject):
+        return _object(entry, change, make, imported)
+    if isinstance(change, NewVariable):
+        return Reason.of("review-portable-variable", variable=change.environment.name, value=change.environment.value)
+    return Reason.of("review-portable-file", platform=style.platform.id)
+
+
+def _replaced(style: Style, finding: Finding, change: Change) -> set[str]:
+    """The names of the backends that the change replaces; {} where it is no backend."""
+    assert finding.rule is not None
+    if style.rules.fixes[finding.rule].recipe != "replace-backend":
+        return set()
+    value = change.leaf.value if isinstance(change, NewText) else None
+    text = str(value.value) if isinstance(value, Known) and value.value is not None else style.platform.backend.default
+    return {part.rpartition(":")[2].lower() for part in text.split(",")}
+
+
+def _condition(entry: Portable, module: Module, node: ast.AST, imported: Import) -> tuple[list[Edit], str] | Reason:
+    """The condition as the file writes it, and the imports that it needs."""
+    edits: list[Edit] = []
+    names: list[str] = []
+    for wanted in entry.imports:
+        package, _, name = wanted.partition(":")
+        made = imported(module, package, name or None, node)
+        if isinstance(made, Reason):
+            return made
+        edits += made[0]
+        names.append(made[1])
+    return edits, entry.condition.format(*names)
+
+
+def _choice(entry: Portable, condition: str, wanted: str, old: str) -> str:
+    return f"{old} if {condition} else {wanted}" if entry.keeps else f"{wanted} if {condition} else {old}"
+
+
+def _text(style: Style, entry: Portable, change: NewText, make: Make, imported: Import) -> list[Edit] | Reason:
+    leaf = change.leaf
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+        return Reason.of("review-portable-file", platform=style.platform.id)
+    module, node = leaf.module, leaf.node
+    if new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
+        return Reason.of("review-not-editable", text=leaf.text)
+    needed = _condition(entry, module, node, imported)
+    if isinstance(needed, Reason):
+        return needed
+    place = module.place(node)
+    text = _choice(entry, needed[1], written(leaf, change.text, style.rules, node), module.text(node))
+    if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
+        text = f"({text})"
+    return [*needed[0], make(place.start, place.end, text)]
+
+
+def _keyword(
+    entry: Portable, module: Module, call: ast.Call, keyword: str, value: str, old: str, make: Make, imported: Import
+) -> list[Edit] | Reason:
+    needed = _condition(entry, module, call, imported)
+    if isinstance(needed, Reason):
+        return needed
+    place = module.place(call)
+    recipe = Recipe("add-keyword", (("name", keyword), ("value", _choice(entry, needed[1], value, old))))
+    return [*needed[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
+
+
+def _object(entry: Portable, change: NewHandler | NewObject, make: Make, imported: Import) -> list[Edit] | Reason:
+    module, call = change.module, change.call
+    needed = _condition(entry, module, call, imported)
+    if isinstance(needed, Reason):
+        return needed
+    node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
+    quote = first_quote(module, node) if node is not call else '"'
+    if isinstance(change, NewHandler):
+        package, _, name = change.handler.names[0].rpartition(".")
+        keyword, old, arguments = change.handler.keyword, change.handler.default, ""
+    else:
+        package, name, keyword, old = change.package, change.name, change.keyword, "None"
+        arguments = call_text("", change.arguments, quote)[1:-1]
+    made = imported(module, package, name, call)
+    if isinstance(made, Reason):
+        return made
+    value = f"{keyword}={_choice(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
+    text = f"{made[1]}({', '.join(part for part in (arguments, value) if part)})"
+    place = module.place(node)
+    if node is not call:
+        return [*needed[0], *made[0], make(place.start, place.end, text)]
+    kind, key = ("append-to-list-keyword", "element") if isinstance(change, NewHandler) else ("add-keyword", "value")
+    recipe = Recipe(kind, (("name", change.parameter), (key, text)))
+    return [*needed[0], *made[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
+
+
+def guard(edit: Edit) -> Edit | None:
+    """The import of a plugin that other platforms do not have; None where the line has no room for it."""
+    statement = (edit.after or "").strip()
+    if not (edit.after or "").startswith(statement) or (edit.after or "").count(statement) != 1 or ";" in (edit.after or ""):
+        return None
+    ending = (edit.after or "")[len(statement) :]
+    newline = "\r\n" if "\r\n" in ending else "\n"
+    lines = ("try:", f"    {statement}", "except ImportError:", "    pass")
+    return replace(edit, after=newline.join(lines) + ending)
