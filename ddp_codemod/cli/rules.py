@@ -33,8 +33,20 @@ def list_(settings: Settings) -> None:
         bringing = ", ".join(platform.id for platform in rules.platforms.values() if ident in platform.rules)
         rows.append((ident, in_language(fix, "title", settings.lang), bringing or console.text("rules-asked")))
     surfaces = [(ident, ", ".join(one.name for one in surface.parameters)) for ident, surface in sorted(rules.surfaces.items())]
+    advice = [(ident, in_language(one, "title", settings.lang)) for ident, one in sorted(rules.advice.items())]
     head, next_ = console.text("rules-head"), console.text("rules-next")
-    for line in (head, *table(rows), "", console.text("surfaces-head"), *table(surfaces), "", next_):
+    for line in (
+        head,
+        *table(rows),
+        "",
+        console.text("surfaces-head"),
+        *table(surfaces),
+        "",
+        console.text("advice-head"),
+        *table(advice),
+        "",
+        next_,
+    ):
         console.out(line)
 
 
@@ -49,7 +61,7 @@ def show(settings: Settings, ident: str) -> None:
     rules = rules_here(settings)
     lines = describe(ident, rules, settings.lang, console.ink(sys.stdout))
     if not lines:
-        raise unknown("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces])
+        raise unknown("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces, *rules.advice])
     for line in lines:
         console.out(line)
 

@@ -13,7 +13,7 @@ from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.portable import Style, guard, portable_edits
 from ddp_codemod.edits.values import first_quote, new_value
-from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
+from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import (
@@ -225,7 +225,9 @@ class Planner:
             needed = self._import(change.module, change.package, None, change.node, group, finding)
         if isinstance(needed, Reason):
             return needed
-        return [*needed[0], *(edit(start, end, text.replace(PACKAGE, needed[1])) for start, end, text in change.pieces)]
+        start, end = change.pieces[0][0], change.pieces[-1][1]
+        inside = [(first - start, last - start, text.replace(PACKAGE, needed[1])) for first, last, text in change.pieces]
+        return [*needed[0], edit(start, end, replaced(change.module.source.text[start:end], inside))]
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, environment = change.module, change.environment

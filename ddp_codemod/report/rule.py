@@ -8,6 +8,7 @@ from difflib import unified_diff
 from ddp_codemod.messages import in_language, text
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import wrapped
+from ddp_codemod.rules.advisory import Advice, AdviceExample
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Example, Fix, Platform, Surface
 
@@ -23,7 +24,21 @@ def describe(ident: str, rules: Rules, lang: str, ink: Ink) -> list[str]:
         block += _platform(platform, lang, ink)
     if (surface := rules.surfaces.get(ident)) is not None:
         block += _surface(surface, lang, ink)
+    if (advice := rules.advice.get(ident)) is not None:
+        block += _advice(advice, lang, ink)
     return block
+
+
+def _advice(advice: Advice, lang: str, ink: Ink) -> list[str]:
+    block = [*_title(advice, lang, ink), *_wrapped(in_language(advice, "text", lang)), ""]
+    if advice.platforms:
+        block.append(text("advice-platforms", lang, platforms=", ".join(advice.platforms)))
+    block += [text("advice-when", lang, package=package, versions=versions) for package, versions in advice.when.items()]
+    if advice.backend:
+        block.append(text("advice-backend", lang, backends=", ".join(advice.backend)))
+    if advice.rewrite is not None:
+        block.append(text("rule-applicability", lang, applicability=text(f"applicability-{advice.rewrite.applicability}", lang)))
+    return block + _sources(advice.source, lang) + _examples(advice.examples, lang, ink)
 
 
 def _fix(fix: Fix, rules: Rules, lang: str, ink: Ink) -> list[str]:
@@ -62,7 +77,7 @@ def _surface(surface: Surface, lang: str, ink: Ink) -> list[str]:
     ]
 
 
-def _title(entry: Fix | Platform, lang: str, ink: Ink) -> list[str]:
+def _title(entry: Fix | Platform | Advice, lang: str, ink: Ink) -> list[str]:
     return [f"{ink(entry.id, 'bold')}: {in_language(entry, 'title', lang)}", ""]
 
 
@@ -74,7 +89,7 @@ def _sources(sources: Iterable[str], lang: str) -> list[str]:
     return [text("rule-source", lang, source=source) for source in sources]
 
 
-def _examples(examples: Iterable[Example], lang: str, ink: Ink) -> list[str]:
+def _examples(examples: Iterable[Example | AdviceExample], lang: str, ink: Ink) -> list[str]:
     block: list[str] = []
     for example in examples:
         key = "rule-example-on" if example.platform else "rule-example"
@@ -85,7 +100,7 @@ def _examples(examples: Iterable[Example], lang: str, ink: Ink) -> list[str]:
     return block
 
 
-def _diff(example: Example, ink: Ink) -> list[str]:
+def _diff(example: Example | AdviceExample, ink: Ink) -> list[str]:
     before = example.before.splitlines()
     if example.after is None:
         return [" " + line for line in before]
