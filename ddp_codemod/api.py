@@ -21,6 +21,7 @@ from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import FileChange, Reason, Survey
 from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import RuleError, Rules, load
+from ddp_codemod.versions import given
 
 AnyPath = Union[str, os.PathLike[str]]
 Action = Literal["edit", "keep", "review"]
@@ -135,15 +136,17 @@ def plan(
     *,
     rules: Iterable[str] = (),
     rule_folders: Iterable[AnyPath] = (),
+    torch_version: str | None = None,
     unsafe: bool = False,
     lang: Literal["en", "zh"] = "en",
 ) -> Plan:
     """Look through a project and work out its port; nothing is written.
 
     ``paths`` are files and folders of one project, whose ``[tool.ddp-codemod]`` is heeded; it may name the platform too. ``rules``
-    are ids beside those that the platform brings; ``unsafe`` takes unsafe edits into the patch. Raises PlanError.
+    are ids beside those that the platform brings; ``torch_version`` counts more than what the project's files state; ``unsafe``
+    takes unsafe edits into the patch. Raises PlanError.
     """
-    found = look(paths, platform, rules=rules, rule_folders=rule_folders)
+    found = look(paths, platform, rules=rules, rule_folders=rule_folders, torch_version=torch_version)
     rendered = rendered_edits(found, unsafe)
     return _plan(found, rendered, lang)
 
@@ -154,10 +157,10 @@ def look(
     *,
     rules: Iterable[str] = (),
     rule_folders: Iterable[AnyPath] = (),
+    torch_version: str | None = None,
 ) -> Survey:
     """The survey behind a plan."""
-    given = (paths,) if isinstance(paths, (str, os.PathLike)) else tuple(paths)
-    where = tuple(Path(path) for path in given)
+    where = tuple(map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths))
     for path in where:
         if not path.exists():
             raise PlanError(f"{path}: no such file or folder")
@@ -166,15 +169,17 @@ def look(
     try:
         root = find_root(where)
         config = read(root)
-        known = load((*config.folders, *map(Path, rule_folders)))
+        known = load(config.all_folders(map(Path, rule_folders)))
         check(config, known)
+        asked = [name for name, package in known.packages.items() if package.asked] if torch_version else []
+        versions = {name: given(torch_version or "", name, "torch_version") for name in asked}
     except (ConfigError, RuleError, ValueError) as why:
         raise PlanError(sentence(why.reason) if isinstance(why, ConfigError) else str(why)) from None
     fixes = tuple(dict.fromkeys((*config.rules, *rules)))
     for ident in fixes:
         _known("rule", ident, known.fixes)
     chosen = known.platforms[_platform(platform, config, known)]
-    return survey(Options(where, chosen, known, fixes, root, scope=config.scope))
+    return survey(Options(where, chosen, known, fixes, root, scope=config.scope, versions=versions))
 
 
 def rendered_edits(found: Survey, unsafe: bool) -> Rendered:

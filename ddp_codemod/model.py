@@ -201,6 +201,10 @@ class Edit:
         return (self.group, *self.also)
 
 
+# The notes that the engine itself gives; a platform's warnings are notes of their own ids.
+MISSING_NAME, TIED = NOTES = ("missing-name", "tied-to-the-name")
+
+
 @dataclass(frozen=True, slots=True)
 class Advisory:
     """A note about a line (line 0: about the project) that no edit cures."""

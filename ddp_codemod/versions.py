@@ -27,6 +27,13 @@ class Stated:
     origin: str
 
 
+def given(version: str, package: str, origin: str) -> Stated:
+    """A version that somebody names. Raises ValueError where it is none."""
+    from packaging.version import Version
+
+    return Stated(package, f"=={Version(version).public}", origin)
+
+
 def holds(condition: str, stated: Stated | None) -> bool | None:
     """Whether a condition (a PEP 440 specifier; "" is always true) is met by every stated version.
 

@@ -44,7 +44,7 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
         raise fail("diagnose-apply-json")
     project = existing(target or ".")
     config, rules = configured(root_of([project]), settings.folders)
-    settings = replace(settings, folders=(*config.folders, *settings.folders))
+    settings = replace(settings, folders=config.all_folders(settings.folders))
     console = Console(settings.lang, settings.color, settings.quiet)
     name = console.text("diagnose-stdin") if log == STDIN else log or ""
     size = 0 if log in (None, STDIN) else existing(name).stat().st_size

@@ -118,16 +118,13 @@ def given_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
     """The version that --torch-version names. Raises Failure where it is none."""
     if settings.torch_version is None:
         return {}
-    from packaging.version import InvalidVersion, Version
+    from ddp_codemod.versions import given
 
-    from ddp_codemod.versions import Stated
-
-    try:
-        version = Version(settings.torch_version).public
-    except InvalidVersion:
-        raise fail("torch-version-bad", word=settings.torch_version) from None
     asked = (package.name for package in rules.packages.values() if package.asked)
-    return {name: Stated(name, f"=={version}", "--torch-version") for name in asked}
+    try:
+        return {name: given(settings.torch_version, name, "--torch-version") for name in asked}
+    except ValueError:
+        raise fail("torch-version-bad", word=settings.torch_version) from None
 
 
 def configured(root: Path, folders: Iterable[Path]) -> tuple[Config, Rules]:
@@ -136,7 +133,7 @@ def configured(root: Path, folders: Iterable[Path]) -> tuple[Config, Rules]:
 
     try:
         config = read(root)
-        rules = load_rules((*config.folders, *folders))
+        rules = load_rules(config.all_folders(folders))
         check(config, rules)
     except ConfigError as why:
         raise Failure(why.reason) from None

@@ -105,7 +105,7 @@ def _verify(settings: Settings, console: Console, request: Request) -> int:
     paths = tuple(existing(path) for path in settings.paths)
     root = root_of(paths)
     config, rules = configured(root, settings.folders)
-    settings = replace(settings, folders=(*config.folders, *settings.folders))
+    settings = replace(settings, folders=config.all_folders(settings.folders))
     platform = rules.platforms[_platform(settings, console, request, rules)]
     stores = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "init-method-query")
     found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root, scope=config.scope))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ddp_codemod.discover.files import content as plain
 from ddp_codemod.discover.scope import Scope, fault
 from ddp_codemod.messages import text
-from ddp_codemod.model import Reason
+from ddp_codemod.model import NOTES, Reason
 from ddp_codemod.rules.load import Rules
 
 if sys.version_info >= (3, 11):
@@ -46,6 +46,11 @@ class Config:
     exclude: tuple[str, ...] = ()
     ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (pattern of files, ids of rules and surfaces)
     content: str = ""  # of the file, to tell lines
+
+    def all_folders(self, more: Iterable[Path]) -> tuple[Path, ...]:
+        """The folders with rules of the project and of a command line, each once."""
+        folders = {folder.resolve(): folder for folder in (*self.folders, *more)}
+        return tuple(folders.values())
 
     @property
     def scope(self) -> Scope:
@@ -117,8 +122,8 @@ def check(config: Config, rules: Rules) -> None:
 
 
 def _ignorable(rules: Rules) -> set[str]:
-    """Everything that a file can be spared: rules, surfaces, and the notes of platforms."""
-    notes = {*rules.advice} | {warning.id for platform in rules.platforms.values() for warning in platform.warnings}
+    """Everything that a file can be spared: rules, surfaces and notes."""
+    notes = {*rules.advice, *NOTES} | {warning.id for platform in rules.platforms.values() for warning in platform.warnings}
     return {*rules.fixes, *rules.surfaces, *notes}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ddp_codemod.model import Action, Advisory, Edit, Reason
+from ddp_codemod.model import MISSING_NAME, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
@@ -88,7 +88,7 @@ def _missing_imports(context: Context, finder: Finder, writable: Writable) -> It
                         yield Advisory(
                             name,
                             line,
-                            "missing-name",
+                            MISSING_NAME,
                             Reason.of("advise-missing-import", name=alias.name, platform=context.platform.id),
                         )
 

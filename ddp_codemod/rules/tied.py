@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ddp_codemod.model import Action, Advisory, Edit, Reason
+from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.origins.leaf import Current, Leaf
 from ddp_codemod.parse.python import Module
@@ -16,7 +16,6 @@ from ddp_codemod.rules.stakes import Swap
 from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
-RULE = "tied-to-the-name"
 Writable = Callable[[str], bool]
 
 
@@ -36,7 +35,7 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
                 line = module.source.position(module.place(node).start)[0]
                 if line not in said:
                     said.add(line)
-                    yield Advisory(file, line, RULE, reason)
+                    yield Advisory(file, line, TIED, reason)
 
 
 class _Edits:
@@ -214,4 +213,4 @@ def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) 
                 said.add((module.name, line))
                 text = " ".join(module.text(test).split())
                 reason = Reason.of("tied-stop", test=text, platform=context.platform.id, wanted=context.platform.backend.wanted)
-                yield Advisory(module.name, line, RULE, reason)
+                yield Advisory(module.name, line, TIED, reason)

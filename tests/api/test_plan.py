@@ -73,6 +73,19 @@ def test_unsafe_edits_are_in_the_patch_only_when_asked_for(project: Path) -> Non
     assert (careful.patch, bool(bold.patch)) == (b"", True)
 
 
+def test_the_version_of_torch_counts(project: Path) -> None:
+    (project / "rules/platforms").mkdir(parents=True)
+    (project / "rules/platforms/pod.toml").write_text(
+        'id = "pod"\ntitle = "pod"\nwhy = "x"\nsource = ["x"]\nrules = ["unsupported-backend"]\nfacts = {}\n'
+        'backend = { wanted = "nccl", works = ["nccl"], default = "nccl" }\n[[warnings]]\nid = "old"\nwhen_backend = "nccl"\n'
+        'message = "x"\nsource = ["x"]\nwhen = { torch = "<2.4" }\n'
+    )
+    notes = [
+        plan(project, "pod", rule_folders=[project / "rules"], torch_version=version).advisories for version in ("2.3.1", "2.4")
+    ]
+    assert [len(found) for found in notes] == [1, 0]
+
+
 def test_the_project_s_own_word_is_heeded(project: Path) -> None:
     (project / "old.py").write_text(TRAIN)
     (project / "pyproject.toml").write_text(
@@ -98,6 +111,7 @@ def test_reviews_are_sites(project: Path) -> None:
         ({"paths": "nowhere"}, "nowhere"),
         ({"paths": []}, "no path"),
         ({"rule_folders": ["nowhere"]}, "nowhere"),
+        ({"torch_version": "newest"}, "newest"),
     ],
 )
 def test_what_stands_in_the_way_is_a_sentence(project: Path, change: dict[str, object], said: str) -> None:

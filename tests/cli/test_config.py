@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.model import NOTES
+
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 PYTHON2 = "import torch.distributed as dist\nclass A: pass\nprint 'init_process_group'\n"
 
@@ -129,6 +131,25 @@ def test_notes_of_the_platform_can_be_ignored(configured, run) -> None:  # type:
     assert json.loads(run("check", ".", "--format", "json").out)["advisories"]
     configured('platform = "rocm"', 'per-file-ignores = { "train.py" = ["gloo-point-to-point"] }')
     assert not json.loads(run("check", ".", "--format", "json").out)["advisories"]
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_notes_of_the_engine_are_known(configured, run, note: str) -> None:  # type: ignore[no-untyped-def]
+    configured('platform = "rocm"', f'per-file-ignores = {{ "train.py" = ["{note}"] }}', train=TRAIN)
+    assert run("check", ".").code == 1
+
+
+def test_a_folder_of_rules_may_be_named_twice(configured, run) -> None:  # type: ignore[no-untyped-def]
+    root = configured('rule-folders = ["mine"]', train=TRAIN)
+    (root / "mine/platforms").mkdir(parents=True)
+    (root / "mine/platforms/pod.toml").write_text(
+        'id = "pod"\ntitle = "pod"\nwhy = "x"\nsource = ["x"]\nrules = ["unsupported-backend"]\nfacts = {}\n'
+        'backend = { wanted = "gloo", works = ["gloo"], default = "nccl" }\n'
+    )
+    assert run("check", ".", "--platform", "pod").code == 1
+    assert run("check", ".", "--platform", "pod", "--rules", "mine").code == 1
+    assert "pod" in run("platforms").out
+    assert "x" in run("check", ".", "--platform", "pod", "--lang", "zh").out
 
 
 def test_rules_are_asked_for_beside_those_of_the_command_line(configured, run) -> None:  # type: ignore[no-untyped-def]
