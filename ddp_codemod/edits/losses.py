@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from pathlib import PurePosixPath
 
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
@@ -26,7 +27,10 @@ def droppable(context: Context, pure: Collection[str], module: Module, node: ast
 def reexported(context: Context, module: Module, name: str) -> bool:
     """Whether another file of the project takes the name from this one."""
     resolver = context.tracer.resolver
+    stem = PurePosixPath(module.name).stem.encode()
     for other_name in resolver.project.mentioning(name):
+        if stem != b"__init__" and stem not in resolver.project.data(other_name):
+            continue  # whoever takes a name from a file names the file
         other = resolver.project.module(other_name) if other_name != module.name else None
         if other is None:
             continue

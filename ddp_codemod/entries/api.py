@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from functools import cached_property
 
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.processes import Argument, GroupCall, Processes
+from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, Resolver
 
 
@@ -27,14 +27,8 @@ class Api:
         self.moved = frozenset(name for table in tables for name in table.moved)
         self.environment = {name: value for table in tables for name, value in table.environment.items()}
         self.table = tables[0]
-        self._exact: dict[str, GroupCall] = {}
-        self._patterns: list[tuple[re.Pattern[str], GroupCall]] = []
-        for call in (call for table in tables for call in table.call):
-            for name in call.names:
-                if "*" in name:
-                    self._patterns.append((_pattern(name), call))
-                else:
-                    self._exact[name] = call
+        self._calls = Names((name, call) for table in tables for call in table.call for name in call.names)
+        self._strategies = Names((name, True) for table in tables for name in table.strategies)
 
     @cached_property
     def starts(self) -> frozenset[str]:
@@ -49,10 +43,7 @@ class Api:
 
     def named(self, name: str) -> GroupCall | None:
         """The entry of a qualified name."""
-        found = self._exact.get(name)
-        if found is None:
-            found = next((call for pattern, call in self._patterns if pattern.fullmatch(name)), None)
-        return found
+        return self._calls.get(name)
 
     def watched(self, name: str) -> bool:
         """Whether a name belongs to a package all of whose calls have to be known."""
@@ -86,7 +77,7 @@ class Api:
 
     def strategy(self, name: str) -> bool:
         """Whether a strategy's name, or class, forms a group."""
-        return any(_pattern(one).fullmatch(name) for table in self.tables for one in table.strategies)
+        return self._strategies.get(name) is not None
 
     def about_processes(self, module: Module, test: ast.expr) -> bool:
         """Whether a test can tell one process from several: not one on the machine alone, nor one on anything else."""
@@ -110,9 +101,3 @@ class Api:
 def given(call: ast.Call, argument: Argument | None) -> ast.expr | None:
     """What a call passes for a parameter."""
     return argument_of(call, argument.name, argument.position) if argument is not None else None
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    """``a.*.B``: any number of segments for the star; ``a.*``: all below ``a``."""
-    text = re.escape(name).replace(r"\.\*\.", r"\.(?:\w+\.)*")
-    return re.compile(re.sub(r"\\\.\\\*$", r"\\.[\\w.]+", text))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.rules.model import Parameter, Surface
+from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
 
@@ -60,21 +60,11 @@ class Finder:
         for forwarder in forwarders:
             for name in forwarder.names if forwarder.args is None else ():
                 self._partials.setdefault(name.rsplit(".", 1)[-1], set()).update(forwarder.names)
-        self._exact: dict[str, Surface] = {}
-        self._patterns: list[tuple[re.Pattern[str], Surface]] = []
-        for surface in self.surfaces:
-            for name in surface.names:
-                if "*" in name:
-                    self._patterns.append((_pattern(name), surface))
-                else:
-                    self._exact[name] = surface
+        self._surfaces = Names((name, surface) for surface in self.surfaces for name in surface.names)
 
     def surface(self, name: str) -> Surface | None:
         """The surface of a qualified name."""
-        found = self._exact.get(name)
-        if found is None:
-            found = next((surface for pattern, surface in self._patterns if pattern.fullmatch(name)), None)
-        return found
+        return self._surfaces.get(name)
 
     def uses(self, module: Module, more_words: Mapping[str, object] = {}) -> Iterator[Use]:
         """The calls of surfaces in a file, in source order."""
@@ -139,11 +129,6 @@ class Finder:
             if node.bases and any(self.surface(base) for base in self.resolver.external_bases(module, node)):
                 found.append(node.name)
         return found
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    """``a.*.B``: any number of segments, also none, for the star."""
-    return re.compile(re.escape(name).replace(r"\.\*\.", r"\.(?:\w+\.)*"))
 
 
 def _aliases(module: Module, words: Iterable[str]) -> set[str]:
