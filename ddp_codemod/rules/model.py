@@ -107,6 +107,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them
+    right_on: tuple[Name, ...] = ()  # where it is not heeded: platforms for which the surface picks what works by itself ...
+    instead: str = ""  # ... and what does work on the others
+    instead_zh: str = ""
     # set where the values are not torch.distributed's own: one that does not work is listed for review with this sentence
     foreign: str | None = None
     foreign_zh: str | None = None

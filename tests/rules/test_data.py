@@ -39,7 +39,7 @@ def test_a_file_is_named_as_its_id(kind: str) -> None:
 
 
 def test_a_surface_id_starts_with_a_word_of_its_framework() -> None:
-    assert all(re.fullmatch(r"[a-z]+\.\w+", surface.id) for surface in SURFACES)
+    assert all(re.fullmatch(r"[a-z]+2?\.\w+", surface.id) for surface in SURFACES)
 
 
 @pytest.mark.parametrize("entry", [*ENTRIES, *RULES.backends.values()], ids=lambda entry: getattr(entry, "id", "backend"))
