@@ -51,7 +51,7 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way) -> list[Leaf]:
     """
     found: list[Leaf] = []
     for document in tracer.resolver.project.documents(keys[-1]) if keys else ():
-        for entry in document.entries:
+        for entry in document.ending(keys[-1]):
             whole = keys[-len(entry.path) :] == entry.path
             part = len(keys) > 1 and entry.path[-len(keys) :] == keys
             if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):

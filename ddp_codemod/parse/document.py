@@ -106,6 +106,10 @@ class Document:
         found = self._children.get(tuple(path), ())
         return tuple(entry for entry in found if document is None or entry.document == document)
 
+    def ending(self, key: str) -> Sequence[Entry]:
+        """The entries under a key, wherever it stands."""
+        return self._by_key.get(key, ())
+
     def at(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
         """The entries that reading a path gives: those that stand there, else those that aliases and merge keys lead to."""
         found: dict[Entry, None] = {}
@@ -126,6 +130,14 @@ class Document:
                     if found := self._read(link.target + path[cut:], document, seen):
                         return found
         return []
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.path:
+                found.setdefault(entry.path[-1], []).append(entry)
+        return found
 
     @cached_property
     def _children(self) -> dict[Path, list[Entry]]:

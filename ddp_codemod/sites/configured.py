@@ -41,6 +41,6 @@ def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]
     """The names of surfaces in all configuration files."""
     for target in TARGETS:
         for document in project.documents(target):
-            for entry in document.entries:
-                if entry.path[-1] == target and (surface := finder.surface(entry.value)):
+            for entry in document.ending(target):
+                if surface := finder.surface(entry.value):
                     yield ConfiguredUse(document, entry, surface)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from ddp_codemod.discover.files import MAX_BYTES as MOST
@@ -37,6 +38,7 @@ class Project:
         self.skipped: dict[str, Skipped] = {}
         self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
         self._documents: dict[str, Document | None] = {}
+        self._holding: dict[str, list[Document]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._known = set(self.names)
         self._folders = {str(parent) for name in self.names for parent in PurePosixPath(name).parents}
@@ -119,16 +121,22 @@ class Project:
 
     def documents(self, word: str) -> list[Document]:
         """The configuration files whose bytes hold the word, parsed; those that cannot be read are left out."""
-        found: list[Document] = []
-        for name in self.configs:
-            if (self.root / name).stat().st_size <= MAX_BYTES and word.encode() in self.data(name):
-                if name not in self._documents:
-                    source = read_text(self.root / name, self.root)
-                    made = parse_config(source) if isinstance(source, Source) else source
-                    self._documents[name] = made if isinstance(made, Document) else None
-                if (document := self._documents[name]) is not None:
-                    found.append(document)
-        return found
+        if word not in self._holding:
+            there = (self._document(name) for name in self._small_configs if word.encode() in self.data(name))
+            self._holding[word] = [document for document in there if document is not None]
+        return self._holding[word]
+
+    @cached_property
+    def _small_configs(self) -> list[str]:
+        """The configuration files that are worth reading: data comes in the same formats."""
+        return [name for name in self.configs if (self.root / name).stat().st_size <= MAX_BYTES]
+
+    def _document(self, name: str) -> Document | None:
+        if name not in self._documents:
+            source = read_text(self.root / name, self.root)
+            made = parse_config(source) if isinstance(source, Source) else source
+            self._documents[name] = made if isinstance(made, Document) else None
+        return self._documents[name]
 
     def scripts(self, word: str) -> list[Script]:
         """The launch files whose bytes hold the word, parsed; those that cannot be read are left out."""
