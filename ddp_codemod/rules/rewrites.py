@@ -81,7 +81,7 @@ def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> l
     place, parent = module.place(node), module.parents.get(node)
     start, end = ("(", ")") if isinstance(node, LOOSE) else ("", "")
     # a conditional binds looser than anything but what takes a whole expression
-    free = isinstance(parent, (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return)) or (
+    free = isinstance(parent, (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments)) or (
         isinstance(parent, ast.Call) and parent.func is not node
     )
     if not free:

@@ -188,6 +188,10 @@ def test_one_edit_mends_all_that_lies_in_it(tmp_path: Path) -> None:
         ("t.cuda( )", 't.to("cuda" if torch.cuda.is_available() else "cpu" )'),
         ("t.cuda(device=d)", 't.to(device=d if torch.cuda.is_available() else "cpu")'),
         ("t.cuda(*d)", None),
+        (
+            "def move(d='cuda'):\n    t.to(d)\n\n\nmove()",
+            "def move(d='cuda' if torch.cuda.is_available() else \"cpu\"):\n    t.to(d)\n\n\nmove()",
+        ),
         ("world_size = torch.cuda.device_count() * 2", "world_size = max(1, torch.cuda.device_count()) * 2"),
     ],
 )
