@@ -26,6 +26,8 @@ from ddp_codemod.versions import given
 AnyPath = Union[str, os.PathLike[str]]
 Action = Literal["edit", "keep", "review"]
 Applicability = Literal["safe", "unsafe", "manual"]
+Style = Literal["pin", "portable"]
+EnvIn = Literal["python", "shell"]
 
 
 class PlanError(ValueError):
@@ -137,16 +139,18 @@ def plan(
     rules: Iterable[str] = (),
     rule_folders: Iterable[AnyPath] = (),
     torch_version: str | None = None,
+    style: Style = "pin",
+    env_in: EnvIn = "python",
     unsafe: bool = False,
     lang: Literal["en", "zh"] = "en",
 ) -> Plan:
     """Look through a project and work out its port; nothing is written.
 
     ``paths`` are files and folders of one project, whose ``[tool.ddp-codemod]`` is heeded; it may name the platform too. ``rules``
-    are ids beside those that the platform brings; ``torch_version`` counts more than what the project's files state; ``unsafe``
-    takes unsafe edits into the patch. Raises PlanError.
+    are ids beside those that the platform brings; ``torch_version`` counts more than what the project's files state;
+    ``style``, ``env_in`` and ``unsafe`` are the options of those names. Raises PlanError.
     """
-    found = look(paths, platform, rules=rules, rule_folders=rule_folders, torch_version=torch_version)
+    found = look(paths, platform, rules=rules, rule_folders=rule_folders, torch_version=torch_version, style=style, env_in=env_in)
     rendered = rendered_edits(found, unsafe)
     return _plan(found, rendered, lang)
 
@@ -158,6 +162,8 @@ def look(
     rules: Iterable[str] = (),
     rule_folders: Iterable[AnyPath] = (),
     torch_version: str | None = None,
+    style: Style = "pin",
+    env_in: EnvIn = "python",
 ) -> Survey:
     """The survey behind a plan."""
     where = tuple(map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths))
@@ -171,15 +177,16 @@ def look(
         config = read(root)
         known = load(config.all_folders(map(Path, rule_folders)))
         check(config, known)
-        asked = [name for name, package in known.packages.items() if package.asked] if torch_version else []
-        versions = {name: given(torch_version or "", name, "torch_version") for name in asked}
+        named = [name for name, package in known.packages.items() if package.asked] if torch_version else []
+        versions = {name: given(torch_version or "", name, "torch_version") for name in named}
     except (ConfigError, RuleError, ValueError) as why:
         raise PlanError(sentence(why.reason) if isinstance(why, ConfigError) else str(why)) from None
     fixes = tuple(dict.fromkeys((*config.rules, *rules)))
     for ident in fixes:
         _known("rule", ident, known.fixes)
     chosen = known.platforms[_platform(platform, config, known)]
-    return survey(Options(where, chosen, known, fixes, root, scope=config.scope, versions=versions))
+    asked = Options(where, chosen, known, fixes, root, style=style, env_in=env_in, scope=config.scope, versions=versions)
+    return survey(asked)
 
 
 def rendered_edits(found: Survey, unsafe: bool) -> Rendered:

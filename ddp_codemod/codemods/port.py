@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import libcst
 from libcst.codemod import CodemodCommand, CodemodContext, SkipFile
 
+from ddp_codemod.api import Style
 from ddp_codemod.codemods.project import SUFFIX, Project
 
 
@@ -38,6 +39,9 @@ class PortCommand(CodemodCommand):
         def unsafe(_: object) -> None:
             project.unsafe = True
 
+        def style(value: Style) -> None:
+            project.style = value
+
         def scope(value: str) -> None:
             given.append(value)
             project.scope = tuple(given)
@@ -46,6 +50,7 @@ class PortCommand(CodemodCommand):
         add("--platform", metavar="ID", action=_to(platform), help="the target (ddp-codemod platforms); else pyproject.toml's")
         add("--rule", metavar="ID", action=_to(rule), help="a rule beside those that the platform brings")
         add("--unsafe", nargs=0, action=_to(unsafe), help="make unsafe edits too")
+        add("--style", choices=get_args(Style), action=_to(style), help="portable: conditions that keep the old value elsewhere")
         add("--scope", metavar="PATH", action=_to(scope), help="what is looked through, as after ddp-codemod diff (default: .)")
         arg_parser.set_defaults(project=project)
 
@@ -57,9 +62,10 @@ class PortCommand(CodemodCommand):
         platform: str | None = None,
         rules: Iterable[str] = (),
         unsafe: bool = False,
+        style: Style = "pin",
     ) -> None:
         super().__init__(context)
-        self.project = project or Project(platform, tuple(rules), unsafe)
+        self.project = project or Project(platform, rules=tuple(rules), unsafe=unsafe, style=style)
 
     def transform_module_impl(self, tree: libcst.Module) -> libcst.Module:
         """The module as ported; SkipFile where it is not the file that was looked at."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ddp_codemod.api import look, rendered_edits
+from ddp_codemod.api import Style, look, rendered_edits
 from ddp_codemod.model import Action, FileChange, Survey
 
 SUFFIX = ".py"  # LibCST's tool reads nothing else
@@ -18,9 +18,10 @@ class Project:
     """The options of one run of the tool."""
 
     platform: str | None = None
+    scope: tuple[str, ...] = ()  # none: each file stands for itself
     rules: tuple[str, ...] = ()
     unsafe: bool = False
-    scope: tuple[str, ...] = ()  # none: each file stands for itself
+    style: Style = "pin"
 
     @cached_property
     def changes(self) -> dict[str, FileChange]:
@@ -41,7 +42,7 @@ class Project:
         return self.__dict__
 
     def _look(self, paths: Iterable[str]) -> Survey:
-        return look(paths, self.platform, rules=self.rules)
+        return look(paths, self.platform, rules=self.rules, style=self.style)
 
     def _changes(self, found: Survey) -> dict[str, FileChange]:
         rendered = rendered_edits(found, self.unsafe)

@@ -73,6 +73,13 @@ def test_unsafe_edits_are_in_the_patch_only_when_asked_for(project: Path) -> Non
     assert (careful.patch, bool(bold.patch)) == (b"", True)
 
 
+def test_conditions_and_launch_files_are_asked_for(project: Path) -> None:
+    (project / "run.sh").write_text("torchrun --nproc_per_node 2 train.py\n")
+    assert b" if " in plan(project, "windows", style="portable").files["train.py"]
+    assert set(plan(project, "cuda", rules=["nccl-debug"]).files) == {"train.py"}
+    assert set(plan(project, "cuda", rules=["nccl-debug"], env_in="shell").files) == {"run.sh"}
+
+
 def test_the_version_of_torch_counts(project: Path) -> None:
     (project / "rules/platforms").mkdir(parents=True)
     (project / "rules/platforms/pod.toml").write_text(

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ddp_codemod import plan
 from ddp_codemod.model import NOTES
+from ddp_codemod.rules.load import load
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 PYTHON2 = "import torch.distributed as dist\nclass A: pass\nprint 'init_process_group'\n"
@@ -199,6 +205,25 @@ def test_a_mistake_names_file_line_key_and_the_nearest_word(configured, run, lin
         assert (done.code, done.out) == (2, "")
         assert [words for words in said if words not in done.err] == []
     assert (root / "src/train.py").read_text() == TRAIN
+
+
+@pytest.mark.parametrize("platform", load().platforms)
+@pytest.mark.parametrize("fixture", ["tts-spawn-before-libuv", "vocoder-accelerate", "speaker-torchrun"])
+def test_no_kind_of_edit_gets_round_it(tmp_path: Path, fixture: str, platform: str) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(FIXTURES / fixture / "project", root)
+    asked = [ident for ident, fix in load().fixes.items() if fix.platform in (None, platform)]
+    said: dict[str, Any] = {"rules": asked, "unsafe": True, "env_in": "shell" if (root / "run.sh").exists() else "python"}
+    whole = plan(root, platform, **said)
+    for name in {edit.path for edit in whole.edits}:
+        (root / "pyproject.toml").write_text(f'[tool.ddp-codemod]\nexclude = ["/{name}"]\n')
+        left = plan(root, platform, **said)
+        assert name not in {part.path for part in (*left.edits, *left.advisories)}
+        assert name not in left.files
+    for rule in {edit.rule for edit in whole.edits}:
+        (root / "pyproject.toml").write_text(f'[tool.ddp-codemod]\nper-file-ignores = {{ "*" = ["{rule}"] }}\n')
+        left = plan(root, platform, **said)
+        assert rule not in {part.rule for part in (*left.edits, *left.sites)}
 
 
 def test_a_table_that_is_none(project, run) -> None:  # type: ignore[no-untyped-def]

@@ -84,6 +84,7 @@ def test_without_a_scope_a_file_stands_for_itself(tmp_path: Path) -> None:
 
 def test_rules_and_unsafe_edits_are_asked_for() -> None:
     assert 'os.environ.setdefault("NCCL_DEBUG"' in ported(None, "import os\n" + TRAIN, platform="cuda", rules=["nccl-debug"])
+    assert " if " in ported(None, TRAIN, platform="windows", style="portable")
     store = 'import torch.distributed as dist\n\nstore = dist.TCPStore("h", 1, 2, True)\ndist.init_process_group("gloo", store=store)\n'
     assert ported(None, store, platform="windows") == store
     assert "use_libuv=False" in ported(None, store, platform="windows", unsafe=True)
