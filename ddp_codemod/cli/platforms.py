@@ -14,11 +14,19 @@ from ddp_codemod.messages import in_language
 @click.command("platforms", cls=Command, help="help-platforms")
 @talk_options
 def command(settings: Settings) -> None:
-    """Print the platforms and the backend that each wants."""
+    """Print the platforms, the backend that each wants, and what has to be imported for it."""
     from ddp_codemod.report.table import table
 
     console = Console(settings.lang, settings.color)
     rules = rules_here(settings)
-    rows = [(one.id, one.backend.wanted, in_language(one, "title", settings.lang)) for _, one in sorted(rules.platforms.items())]
+    rows = [
+        (
+            one.id,
+            one.backend.wanted,
+            f"import {one.required_import}" if one.required_import else "",
+            in_language(one, "title", settings.lang),
+        )
+        for _, one in sorted(rules.platforms.items())
+    ]
     for line in table(rows):
         console.out(line)

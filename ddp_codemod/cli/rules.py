@@ -32,7 +32,10 @@ def list_(settings: Settings) -> None:
     for ident, fix in sorted(rules.fixes.items()):
         bringing = ", ".join(platform.id for platform in rules.platforms.values() if ident in platform.rules)
         rows.append((ident, in_language(fix, "title", settings.lang), bringing or console.text("rules-asked")))
-    surfaces = [(ident, ", ".join(one.name for one in surface.parameters)) for ident, surface in sorted(rules.surfaces.items())]
+    surfaces = [
+        (ident, rules.frameworks[ident], ", ".join(one.name for one in surface.parameters))
+        for ident, surface in sorted(rules.surfaces.items())
+    ]
     advice = [(ident, in_language(one, "title", settings.lang)) for ident, one in sorted(rules.advice.items())]
     head, next_ = console.text("rules-head"), console.text("rules-next")
     for line in (

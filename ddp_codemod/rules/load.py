@@ -38,6 +38,7 @@ class Rules:
 
     platforms: dict[str, Platform] = field(default_factory=dict)
     surfaces: dict[str, Surface] = field(default_factory=dict)
+    frameworks: dict[str, str] = field(default_factory=dict)  # by surface
     fixes: dict[str, Fix] = field(default_factory=dict)
     backends: dict[str, Backend] = field(default_factory=dict)
     idioms: list[Idioms] = field(default_factory=list)
@@ -84,6 +85,7 @@ def _read(extra: tuple[Path, ...]) -> Rules:
         for path in sorted(folder.glob("surfaces/*.toml")):
             file = _decode(path, SurfaceFile)
             _add(rules.surfaces, file.surface, path, "surface", seen)
+            rules.frameworks.update((surface.id, file.framework) for surface in file.surface)
             for entry in file.object:
                 rules.objects.setdefault(entry.table, []).append(entry)
         for path in sorted(folder.glob("platforms/*.toml")):
