@@ -29,7 +29,7 @@ def command(
     """Write the changes, then show them: a reader that goes away stops nothing."""
     commits = commit or branch is not None
     check_commit(commits, allow_dirty, run_hooks)
-    patch = patching(prepare(settings, writes=not dry_run))
+    patch = patching(prepare(settings, writes=not dry_run), converted=allow_dirty)
     made = None
     if not dry_run and patch.rendered.changes:
         if commits:

@@ -84,7 +84,8 @@ class Console:
         """Show what takes long: one line on a terminal, nothing elsewhere."""
         if self.quiet or not _takes_escapes(sys.stderr):
             return
-        sys.stderr.write("\r\x1b[K" + inert(line)[: get_terminal_size().columns // 2])
+        shown = inert(line).replace("\n", "\\n")[: get_terminal_size().columns // 2]
+        sys.stderr.write("\r\x1b[K" + shown)
         sys.stderr.flush()
         self._progress = True
 

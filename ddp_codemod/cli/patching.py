@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ddp_codemod.cli.run import Job, again, exit_code
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ddp_codemod.edits.render import Rendered
     from ddp_codemod.model import Edit, Survey
+    from ddp_codemod.patch.blob import Blob
     from ddp_codemod.report.summary import Outcome
 
 
@@ -47,15 +50,15 @@ class Patching:
         return Outcome(done, self.made, self.rendered.left, self.rendered.failed, again(self.job))
 
 
-def patching(job: Job) -> Patching:
+def patching(job: Job, converted: bool = False) -> Patching:
     """Survey the project and render its edits; without an edit neither LibCST nor git is loaded."""
     from ddp_codemod.pipeline import survey
 
-    return patched(job, survey(job.options))
+    return patched(job, survey(job.options), converted)
 
 
-def patched(job: Job, found: Survey) -> Patching:
-    """The patch of a survey's edits, all those that the options allow."""
+def patched(job: Job, found: Survey, converted: bool = False) -> Patching:
+    """The patch of a survey's edits, all those that the options allow; with ``converted`` also in files that git rewrites."""
     from ddp_codemod.edits.render import Rendered, render
 
     if not found.edits:
@@ -65,5 +68,35 @@ def patched(job: Job, found: Survey) -> Patching:
 
     rendered = render(found, job.settings.unsafe)
     held = blobs(job.root, [change.name for change in rendered.changes])
+    if not converted:
+        rendered = _without_converted(found, rendered, held, job.settings.unsafe)
     parts = {change.name: git_diff([change], held) for change in rendered.changes}
     return Patching(job, found, rendered, parts, git_diff(rendered.changes, held))
+
+
+def _without_converted(found: Survey, rendered: Rendered, held: Mapping[str, Blob], unsafe: bool) -> Rendered:
+    """The same without the files that git rewrites by a filter or an encoding: what they hold in git is not known here.
+
+    A patch for them would not apply, and unsaved work in them cannot be told. What belongs together with their edits is left too.
+    """
+    from ddp_codemod.edits.render import render
+    from ddp_codemod.model import Reason, Skipped
+
+    barred: dict[str, str] = {}
+    for change in rendered.changes:
+        blob = held.get(change.name)
+        if blob is not None and blob.converter and not blob.holds(change.before):
+            barred[change.name] = blob.converter
+    if not barred:
+        return rendered
+    lost = {number for edit in found.edits if edit.name in barred for number in edit.groups}
+    kept, left = [], []
+    for edit in found.edits:
+        alive = [number for number in edit.groups if number not in lost]
+        if alive:
+            kept.append(replace(edit, group=alive[0], also=tuple(alive[1:])))
+        else:
+            left.append(edit)
+    again = render(replace(found, edits=tuple(kept)), unsafe)
+    skipped = [Skipped(name, Reason.of("skipped-converted", attribute=name_of)) for name, name_of in sorted(barred.items())]
+    return replace(again, failed=(*again.failed, *skipped), failed_edits=(*again.failed_edits, *left))

@@ -44,7 +44,7 @@ def command(
     if page is None and not answers and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise fail("review-no-terminal", command=settings.again("review", "--html", "review.html"))
     job = prepare(replace(settings, unsafe=True), writes=page is None)  # unsafe changes are shown too: here each one is seen
-    whole = patching(job)
+    whole = patching(job, converted=allow_dirty)
     if page is not None:
         from ddp_codemod.cli.page import write_page
 
@@ -91,7 +91,7 @@ class _Review:
 
     def _alone(self, unit: Unit) -> Patching:
         survey = replace(self.whole.survey, edits=unit.edits)
-        return patched(self.whole.job, survey)
+        return patched(self.whole.job, survey, self.allow_dirty)
 
     def _show(self, shown: Unit, total: int) -> None:
         from ddp_codemod.report.unit import unit
@@ -137,7 +137,7 @@ class _Review:
         from ddp_codemod.write.errors import WriteError
 
         job = self.whole.job
-        done = patched(job, _with(self.whole.survey, taken))
+        done = patched(job, _with(self.whole.survey, taken), self.allow_dirty)
         again, made = done.outcome("written").again, None
         if self.commits and done.rendered.changes:
             made = make_commit(done, self.branch, self.run_hooks)

@@ -25,6 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+MOST = 1_000_000  # bytes of one file
 T = TypeVar("T")
 
 
@@ -184,10 +185,16 @@ def _line_of(text: str, word: str) -> int:
 
 def _decode(path: Path, kind: type[T]) -> T:
     try:
+        if not path.is_file():  # a pipe would keep us waiting
+            raise RuleError(f"{path}:1: no plain file")
+        if path.stat().st_size > MOST:
+            raise RuleError(f"{path}:1: larger than {MOST // 1000} kB; split it")
         text = path.read_text("utf-8")
         table = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as why:
-        raise RuleError(f"{path}: cannot be read: {why}") from None
+        raise RuleError(f"{path}:1: cannot be read: {why}") from None
+    except RecursionError:
+        raise RuleError(f"{path}:1: nested too deeply") from None
     except tomllib.TOMLDecodeError as why:
         line = re.search(r"line (\d+)", str(why))
         raise RuleError(f"{path}:{line.group(1) if line else 1}: not valid TOML: {why}") from None
@@ -195,11 +202,25 @@ def _decode(path: Path, kind: type[T]) -> T:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as why:
         said = str(why)
-        word = re.search(r"`([^`]+)`", said)
-        # "Object contains unknown field `x` - at `$.y`"; a missing field is not in the text, so point at its parent
-        line_number = _line_of(text, word.group(1)) if word else 1
-        hint = nearest(word.group(1), _fields(kind)) if word and "unknown field" in said else ""
+        # "Object contains unknown field `x` - at `$.y`", "Expected `str`, got `int` - at `$.y.x`"
+        word = re.search(r"unknown field `([^`]+)`", said)
+        place = re.search(r" - at `(?:key in )?\$([^`]*)`", said)
+        line_number = _line_at(text, (place.group(1) if place else "") + (f".{word.group(1)}" if word else ""))
+        hint = nearest(word.group(1), _fields(kind)) if word else ""
         raise RuleError(f"{path}:{line_number}: {said}{hint}; the schema is rules/schema.json") from None
+
+
+def _line_at(text: str, place: str) -> int:
+    """The line of a key by its place, such as ``.surface[1].parameters[0].role``; its table's where the key is not there."""
+    at = 0
+    for name, number in re.findall(r"\.([\w-]+)(?:\[(\d+|\.\.\.)\])?", place):
+        tables = list(re.finditer(rf"^[ \t]*\[\[?[\w.\"-]*\b{re.escape(name)}\]", text[at:], re.M))
+        keys = re.search(rf"(?<![\w-])\"?{re.escape(name)}\"?[ \t]*=", text[at:])
+        if tables and (number or keys is None):
+            at += tables[min(int(number) if number.isdigit() else 0, len(tables) - 1)].start()
+        elif keys is not None:
+            at += keys.start()
+    return text.count("\n", 0, at) + 1
 
 
 def _fields(kind: type) -> set[str]:

@@ -113,7 +113,8 @@ class Versions:
         """All statements of the files of one folder, and of a folder "requirements" in it."""
         if folder not in self._folders:
             at = self.root / folder
-            self._folders[folder] = [one for path in stating((at, at / "requirements")) for one in self._read(path)]
+            folders = [at, *(one for one in (at / "requirements",) if not one.is_symlink())]
+            self._folders[folder] = [one for path in stating(folders) for one in self._read(path)]
         return self._folders[folder]
 
     def _read(self, path: Path) -> list[Statement]:

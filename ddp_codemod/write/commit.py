@@ -140,6 +140,8 @@ def _place(root: Path, changes: Sequence[FileChange], branch: str | None, run_ho
 
 def _refuse_states(git: Git, branch: str | None) -> None:
     folder = Path(os.fsdecode(_checked(git.run("rev-parse", "--absolute-git-dir")).out.removesuffix(b"\n")))
+    if not _is_of(folder, git):
+        raise CommitRefused("commit-git-elsewhere", path=folder)
     for name, word in _UNDER_WAY.items():
         if (folder / name).exists():
             raise CommitRefused("commit-under-way", what=word)
@@ -154,6 +156,20 @@ def _refuse_states(git: Git, branch: str | None) -> None:
         raise CommitRefused("commit-branch-name", branch=branch)
     elif not git.run("show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code:
         raise CommitRefused("commit-branch-exists", branch=branch)
+
+
+def _is_of(folder: Path, git: Git) -> bool:
+    """Whether git's folder belongs to this work tree: it lies in it, or names it (a linked work tree, a submodule).
+
+    A ``.git`` file can point anywhere; a commit is not to go into another repository of the reader's.
+    """
+    top, real = git.top, Path(os.path.realpath(folder))
+    if real == Path(os.path.realpath(top / ".git")) and not (top / ".git").is_symlink() and (top / ".git").is_dir():
+        return True
+    with contextlib.suppress(OSError):
+        named = (real / "gitdir").read_text("utf-8", "surrogateescape").strip()
+        return os.path.realpath(real / named) == os.path.realpath(top / ".git")
+    return os.path.realpath(real / git.settings.values.get("core.worktree", "")) == os.path.realpath(top)
 
 
 def _refuse_files(root: Path, git: Git, changes: Sequence[FileChange], paths: dict[str, str]) -> None:

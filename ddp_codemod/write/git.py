@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ddp_codemod.write.errors import RepositoryUnreadable
 
-TIMEOUT = 30.0  # seconds; a repository may include a file that never ends
+TIMEOUT = 8.0  # seconds; a repository may include a file that never ends, and no file is to take ten
 
 _SWITCHED_OFF = {
     "core.fsmonitor": "false",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,20 @@ def test_a_name_with_a_line_break_stays_on_its_line(project, run) -> None:  # ty
     done = run("check", ".", "--platform", "rocm")
     assert "a\\nNothing to change\\x1b[8m.py:3" in done.out
     assert not [line for line in done.said.splitlines() if line.startswith("Nothing")]
+
+
+def test_a_file_that_git_rewrites_is_left_out_with_the_reason(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN, other=TRAIN)
+    (root / ".gitattributes").write_text("train.py working-tree-encoding=UTF-16LE\n")
+    for words in (("init", "-q"), ("add", "other.py", ".gitattributes")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    for words in (("diff", "."), ("apply", ".")):
+        done = run(*words, "--platform", "rocm")
+        assert done.code == 1
+        assert "train.py: git rewrites it by its attribute working-tree-encoding" in done.said
+        assert "a/other.py" in done.out
+        assert "a/train.py" not in done.out
+    assert (root / "train.py").read_text() == TRAIN
+    assert "gloo" in (root / "other.py").read_text()
+    assert run("apply", ".", "--platform", "rocm", "--allow-dirty").code == 0
+    assert "gloo" in (root / "train.py").read_text()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,7 +139,7 @@ def test_a_file_that_is_no_toml_names_the_line(tmp_path: Path) -> None:
 def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
     extra = folder(tmp_path, "")
     (extra / "platforms/tpu.toml").write_bytes(PLATFORM.encode("gbk"))
-    with pytest.raises(RuleError, match=r"tpu\.toml: cannot be read"):
+    with pytest.raises(RuleError, match=r"tpu\.toml:1: cannot be read"):
         load((extra,))
 
 
@@ -172,3 +174,34 @@ def test_a_copy_of_the_shipped_folder_is_refused_not_merged(tmp_path: Path) -> N
     shutil.copytree(data_folder(), tmp_path / "copy")
     with pytest.raises(RuleError, match="already defined"):
         load((tmp_path / "copy",))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ('id = "x"\ntitle = "t"\ntitle_zh = 3\n', 3, "title_zh"),
+        (
+            'id = "x"\ntitle = "t"\ntitle_zh = "t"\nwhy = "w"\nwhy_zh = "w"\nsource = ["s"]\nrules = []\n[facts]\n[backend]\nwanted = 1\n',
+            10,
+            "wanted",
+        ),
+        ("id = " + "[" * 5_000 + "]" * 5_000, 1, "nested too deeply"),
+        ("#" * 1_000_001, 1, "larger than"),
+    ],
+)
+def test_a_bad_file_names_file_line_and_key(tmp_path: Path, text: str, line: int, key: str) -> None:
+    (tmp_path / "platforms").mkdir()
+    path = tmp_path / "platforms" / "x.toml"
+    path.write_text(text)
+    with pytest.raises(RuleError) as caught:
+        load((tmp_path,))
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert key in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
+def test_a_pipe_is_no_rule_file(tmp_path: Path) -> None:
+    (tmp_path / "platforms").mkdir()
+    os.mkfifo(tmp_path / "platforms" / "x.toml")
+    with pytest.raises(RuleError, match="no plain file"):
+        load((tmp_path,))

@@ -368,3 +368,22 @@ def test_a_repository_of_somebody_else(ready: Repo, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module.Git, "run", run)
     with pytest.raises(RepositoryUnreadable):
         committed(ready)
+
+
+@pytest.mark.parametrize("how", ["file", "link"])
+def test_a_git_that_leads_to_another_repository(ready: Repo, tmp_path: Path, how: str) -> None:
+    """What a project from an archive may bring: its commit would go into a repository of the reader's."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "a.py").write_bytes(ready.read("a.py"))
+    if how == "file":
+        (copy / ".git").write_text(f"gitdir: {ready.top / '.git'}\n")
+    else:
+        (copy / ".git").symlink_to(ready.top / ".git")
+    before = ready.git("rev-parse", "HEAD")
+    change = FileChange("a.py", ready.read("a.py"), b"new\n")
+    with pytest.raises(CommitRefused) as caught:
+        commit_changes(copy, [change], "message")
+    assert caught.value.key == "commit-git-elsewhere"
+    assert ready.git("rev-parse", "HEAD") == before
+    assert (copy / "a.py").read_bytes() == change.before

@@ -14,6 +14,9 @@ from ddp_codemod.edits.recipes.errors import RecipeError
 # LibCST's parser recurses in native code: about 1,200 nested brackets overflow an 8 MiB stack and end the process,
 # and the main thread of a Windows process has 1 MiB.
 MAX_BRACKETS = 100
+# So do 3,500 lambdas and 7,000 operators; its visitors give up at some 330 levels, and its time grows faster than the text.
+MAX_LEVELS = 300
+MAX_TEXT = 50_000
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -71,7 +74,9 @@ def code_of(node: cst.CSTNode) -> str:
 
 
 def guard_depth(text: str) -> None:
-    """Raise RecipeError for a text whose nesting could end the process; brackets in strings are counted too."""
+    """Raise RecipeError for a text whose nesting or length could end the process; brackets in strings are counted too."""
+    if len(text) > MAX_TEXT:
+        raise RecipeError("recipe-too-long", limit=MAX_TEXT)
     depth = 0
     for character in text:
         if character in "([{":
@@ -82,9 +87,20 @@ def guard_depth(text: str) -> None:
             depth -= 1
 
 
+def _guard_levels(tree: ast.AST) -> None:
+    """The same for what needs no brackets. ``a or b or c`` is one node here and two inside each other there."""
+    todo: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while todo:
+        node, level = todo.pop()
+        level += len(node.values) if isinstance(node, ast.BoolOp) else 1
+        if level > MAX_LEVELS:
+            raise RecipeError("recipe-too-deep", limit=MAX_LEVELS)
+        todo.extend((child, level) for child in ast.iter_child_nodes(node))
+
+
 def _parse(text: str) -> cst.BaseExpression:
     guard_depth(text)
-    _check(text)  # the standard parser has limits of its own and raises where a native one would crash
+    _guard_levels(_check(text))  # the standard parser has limits of its own and raises where a native one would crash
     try:
         tree = cst.parse_expression(f"({text})")
         same = _code(tree, text) == f"({text})"
@@ -95,11 +111,11 @@ def _parse(text: str) -> cst.BaseExpression:
     return tree
 
 
-def _check(text: str) -> None:
+def _check(text: str) -> ast.Expression:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(f"({text})", mode="eval")
+            return ast.parse(f"({text})", mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         raise RecipeError("recipe-not-an-expression", why=_said(why)) from None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import libcst as cst
 
 from ddp_codemod.edits.recipes.errors import RecipeError
-from ddp_codemod.edits.recipes.expression import code_of, guard_depth
+from ddp_codemod.edits.recipes.expression import MAX_LEVELS, code_of, guard_depth
 
 Space = cst.BaseParenthesizableWhitespace
 
@@ -18,6 +18,8 @@ def rewrite(text: str, args: Mapping[str, str]) -> str:
     Raises RecipeError where the text is no import or binds no such name.
     """
     guard_depth(text)
+    if text.count(".") > MAX_LEVELS:  # a dotted name is nested, too
+        raise RecipeError("recipe-too-deep", limit=MAX_LEVELS)
     try:
         module = cst.parse_module(text)
     except (cst.ParserSyntaxError, RecursionError) as why:
