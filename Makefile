@@ -6,6 +6,7 @@
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
 # make proof-fleet   1,000 generated repositories, ten of them poison, while workers are killed; some minutes
+# make bench-fleet   two workers against one, and what a repository costs beside its own work
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -13,7 +14,7 @@ RUN := $(VENV)/bin/python -m
 TORCH ?= torch==2.13.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies proof-fleet clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies proof-fleet bench-fleet clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -33,7 +34,7 @@ docs: $(VENV)/ready
 browser: $(VENV)/ready
 	command -v chromedriver || apt-get install --yes chromium chromium-driver
 	$(RUN) pip install --quiet --group browser
-	$(RUN) pytest tests/review/test_page.py
+	$(RUN) pytest tests/review/test_page.py tests/fleet/test_page.py
 
 benchmark: $(VENV)/ready
 	$(VENV)/bin/python benchmarks/run.py
@@ -43,6 +44,9 @@ ecosystem: $(VENV)/ready
 
 strategies: $(VENV)/ready
 	$(VENV)/bin/python tests/strategies/run.py
+
+bench-fleet: $(VENV)/ready
+	$(VENV)/bin/python tests/fleet/bench.py
 
 proof-fleet: $(VENV)/ready
 	$(VENV)/bin/python tests/fleet/proof.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _DEATHS = 20  # of a task's workers, before the task is taken for the reason
 _WAIT = "20s"
 _LOOK = 5000.0  # ms between looks at the workers of this machine
+_MISSED = 12  # looks that a worker may take to start
 
 
 class NoCluster(Exception):
@@ -67,6 +69,8 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
         "distributed.deploy.lost-worker-timeout": "10s",
     }
     plugin = f"ddp-codemod-{work.token}"
+    for name in ("distributed", "asyncio", "tornado.application"):  # they tell of every lost connection, at length
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(settings))
         if address is None:
@@ -74,7 +78,7 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
             count = workers or cores()
             local = LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
-                dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
+                dashboard_address="127.0.0.1:0", memory_limit=0, preload="ddp_codemod.fleet.preload", silence_logs=logging.CRITICAL,
             )  # fmt: skip
             stack.enter_context(local)
             _replace_the_dead(local, count)
@@ -91,14 +95,26 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
 
 
 def _replace_the_dead(local: LocalCluster, count: int) -> None:
-    """Look after the workers: Dask starts one that ended again, but gives it up when it ends while it starts."""
+    """Look after the workers: Dask starts one again that ended, but gives it up when it ends while it starts."""
+    from distributed import Status
     from tornado.ioloop import PeriodicCallback
 
-    for name in ("asyncio", "tornado.application"):  # tell of those starts, at length
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    missed: dict[object, int] = {}  # looks at which a worker was not there
+
+    def look() -> None:
+        there = {worker["name"] for worker in local.scheduler_info["workers"].values()}
+        for name, nanny in list(local.workers.items()):
+            missed[name] = 0 if name in there else missed.get(name, 0) + 1
+            if nanny.status in (Status.closed, Status.failed) or missed[name] > _MISSED:
+                missed[name] = 0
+                del local.workers[name]
+                closing.add(asyncio.ensure_future(nanny.close()))
+        local.scale(count)  # makes those again that are not there
+
+    closing: set[asyncio.Future[object]] = set()
 
     async def begin() -> None:
-        PeriodicCallback(lambda: local.scale(count), _LOOK).start()
+        PeriodicCallback(look, _LOOK).start()
 
     local.sync(begin)
 

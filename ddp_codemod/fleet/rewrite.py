@@ -120,8 +120,9 @@ def _counts(found: Survey, rules: Rules) -> tuple[Count, ...]:
 
 def _what(decision: Decision, rules: Rules) -> tuple[str, str, str]:
     surface = rules.surfaces.get(decision.surface)
-    roles = {parameter.name: parameter.role for parameter in surface.parameters} if surface else {}
-    kind = roles.get(decision.parameter) or ("environment" if not decision.parameter else decision.parameter)
+    roles: dict[str, str] = {parameter.name: parameter.role for parameter in surface.parameters} if surface else {}
+    # a call of the project's own that hands a value on has names of its own
+    kind = roles.get(decision.parameter) or next(iter(roles.values()), decision.parameter or "environment")
     framework = (surface.names[0] if surface else decision.surface).split(".")[0]
     return framework, kind, decision.action.value
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -41,6 +42,11 @@ class Watch:
     memory: list[int] = field(default_factory=list)  # bytes, of the client, the workers and their supervisors
     done: threading.Event = field(default_factory=threading.Event)
 
+    def log(self) -> str:
+        """The log as far as it is written."""
+        path = self.out / "log.jsonl"
+        return path.read_text("utf-8") if path.exists() else ""
+
     def run(self) -> None:
         chance = random.Random(7)
         client = psutil.Process(self.process.pid)
@@ -50,8 +56,9 @@ class Watch:
                 workers = [one for one in client.children() if "spawn_main" in " ".join(one.cmdline())]
                 family = [client, *workers, *(child for one in workers for child in one.children())]
                 self.memory.append(sum(one.memory_info().rss for one in family))
-                begun = (self.out / "log.jsonl").exists()  # before that there is nobody to kill
-                last = last if begun else time.monotonic()
+                at_work = set(map(int, re.findall(r'"begun".*"pid": (\d+)', self.log())))
+                workers = [one for one in workers if one.pid in at_work]
+                last = last if workers else time.monotonic()
                 if self.killed < self.kills and time.monotonic() - last >= self.kill_every and workers:
                     chance.choice(workers).kill()
                     self.killed += 1

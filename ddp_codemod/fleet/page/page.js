@@ -28,13 +28,13 @@
 
   // ---- totals ---------------------------------------------------------------------------------------------------------------
   const tiles = () => make("ul", { class: "tiles" }, ...data.tiles.map(([key, value]) =>
-    make("li", {}, make("b", {}, typeof value === "number" ? number(value) : value), make("span", {}, word(key)))));
+    make("li", {}, make("b", {}, typeof value === "number" ? number(value) : value), make("span", {}, word(`tile-${key}`)))));
 
   // ---- sites: a row for each framework and kind, as long as it has sites ---------------------------------------------------
   const ACTIONS = ["edit", "keep", "review"];
   const plot = () => {
     if (!data.sites.length) return make("p", { class: "note" }, word("no-sites"));
-    const ROW = 26, LEFT = 230, WIDTH = 640, RIGHT = 150;
+    const ROW = 26, LEFT = 200, WIDTH = 460, RIGHT = 60;
     const most = Math.max(...data.sites.map((row) => row.counts.reduce((a, b) => a + b, 0)));
     const height = data.sites.length * ROW;
     const svg = draw("svg", { viewBox: `0 0 ${LEFT + WIDTH + RIGHT} ${height}`, role: "img", "aria-label": word("sites") });
@@ -76,7 +76,7 @@
   const line = (row) => {
     const links = Object.keys(row.links).map((key) => link(row, key));
     const name = make("div", { class: "name" }, row.repository);
-    const about = [row.platform, row.ref, row.commit && row.commit.replace(/^files-/, "").slice(0, 12)].filter(Boolean).join(" · ");
+    const about = [row.platform, row.ref !== row.commit && row.ref, row.commit && row.commit.replace(/^files-/, "").slice(0, 12)].filter(Boolean).join(" · ");
     const cells = bad(row) ? NUMBERS.map(() => "") : NUMBERS.map((key) => number(row[key]));
     return make("tr", {},
       make("td", {}, name, make("code", {}, about)),
