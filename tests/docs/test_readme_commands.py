@@ -1,0 +1,74 @@
+"""The commands of the README do something on projects like those that they name."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from session import TOP, Session, session
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32" or not shutil.which("git"), reason="some commands are a POSIX shell's")
+
+PROJECTS = {
+    "GPT-SoVITS": "tts-spawn-before-libuv",
+    "TTS": "tts-spawn",
+    "3D-Speaker": "speaker-torchrun",
+    "Amphion": "vocoder-accelerate",
+}
+LOG = "RuntimeError: Distributed package doesn't have NCCL built in\n"
+RULE = """\
+framework = "x"
+[[surface]]
+id = "x.start"
+names = ["x.start"]
+source = ["x"]
+"""
+# run on pages of their own: they hang on the machine, on torch, or on a list of repositories
+ELSEWHERE = {"doctor", "verify", "fleet"}
+
+
+def commands() -> list[str]:
+    said = (TOP / "README.md").read_text("utf-8")
+    found = {line.strip() for line in re.findall(r"ddp-codemod ([a-z]+ [^`\n#|;]*)", said)}
+    return sorted(line for line in found if line.split()[0] not in ELSEWHERE and not re.search(r"[A-Z]{4}:|\bDIR\b", line))
+
+
+@pytest.fixture
+def started(request: pytest.FixtureRequest) -> Iterator[Session]:
+    with session() as made:
+        for name, fixture in PROJECTS.items():
+            made.bring(f"fixtures/{fixture}/project", name)
+        if re.search(r" \.( |$)|train\.log|tools", request.node.callspec.params["typed"]):  # it stands in a repository
+            made.root = made.root / "TTS"
+            made.write("train.log", LOG)
+            made.write("tools/ddp-rules/surfaces/x.toml", RULE)
+            assert made.run("git init -q && git add -A && git commit -q -m start")[0] == 0
+        yield made
+
+
+@pytest.mark.parametrize("typed", commands())
+def test_it_does_what_it_says(started: Session, typed: str) -> None:
+    if typed.startswith("undo"):
+        assert started.run(f"ddp-codemod apply {typed.split()[1]} --platform rocm")[0] == 0
+    line = f"ddp-codemod {typed}"
+    if typed.startswith("review") and "--html" not in typed:
+        line = (
+            f"yes y | {line}"
+            + ("" if "--answers" in typed else " --answers")
+            + ("" if "--platform" in typed else " --platform rocm")
+        )
+    elif typed == "apply ./GPT-SoVITS":  # without a platform it is the machine's
+        line += " --platform windows"
+    code, said = started.run(line)
+    assert code == (1 if typed.split()[0] in ("check", "diagnose") else 0), said
+    if typed.startswith("apply ./"):
+        assert "written to" in said
+
+
+def test_most_of_the_readme_is_run() -> None:
+    assert len(commands()) > 20
+    assert {Path(line.split()[1]).name for line in commands() if line.startswith("apply ./")} == set(PROJECTS)
