@@ -21,6 +21,12 @@ _BRANCHES = frozenset({
     "elif_clause", "else_clause", "case_item", "do_group", "function_definition", "subshell", "command_substitution", "pipeline",
 })  # fmt: skip
 _CHOICES = frozenset({"elif_clause", "else_clause", "case_item"})
+# What a new line in front of is a statement of its own.
+_STATEMENTS = frozenset({
+    "command", "list", "pipeline", "if_statement", "for_statement", "c_style_for_statement", "while_statement", "case_statement",
+    "subshell", "compound_statement", "redirected_statement", "variable_assignment", "variable_assignments", "declaration_command",
+    "negated_command", "test_command",
+})  # fmt: skip
 _NO_WORDS = frozenset({"variable_assignment", "comment", "file_redirect", "herestring_redirect", "heredoc_redirect"})
 _SHELL_C = frozenset({"bash", "sh", "zsh"})
 
@@ -167,13 +173,25 @@ class _Reader:
         start, end = self.tree.offset(self._begin(node)), self.tree.span(node)[1]
         insert, indent = None, ""
         at: Node | None = node if self.kind == "shell" else None
-        while at is not None and at.type not in ("program", "command_substitution", "function_definition"):
-            statement = start if at is node else self.tree.span(at)[0]
+        while at is not None and at.type not in ("program", "function_definition"):
+            statement = self._first_on_line(at, start if at is node else self.tree.span(at)[0])
             row = self.source.line_span(statement)[0]
             before = self.source.text[row:statement]
             # a line that continues the one above is inside a statement
-            if not before.strip() and not self.source.text[:row].rstrip("\r\n").endswith(("\\", "&&", "||", "|")):
+            if (
+                at.type in _STATEMENTS
+                and not before.strip()
+                and not self.source.text[:row].rstrip("\r\n").endswith(("\\", "&&", "||", "|"))
+            ):
                 insert, indent = row, before
                 break
             at = at.parent
         self.launches.append(Launch(program, start, end, self.source.position(start)[0], insert, indent))
+
+    def _first_on_line(self, node: Node, start: int) -> int:
+        """Where the first of the statements begins that stand on one line with this one, in the same block."""
+        row = self.source.line_span(start)[0]
+        before = node.prev_named_sibling
+        while before is not None and self.tree.span(before)[0] >= row:
+            start, before = self.tree.span(before)[0], before.prev_named_sibling
+        return start
