@@ -14,6 +14,7 @@ from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.edits.losses import droppable, reexported
+from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.portable import Style
 from ddp_codemod.entries.plan import planned
@@ -153,12 +154,14 @@ class Run:
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)
             decided, edits, self.ignored = decided | made.decisions, made.edits, self.ignored + made.ignored
+        pins = pinned(self.root, self._wanted(), self.limits, edits)
+        edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=in_order))
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
         names |= {hop.place.name for d in decisions for hop in d.hops}
         spared = self.options.scope.ignores_in
         noted = advise(self.context, self.finder, plan.findings, plan.edits, self.limits.admits)
-        notes = (*noted, *adapter.notes())
+        notes = (*noted, *adapter.notes(), *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
         # files that the project leaves out were read for their values only
         skipped = (one for one in self.project.skipped.values() if not self.limits.excludes(one.name))
@@ -169,7 +172,7 @@ class Run:
             edits=edits,
             advisories=advisories,
             skipped=tuple(sorted(skipped, key=lambda one: one.name)),
-            sources={name: source for name in sorted(names) if (source := self.project.source(name)) is not None},
+            sources={name: source for name in sorted(names) if (source := self.project.source(name) or pins.sources.get(name))},
             files_seen=sum(map(self.limits.admits, self.project.names)),
             ignored=self.ignored,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),

@@ -88,7 +88,7 @@ def run_case(case: Case, rules: Rules) -> Result:
     if again != got:
         return Result(case.id, example.title, "noisy", _diff(got, again, "first run", "second run"))
     try:
-        ast.parse(got)
+        ast.parse(got if example.file.endswith(".py") else "")
     except SyntaxError as why:
         return Result(case.id, example.title, "wrong", f"line {why.lineno}: {why.msg}\n")
     return Result(case.id, example.title)
@@ -143,7 +143,8 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
 
     if case.platform not in rules.platforms:
         raise ValueError(f"the example {case.id} asks for the platform {case.platform!r}, which no file defines")
-    path = folder / FILE
+    name = FILE if isinstance(case.example, AdviceExample) else case.example.file
+    path = folder / name
     path.write_bytes(text.encode("utf-8"))
     if isinstance(case.example, AdviceExample) and case.example.script:
         (folder / SCRIPT).write_bytes(case.example.script.removeprefix("\n").encode("utf-8"))
@@ -162,7 +163,7 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
     rendered = render(found, isinstance(case.example, AdviceExample) or case.example.unsafe)
     unread = _lines(f"{one.name}: {one.reason.key} {dict(one.reason.args)}" for one in (*found.skipped, *rendered.failed))
     for change in rendered.changes:
-        if change.name == FILE:
+        if change.name == name:
             text = change.after.decode("utf-8")
     said = {note.line or 1 for note in found.advisories if note.rule == ident}
     for decision in found.decisions:

@@ -39,6 +39,7 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     rules: tuple[str, ...] = ()  # fixes asked for beside the platform's own
     unsafe: bool = False  # apply unsafe edits too
     style: Literal["pin", "portable"] = "pin"
+    file: Name = "example.py"  # its name, where it is no program
     versions: When = {}  # what the project states about packages
 
 
@@ -247,7 +248,7 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
 
     id: Name
-    recipe: Literal["replace-backend", "init-method-query", "set-environment", "guard-entries"]
+    recipe: Literal["replace-backend", "init-method-query", "set-environment", "guard-entries", "pin-requirements"]
     title: str
     title_zh: str = ""
     text: str  # what it does, when it helps, where a write-up is wrong
@@ -260,6 +261,8 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     when_backend: tuple[Name, ...] = ()  # set-environment: only where the group comes out as one of these; empty: every group
     query: Query | None = None
     store: Store | None = None
+    pins: dict[Name, Name] = {}  # pin-requirements: the release that each package is pinned to
+    pin_builds: tuple[Name, ...] = ()  # local parts (+cu121) that these releases exist with
     examples: tuple[Example, ...] = ()
 
 
