@@ -31,6 +31,8 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     module, node = leaf.module, leaf.node
     if not isinstance(module, Module) or not isinstance(node, ast.AST):
         return _elsewhere(leaf, text)
+    if leaf.kind == "member":
+        return None  # its name says the text that it holds; which member is meant is for a person
     outer = leaf.outer
     if outer is not None and _collapses(leaf, outer, text, rules) and purely(module, outer):
         place = module.place(outer)

@@ -43,6 +43,12 @@ def bound_method(module: Module, function: ast.AST) -> bool:
     return not any(isinstance(part, ast.Name) and part.id == "staticmethod" for part in decorators)
 
 
+def position_of(function: Def, name: str, method: bool) -> int:
+    """The place of a parameter among those that a call fills in order; -1 where it is given by keyword only."""
+    plain = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)][1 if method else 0 :]
+    return plain.index(name) if name in plain else -1
+
+
 def given_argument(given: Given, function: Def, name: str, method: bool) -> ast.expr | None:
     """What a call passes for a parameter; None where it leaves it out or that cannot be told."""
     for keyword in given.keywords:

@@ -54,6 +54,27 @@ def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
     return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != "unknown"]
 
 
+def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:
+    """The leaves of ``node.value`` where ``node`` gives members of an enum of the project, else None.
+
+    A member's text is what its name says, so what has to change is the place that picks the member.
+    """
+    found: list[Leaf] = []
+    for leaf in tracer.trace(module, node, way):
+        around = leaf.module.parents.get(leaf.module.statement(leaf.node)) if _in_code(leaf) else None  # type: ignore[union-attr,arg-type]
+        if not isinstance(around, ast.ClassDef):
+            return None
+        bases = tracer.resolver.external_bases(leaf.code[0], around)
+        if not any(base in idioms.enums for idioms in tracer.idioms for base in bases):
+            return None
+        found.append(replace(leaf, kind="member"))
+    return found or None
+
+
+def _in_code(leaf: Leaf) -> bool:
+    return isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Constant)
+
+
 def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> list[Leaf]:
     found: list[Leaf] = []
     for binding in bindings(module, node).get(name, ()):

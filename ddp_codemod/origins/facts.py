@@ -11,7 +11,7 @@ from ddp_codemod.origins.leaf import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.model import Fact, FactValue
 from ddp_codemod.sites.resolve import Definition, Resolver, Variable
-from ddp_codemod.sites.scopes import Binding, bindings, global_bindings, owner, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, enclosing, global_bindings, owner, scope_of
 
 BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -86,7 +86,8 @@ class Facts:
         if home is None:
             return []
         if home is not scope or not isinstance(home, BODIES):
-            return self.at_end(module, home, node.id)
+            last = self.at_end(module, home, node.id)
+            return [*self._when_called(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
         made = bindings(module, home)[node.id]
         if isinstance(home, ast.Module) and (elsewhere := global_bindings(module, node.id)):
             return [*made, *elsewhere]  # a function may have run
@@ -110,6 +111,19 @@ class Facts:
             # a scope that never ends (a server's loop) still has its bindings
             module.cache[key] = found or made
         return module.cache[key]  # type: ignore[return-value]
+
+    def _when_called(self, module: Module, home: ast.Module, scope: ast.AST, name: str, last: list[Binding]) -> list[Binding]:
+        """The bindings of a module's name that hold while the module itself calls the function around, and are replaced later."""
+        made = bindings(module, home).get(name, [])
+        names = {at.name for at in (scope, *enclosing(module, scope)) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        if len(made) < 2 or not names:
+            return []
+        found: list[Binding] = []
+        for call in module.nodes.get(ast.Call, ()):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
+                if scope_of(module, call) is home and self.unreachable(module, call) is None:
+                    found += self._flow(module, made).before(call).found
+        return [binding for binding in dict.fromkeys(found) if binding not in last]
 
     def _flow(self, module: Module, made: list[Binding]) -> Flow:
         return Flow(module, made, lambda test: self.truth(module, test), lambda node: self.case(module, node))

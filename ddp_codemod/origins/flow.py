@@ -121,7 +121,8 @@ class Flow:
             if isinstance(node, ast.While) and self.truth(node.test) is False:
                 result = self.block(node.orelse)
                 return Reached(self._anything(node.test) + result.found, result.open, result.ends)
-            return Reached(self._anything(node))
+            endless = isinstance(node, ast.While) and self.truth(node.test) is True
+            return Reached(self._anything(node), not (endless and self._always(node.body)))
         if isinstance(node, (ast.With, ast.AsyncWith)):
             if any(_called(item.context_expr) in SWALLOWS for item in node.items):
                 return Reached(self._anything(node), not own)
@@ -138,6 +139,15 @@ class Flow:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return Reached(self._anything(node), not own)
         return Reached(self._anything(node), not own, _leaves(node))
+
+    def _always(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether a body that runs at least once defines the place before anything in it can leave."""
+        for statement in body:
+            if any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(statement)):
+                return False
+            if not self.through(statement).open:
+                return True
+        return False
 
     def _through_try(self, node: ast.stmt) -> Reached:
         body = self.block([*node.body, *node.orelse])  # type: ignore[attr-defined]

@@ -32,6 +32,8 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     found, closed = _stored(tracer, module, node, way)
     if closed:
         return found
+    if node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
+        return member
     found += _of_objects(tracer, tracer.resolver.resolve(module, node.value), node, way)
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, "handed-on", way=way)]

@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import members, options
+from ddp_codemod.origins import members, options, spreads
 from ddp_codemod.origins.callers import callers
-from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument
+from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.origins.leaf import Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
@@ -56,6 +56,9 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             continue
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
             found += members.look_up(tracer, given.module, spread, ast.Constant(node.arg), _in(step, None)) or []
+        position = position_of(function, node.arg, bound_method(module, function)) - given.skip
+        if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
+            found += spreads.at_position(tracer, given.module, given.positional, position, _in(step, None)) or []
     return found or [
         Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]

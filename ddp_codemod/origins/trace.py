@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import members, objects, options, parameters, pieces
+from ddp_codemod.origins import loops, members, objects, options, parameters, pieces
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
@@ -139,6 +139,8 @@ class Tracer:
                 found += self._unpack(module, binding, way)
             elif binding.kind == "import":
                 found += self._imported(module, node, way, binding)
+            elif binding.kind == "other" and (leaves := loops.trace_loop(self, module, binding, way)) is not None:
+                found += leaves
             else:
                 found.append(self.unknown(module, binding.node, way, "why-binding", name=binding.name))
         if not definitions:

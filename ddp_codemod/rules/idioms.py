@@ -84,6 +84,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
         default_factory=dict
     )  # calls that give a device; "" for that of the argument
     device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
+    enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]

@@ -10,18 +10,17 @@ from ddp_codemod.origins import objects
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
 from ddp_codemod.origins.members import look_up
+from ddp_codemod.origins.spreads import at_position
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.rules.hardware import for_other_hardware
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.tested import is_tested
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import External
-from ddp_codemod.sites.scopes import scope_of
 
 OMITTED = "omitted"
-# Each of these is somebody's whole choice, no branch of one.
-ENTRANCES = frozenset({"parameter-default", "argument", "option-default", "config-key", "command-line", "launch-variable"})
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
@@ -32,7 +31,11 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
         return argument, context.tracer.trace(module, argument)
     found: list[Leaf] = []
     for mapping in use.spread:
-        leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way())
+        if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
+            position = parameter.position
+            leaves = at_position(context.tracer, module, call.args, position + use.skip, Way()) if position is not None else []
+        else:
+            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way())
         if leaves is None:
             return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
         found += leaves
@@ -122,7 +125,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
             verdict = assess(value.value, choice, context.rules.backends)
-            if verdict.wanted is not None and (_for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
+            if verdict.wanted is not None and (for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
                 continue
             if verdict.wanted is not None:
                 changes.append(_change(parameter, leaf, verdict.wanted))
@@ -173,59 +176,6 @@ def _is_lost(leaf: Leaf) -> bool:
 def may_clash(change: Change) -> bool:
     """Whether a keyword is added beside an unpacked mapping, which may hold it too."""
     return isinstance(change, NewKeyword) and any(keyword.arg is None for keyword in change.call.keywords)
-
-
-def _for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool:
-    """Whether a backend is one branch of a choice between accelerators, and another branch is for the platform's own."""
-    devices = context.platform.device_types
-    if len(devices) < 2 or _serves(context, leaf, devices):
-        return False
-    if _is_specific(context, leaf) and (_is_guarded(leaf) or any(_serves(context, other, devices[:1]) for other in leaves)):
-        return True
-    if leaf.kind in ENTRANCES:
-        return False
-    if (
-        any(isinstance(other.value, Default) for other in leaves)
-        and context.platform.backend.default in context.platform.backend.works
-    ):
-        return True  # torch's own choice comes first, and this is what is left for a device that it does not know
-    if leaf.kind == "subclass-argument":
-        return any(other.kind == leaf.kind and _serves(context, other, devices[:1]) for other in leaves)
-    scope = _scope(leaf)
-    beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
-    return any(scope is not None and _scope(other) is scope and _serves(context, other, devices[:1]) for other in beside)
-
-
-def _scope(leaf: Leaf) -> ast.AST | None:
-    if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.AST):
-        return scope_of(leaf.module, leaf.node)
-    return None
-
-
-def _is_specific(context: Context, leaf: Leaf) -> bool:
-    assert isinstance(leaf.value, Known)
-    names = [part.rpartition(":")[2].lower() for part in str(leaf.value.value).split(",")]
-    return any(name in context.rules.backends and context.rules.backends[name].specific for name in names)
-
-
-def _is_guarded(leaf: Leaf) -> bool:
-    """Whether the leaf stands under a condition of its function: there, a vendor's backend is meant for that vendor's devices."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
-        return False
-    for around in leaf.module.ancestors(leaf.node):
-        if isinstance(around, (ast.If, ast.IfExp, ast.Match)):
-            return True
-        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return False
-    return False
-
-
-def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:
-    if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
-        return False
-    names = {part.rpartition(":")[2].lower() for part in leaf.value.value.split(",")}
-    known = [context.rules.backends[name] for name in names if name in context.rules.backends]
-    return any(set(backend.devices) & set(devices) for backend in known)
 
 
 def _default_reason(context: Context) -> Reason:
