@@ -46,6 +46,8 @@ class Whole:
             return False
         if advice.devices and not set(advice.devices) & set(platform.device_types):
             return False
+        if advice.backend and platform.backend.wanted not in advice.backend:
+            return False  # a group on it serves other tensors than those of the platform's device
         if advice.rule is not None and advice.rule not in self.rules:
             return False
         return bool(self.groups(advice))

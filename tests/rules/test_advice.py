@@ -90,6 +90,13 @@ def test_nothing_is_said_where_no_group_switches(tmp_path: Path, files: dict[str
     assert said(look(tmp_path, "rocm", files)) == []
 
 
+def test_a_side_group_for_cpu_tensors_is_no_switch(tmp_path: Path) -> None:
+    text = GROUP + 'side = dist.new_group([0], backend="gloo" if torch.npu.is_available() else "nccl")\n'
+    files = {"main.py": text + "import p2p\n", "p2p.py": AVG.replace(GROUP, "import torch.distributed as dist\n")}
+    assert [rule for _, _, rule in said(look(tmp_path, "ascend", files, "==2.1.0")) if rule == "gloo-avg"] == []
+    assert [rule for _, _, rule in said(look(tmp_path, "rocm", files, "==2.1.0"))] == ["gloo-avg"]
+
+
 def test_files_that_one_program_imports_belong_together(tmp_path: Path) -> None:
     files = {"train.py": "import group\nimport p2p\n", "group.py": GROUP, "p2p.py": SEND}
     assert said(look(tmp_path, "rocm", files)) == [("p2p.py", 5, "gloo-point-to-point")]
