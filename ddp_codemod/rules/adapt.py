@@ -37,8 +37,13 @@ class Adapter:
         ]
         for _, hit, changes in found:
             self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
+        listed: set[tuple[str, str, int]] = set()
         for advice, hit, changes in found:
-            if not self.covers(hit) and (changes or advice.level == "review"):
+            if self.covers(hit) or not (changes or advice.level == "review"):
+                continue
+            line = (advice.id, hit.module.name, hit.module.source.position(hit.module.place(hit.node).start)[0])
+            if changes or line not in listed:  # what is for a person is listed once a line
+                listed.add(line)
                 self._cured.add(hit.node)
                 yield _finding(advice, hit, changes)
 

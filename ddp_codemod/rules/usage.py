@@ -12,6 +12,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.advisory import Pattern
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import scope_of
 
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 
@@ -144,6 +145,17 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
 def _is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     if last_name(argument) in pattern.ranks:
         return True
+    if not isinstance(argument, ast.Attribute):
+        return _starts_from(context, pattern, module, argument)
+    # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
+    around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
+    key = ("device", pattern.device, around, module.text(argument))
+    if key not in module.cache:
+        module.cache[key] = _starts_from(context, pattern, module, argument)
+    return bool(module.cache[key])
+
+
+def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     return any(
         starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
         for leaf in context.tracer.trace(module, argument)

@@ -161,6 +161,22 @@ def test_machines_with_a_device_have_nothing_to_do(tmp_path: Path, platform: str
     assert left(look(tmp_path, platform, {"train.py": GROUP + CUDA + MAIN})) == []
 
 
+def test_a_line_is_listed_once(tmp_path: Path) -> None:
+    text = GROUP + "both = torch.cuda.current_device(), torch.cuda.current_device()\n"
+    assert left(look(tmp_path, "cpu", {"train.py": text})) == [("train.py", 5, "cuda-question")]
+
+
+def test_a_device_in_a_field_is_mended_where_it_starts(tmp_path: Path) -> None:
+    text = (
+        GROUP + "\n\nclass Trainer:\n    def __init__(self):\n        self.device = 'cuda'\n\n"
+        "    def __call__(self, tensor):\n        return tensor.to(self.device), tensor.to(self.device)\n\n\nTrainer()\n"
+    )
+    found = look(tmp_path, "cpu", {"train.py": text})
+    made = render(found, unsafe=True).changes[0].after.decode("utf-8")
+    assert "self.device = 'cuda' if torch.cuda.is_available() else \"cpu\"\n" in made
+    assert made.count("torch.cuda.is_available()") == 1
+
+
 def test_one_edit_mends_all_that_lies_in_it(tmp_path: Path) -> None:
     text = (
         GROUP
