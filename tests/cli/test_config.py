@@ -207,8 +207,14 @@ def test_a_mistake_names_file_line_key_and_the_nearest_word(configured, run, lin
     assert (root / "src/train.py").read_text() == TRAIN
 
 
-@pytest.mark.parametrize("platform", load().platforms)
-@pytest.mark.parametrize("fixture", ["tts-spawn-before-libuv", "vocoder-accelerate", "speaker-torchrun"])
+@pytest.mark.parametrize(
+    ("fixture", "platform"),
+    [
+        *(("tts-spawn-before-libuv", ident) for ident in load().platforms),
+        ("vocoder-accelerate", "mixed-gpu"),
+        ("speaker-torchrun", "cuda"),
+    ],
+)
 def test_no_kind_of_edit_gets_round_it(tmp_path: Path, fixture: str, platform: str) -> None:
     root = tmp_path / "project"
     shutil.copytree(FIXTURES / fixture / "project", root)
