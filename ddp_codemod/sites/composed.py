@@ -69,7 +69,7 @@ class Composed:
         given = tuple(option.name.split("."))
         if given[-len(path) :] != path:
             return False
-        started = set(self.project.started(option.program))
+        started = {name for name in self.project.started(option.program) if self._may_take(name, document)}
         group, folder = given[: -len(path)], PurePosixPath(document.name).parent
         if group:
             return bool(started) and (folder.parts[-len(group) :] == group or _is_global(document))
@@ -77,6 +77,11 @@ class Composed:
             return bool(started)
         ours = [start for start in self.starts if start.module.name in started]
         return any(start.open or start.folder == str(folder) or _is_global(document) for start in ours)
+
+    def _may_take(self, program: str, document: Document) -> bool:
+        """Whether a file is not known to put its configuration together from another folder."""
+        own = [start for start in self.starts if start.module.name == program]
+        return not own or any(start.folder is None or is_under(document.name, start.folder) for start in own)
 
     def _find(self) -> Iterator[Start]:
         words = {name.rpartition(".")[2]: entry for entry in self.entries for name in entry.names}
