@@ -263,7 +263,7 @@ def survey(options: Options) -> Survey:
 
 
 def explain(options: Options, path: Path, line: int) -> Survey:
-    """The survey, limited to the decisions whose call, value or origin touches a line."""
+    """The survey, limited to the decisions whose call, value or origin touches a line, and to its notes."""
     whole = survey(options)
     name = Path(_absolute(path)).relative_to(whole.root).as_posix()
 
@@ -278,7 +278,8 @@ def explain(options: Options, path: Path, line: int) -> Survey:
 
     chosen = tuple(decision for decision in whole.decisions if concerns(decision))
     edits = tuple(edit for edit in whole.edits if touches(edit.name, edit.start, edit.end))
-    return replace(whole, decisions=chosen, edits=edits)
+    notes = tuple(note for note in whole.advisories if (note.name, note.line) == (name, line))
+    return replace(whole, decisions=chosen, edits=edits, advisories=notes)
 
 
 def _name(path: Path, root: Path) -> str:

@@ -27,6 +27,7 @@ def command(settings: Settings, place: str) -> int:
     from ddp_codemod.pipeline import explain as survey
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
+    from ddp_codemod.report.text import advisories
 
     found = survey(job.options, path, line)
     if settings.format in MACHINES:
@@ -40,7 +41,9 @@ def command(settings: Settings, place: str) -> int:
         for text in explain(view, decision):
             job.console.out(text)
         job.console.out()
-    if not found.decisions:
+    for text in advisories(view, found.advisories):
+        job.console.out(text)
+    if not found.decisions and not found.advisories:
         scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
         job.console.out(view.say("explain-nothing", place=place, command=scan))
     return exit_code(found, settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 OPTIONS = """import argparse
 
@@ -143,3 +144,35 @@ def test_commands_that_are_offered_next_keep_where_variables_go(project, run) ->
     assert run("apply", ".", *words).code == 0
     assert (folder / "run.sh").read_text() == 'export NCCL_P2P_DISABLE="${NCCL_P2P_DISABLE:-1}"\ntorchrun train.py\n'
     assert run("check", ".", *words).code == 0
+
+
+BY_NAME = """
+import torch
+import torch.distributed as dist
+
+
+def setup(rank, backend="nccl"):
+    dist.init_process_group(backend, rank=rank)
+    if backend == "nccl":
+        torch.cuda.set_device(rank)
+"""
+LOOP = """
+import torch.distributed as dist
+
+for backend in ["nccl", "mpi"]:
+    dist.init_process_group(backend)
+"""
+
+
+def test_a_line_that_goes_by_the_name_shows_what_will_happen(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=BY_NAME)
+    note = "torch.cuda.set_device runs only for nccl"
+    lines = {line: run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 10)}
+    texts = dict(enumerate(Path("train.py").read_text("utf-8").splitlines(), 1))
+    assert [texts[line].strip() for line, said in lines.items() if note in said] == ['if backend == "nccl":']
+
+
+def test_the_loop_that_gives_a_value_is_a_step(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=LOOP)
+    said = [run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 6)]
+    assert any("one of the values that the loop gives to backend" in text for text in said)
