@@ -63,7 +63,7 @@ class Api:
             if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
                 names = self.resolver.external_bases(entity.module, entity.node)
             for name in names:
-                found = self.named(name)
+                found = self.named(name.removesuffix(".__init__"))
                 if found is not None:
                     return found, name
                 if self.watched(name) and not isinstance(entity, Definition):

@@ -9,18 +9,22 @@ from ddp_codemod.entries.condition import Condition
 from ddp_codemod.entries.model import Piece, Seen
 from ddp_codemod.entries.work import Work
 from ddp_codemod.model import Reason, Recipe
+from ddp_codemod.origins.calls import Given, given_argument
+from ddp_codemod.rules.processes import Argument
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 
 def sampler(work: Work, seen: Seen) -> None:
-    if not _takes(work, seen):
-        return
-    if seen.node.keywords and any(keyword.arg is None for keyword in seen.node.keywords):
+    """``DistributedSampler(data)`` gets the number of processes and the rank that it would ask the group for."""
+    own = _own_init(work, seen)
+    if own is not None and not {argument.name for argument in _asked(seen)} <= set(_parameters(own)):
+        return  # what it hands to the sampler stands in its own ``__init__``
+    if any(keyword.arg is None for keyword in seen.node.keywords):
         work.problem(seen, "single-refused", text="**")
         return
-    for argument, value in ((seen.call.world_size, "1"), (seen.call.rank, "0")):
-        if argument is not None and given(seen.node, argument) is None:
+    for argument, value in zip(_asked(seen), ("1", "0"), strict=True):
+        if _given(seen, argument, own) is None:
             text = _asked_value(work, seen, value)
             if not text:
                 return
@@ -30,17 +34,29 @@ def sampler(work: Work, seen: Seen) -> None:
             work.found.pieces.append(Piece(seen.module, place.start, place.end, None, reason, recipe))
 
 
-def _takes(work: Work, seen: Seen) -> bool:
-    """Whether the class that is called takes the parameters: one of the project's own with its own ``__init__`` may not."""
+def _asked(seen: Seen) -> list[Argument]:
+    """The parameters that a sampler asks the group for where they are left out: the number of processes, and the rank."""
+    return [argument for argument in (seen.call.world_size, seen.call.rank) if argument is not None]
+
+
+def _own_init(work: Work, seen: Seen) -> ast.FunctionDef | None:
+    """The ``__init__`` of the class that is called, if it is one of the project's."""
     entity = work.api.derived(seen.module, seen.node)
-    if entity is None:
-        return True
-    makers = [m for m in work.api.resolver.member(entity, "__init__") if isinstance(m, Definition)]
-    own = next((maker.node for maker in makers if isinstance(maker.node, ast.FunctionDef)), None)
+    makers = work.api.resolver.member(entity, "__init__") if entity is not None else []
+    found = (maker.node for maker in makers if isinstance(maker, Definition))
+    return next((node for node in found if isinstance(node, ast.FunctionDef)), None)
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    arguments = function.args
+    return [part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _given(seen: Seen, argument: Argument, own: ast.FunctionDef | None) -> ast.expr | None:
     if own is None:
-        return True
-    names = {part.arg for part in (*own.args.posonlyargs, *own.args.args, *own.args.kwonlyargs)}
-    return all(argument is not None and argument.name in names for argument in (seen.call.world_size, seen.call.rank))
+        return given(seen.node, argument)
+    handed = Given(seen.module, seen.node, tuple(seen.node.args), tuple(seen.node.keywords))
+    return given_argument(handed, own, argument.name, True)
 
 
 def _asked_value(work: Work, seen: Seen, value: str) -> str:
