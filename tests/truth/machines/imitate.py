@@ -8,6 +8,7 @@ A machine is a dict with ``root`` (the project's folder) and any of
 ``nccl``: whether torch was built with it
 ``accelerator``: "npu" and its like, which then is there as torch.npu
 ``libuv``: false where torch was built without it
+``sockets``: false where no socket can be opened and no process group formed
 
 Tensors and modules stay on the CPU wherever they are sent. torch.distributed is left alone: a CPU build has gloo and no NCCL.
 """
@@ -43,10 +44,33 @@ def _change_torch(machine: dict[str, Any]) -> None:
         torch.distributed.is_nccl_available = lambda: machine["nccl"]
     if "accelerator" in machine:
         setattr(torch, machine["accelerator"], types.SimpleNamespace(is_available=lambda: True))
+    if not machine.get("sockets", True):
+        _close_network()
     if not machine.get("libuv", True):
         import nolibuv
 
         nolibuv.install()
+
+
+def _close_network() -> None:
+    """No group, no store and no socket but those between the processes of one program."""
+    import socket
+
+    import torch.distributed
+
+    def refused(*arguments: Any, **options: Any) -> None:
+        raise RuntimeError("this machine forbids process groups")
+
+    torch.distributed.init_process_group = torch.distributed.distributed_c10d.init_process_group = refused
+    torch.distributed.TCPStore = torch.distributed.FileStore = refused
+    real = socket.socket.__init__
+
+    def init(self: Any, family: int = socket.AF_INET, *rest: Any, **options: Any) -> None:
+        if family != socket.AF_UNIX and "fileno" not in options:
+            raise RuntimeError("this machine forbids sockets")
+        real(self, family, *rest, **options)
+
+    socket.socket.__init__ = init  # type: ignore[method-assign]
 
 
 def _once_imported(name: str, act: Callable[[], None]) -> None:
