@@ -34,8 +34,13 @@ def indented(text: str, base: str, unit: str) -> str:
     if not can_indent(text, base):
         raise RecipeError("recipe-multiline-string")
     parts = re.split(r"(\r\n|\r|\n)", text)
-    lines = [part if at == 0 or at % 2 or not part.strip() else unit + part for at, part in enumerate(parts)]
+    lines = [part if at == 0 or at % 2 or not part.strip() else _deeper(part, base, unit) for at, part in enumerate(parts)]
     return "".join(lines)
+
+
+def _deeper(line: str, base: str, unit: str) -> str:
+    """A line with the unit behind its indentation, so that tabs and blanks keep their order."""
+    return base + unit + line[len(base) :] if line.startswith(base) else unit + line
 
 
 def can_indent(text: str, base: str) -> bool:
