@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from functools import cached_property
 
+from ddp_codemod.entries.reach import imports_of
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.processes import Argument, GroupCall, Processes
@@ -37,6 +38,31 @@ class Api:
         calls = (call for table in self.tables for call in table.call if call.role in wanted)
         return frozenset(name.rsplit(".", 1)[-1] for call in calls for name in call.names)
 
+    @cached_property
+    def loaders(self) -> frozenset[str]:
+        """Last names of the calls that load code by name."""
+        return frozenset(name.rsplit(".", 1)[-1] for name in self.by_name)
+
+    @cached_property
+    def lasts(self) -> frozenset[str]:
+        """Last names of all calls that are known."""
+        return frozenset(name.rsplit(".", 1)[-1] for table in self.tables for call in table.call for name in call.names)
+
+    def words_in(self, module: Module) -> frozenset[str]:
+        """The names by which a file can mean one of the known calls: their own, and those that it gives them."""
+        if "group words" not in module.cache:
+            found = {
+                alias
+                for alias, made in imports_of(module).items()
+                for _, one in made
+                if one.name.rsplit(".", 1)[-1] in self.lasts
+            }
+            for node in module.nodes.get(ast.Assign, ()):
+                if isinstance(node, ast.Assign) and last_name(node.value) in self.lasts:
+                    found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            module.cache["group words"] = self.lasts | found
+        return module.cache["group words"]  # type: ignore[return-value]
+
     def candidate(self, data: bytes) -> bool:
         """Whether a file can use a watched package."""
         return any(package.rsplit(".", 1)[-1].encode() in data for table in self.tables for package in table.watched)
@@ -53,8 +79,19 @@ class Api:
         """What a call means and its qualified name; (None, name) where a watched package has more than is known, (None, "") otherwise."""
         key = ("group call", node)
         if key not in module.cache:
-            module.cache[key] = self._call(module, node)
+            module.cache[key] = self._call(module, node) if self._may_be(module, node) else (None, "")
         return module.cache[key]  # type: ignore[return-value]
+
+    def _may_be(self, module: Module, node: ast.Call) -> bool:
+        """Whether a call is worth resolving: not a method of something local, unless its name is known."""
+        root: ast.expr = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if root is node.func or last_name(node.func) in self.words_in(module) or not isinstance(root, ast.Name):
+            return isinstance(root, (ast.Name, ast.Call)) and (
+                root is node.func or last_name(node.func) in self.words_in(module) | {"__init__"}
+            )
+        return root.id in imports_of(module) or "*" in imports_of(module)
 
     def _call(self, module: Module, node: ast.Call) -> tuple[GroupCall | None, str]:
         unknown = ""

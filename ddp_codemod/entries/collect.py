@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.model import Open, Seen
-from ddp_codemod.entries.reach import DEFS
+from ddp_codemod.entries.reach import DEFS, imports_of
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import ModuleRef
@@ -31,17 +31,27 @@ class Collected:
 
 
 def collect(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
-    """Look through all parts."""
+    """Look through all parts; each is looked through once for all programs that run it."""
     found = Collected()
     for module, part in parts:
-        _collect(api, module, part, found)
-    order = {name: at for at, name in enumerate(sorted({seen.module.name for seen in found.calls}))}
-    found.calls.sort(key=lambda seen: (order[seen.module.name], seen.module.place(seen.node).start))
+        key = ("collected", part)
+        if key not in module.cache:
+            made = Collected()
+            _collect(api, module, part, made)
+            module.cache[key] = made
+        one = module.cache[key]
+        assert isinstance(one, Collected)
+        found.calls += one.calls
+        found.unknown += one.unknown
+        found.unseen += one.unseen
+        found.trains |= one.trains
+    found.calls.sort(key=lambda seen: (seen.module.name, seen.module.place(seen.node).start))
     return found
 
 
 def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
     known: set[ast.AST] = set()
+    words = api.words_in(module)
     for node in ast.walk(part):
         if isinstance(node, ast.Attribute) and node.attr in api.trains:
             found.trains = True
@@ -57,13 +67,16 @@ def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
         elif _by_name(api, module, node):
             found.unseen.append(Open(module, node, Reason.of("single-by-name", text=module.text(node.func))))
     for node in ast.walk(part):
-        if isinstance(node, (ast.Name, ast.Attribute)) and node not in known and isinstance(node.ctx, ast.Load):
+        if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in words and node not in known:
             handed = _handed_on(api, module, node)
             if handed:
                 found.unknown.append(Open(module, node, Reason.of("single-handed-on", name=handed)))
 
 
 def _by_name(api: Api, module: Module, node: ast.Call) -> bool:
+    last = last_name(node.func)
+    if last not in api.loaders and not (isinstance(node.func, ast.Name) and last in imports_of(module)) and last != "getattr":
+        return False
     names = api.resolver.names(module, node.func)
     if isinstance(node.func, ast.Name) and not names:
         names = [f"builtins.{node.func.id}"]

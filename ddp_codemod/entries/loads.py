@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ddp_codemod.entries.reach import Def
 from ddp_codemod.parse.python import Module, last_name
@@ -16,19 +16,19 @@ class Loads:
     """The uses of names in all parts of a program."""
 
     def __init__(self, resolver: Resolver, parts: Iterable[tuple[Module, ast.AST]]) -> None:
-        self.resolver = resolver
-        self._by_name: dict[str, list[tuple[Module, ast.expr]]] = {}
-        for module, part in parts:
-            for node in ast.walk(part):
-                if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                    self._by_name.setdefault(last_name(node), []).append((module, node))
+        self.resolver, self.parts = resolver, list(parts)
+
+    def _named(self, name: str) -> Iterator[tuple[Module, ast.expr]]:
+        for module, part in self.parts:
+            for node in _loads(module, part).get(name, ()):
+                yield module, node
 
     def of(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
         """Every use of a function or class outside itself; [] where it may be used without being named."""
         implicit = definition.name in IMPLICIT or definition.name.startswith("__") or definition.decorator_list
         if isinstance(module.parents.get(definition), ast.ClassDef) and implicit:
             return []
-        found = [(other, use) for other, use in self._by_name.get(definition.name, ()) if self._is(other, use, definition)]
+        found = [(other, use) for other, use in self._named(definition.name) if self._is(other, use, definition)]
         return [(other, use) for other, use in found if definition not in set(other.ancestors(use))]
 
     def _is(self, module: Module, use: ast.expr, definition: Def) -> bool:
@@ -36,3 +36,15 @@ class Loads:
         if not entities:
             return isinstance(use, ast.Attribute)  # a method of something unknown
         return any(isinstance(entity, Definition) and entity.node is definition for entity in entities)
+
+
+def _loads(module: Module, part: ast.AST) -> dict[str, list[ast.expr]]:
+    """The names that a part uses, by their last part; worked out once."""
+    key = ("loads", part)
+    if key not in module.cache:
+        table: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(part):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                table.setdefault(last_name(node), []).append(node)
+        module.cache[key] = table
+    return module.cache[key]  # type: ignore[return-value]

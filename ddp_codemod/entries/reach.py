@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Union
 
 from ddp_codemod.parse.python import Module
@@ -25,8 +26,12 @@ class Reach:
 
     def holds(self, module: Module, node: ast.AST) -> bool:
         """Whether a node is in the code."""
-        wanted = {id(part) for owner, part in self.parts if owner is module}
-        return id(node) in wanted or any(id(at) in wanted for at in module.ancestors(node))
+        return node in self.whole or any(at in self.whole for at in module.ancestors(node))
+
+    @cached_property
+    def whole(self) -> frozenset[ast.AST]:
+        """The parts, to be asked quickly."""
+        return frozenset(part for _, part in self.parts)
 
 
 def reach(project: Project, entry: Module) -> Reach:
@@ -89,7 +94,7 @@ def _meant(project: Project, module: Module, name: str) -> frozenset[str]:
     key = ("meant", name)
     if key not in module.cache:
         found: set[str] = set()
-        bound, stars = _imports(module).get(name, []), _imports(module).get("*", [])
+        bound, stars = imports_of(module).get(name, []), imports_of(module).get("*", [])
         if any(isinstance(node, DEFS) and node.name == name for kind in DEFS for node in module.nodes.get(kind, ())):
             found.add(name)
         for node, alias in bound:
@@ -101,7 +106,7 @@ def _meant(project: Project, module: Module, name: str) -> frozenset[str]:
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _imports(module: Module) -> dict[str, list[tuple[Import, ast.alias]]]:
+def imports_of(module: Module) -> dict[str, list[tuple[Import, ast.alias]]]:
     """Every import of a file by the name that it binds."""
     if "imports by name" not in module.cache:
         table: dict[str, list[tuple[Import, ast.alias]]] = {}
@@ -119,7 +124,7 @@ def _is_outside(project: Project, module: Module, node: ast.Attribute) -> bool:
     root: ast.expr = node
     while isinstance(root, ast.Attribute):
         root = root.value
-    bound = _imports(module).get(root.id, []) if isinstance(root, ast.Name) else []
+    bound = imports_of(module).get(root.id, []) if isinstance(root, ast.Name) else []
     return bool(bound) and all(next(imported(project, module, statement), None) is None for statement, _ in bound)
 
 
@@ -151,8 +156,15 @@ def has_main_guard(module: Module) -> bool:
     return any(isinstance(node, ast.If) and is_main_guard(node.test) for node in module.tree.body)
 
 
-def imported(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Module]:
+def imported(project: Project, module: Module, node: Import) -> Iterator[Module]:
     """The project's files that an import statement runs."""
+    key = ("imported", node)
+    if key not in module.cache:
+        module.cache[key] = tuple(_imported(project, module, node))
+    yield from module.cache[key]  # type: ignore[misc]
+
+
+def _imported(project: Project, module: Module, node: Import) -> Iterator[Module]:
     dotted: list[str] = []
     if isinstance(node, ast.Import):
         for alias in node.names:

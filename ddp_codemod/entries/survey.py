@@ -49,6 +49,7 @@ class Programs:
     """The programs that reach a start, and all their code."""
 
     reaches: list[Reach] = field(default_factory=list)
+    tests: bool = False  # whether there are tests that may reach it
 
     @property
     def parts(self) -> list[tuple[Module, ast.AST]]:
@@ -95,13 +96,10 @@ class Entries:
             return Entry(start, Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh))
         programs = self._programs(start)
         if not programs.reaches:
-            return Entry(start, Reason.of("single-library"))
+            return Entry(start, Reason.of("single-test" if programs.tests else "single-library"))
         if len(programs.reaches) > PROGRAMS:
             problem = Open(start.module, start.node, Reason.of("single-many", number=len(programs.reaches)))
             return Entry(start, _review([problem]), problems=(problem,))
-        programs.reaches = [one for one in programs.reaches if not self._is_test(one.entry)]
-        if not programs.reaches:
-            return Entry(start, Reason.of("single-test"))
         parts = programs.parts
         collected = collect(self.api, parts)
         loads = Loads(self.api.resolver, parts)
@@ -113,6 +111,11 @@ class Entries:
         found = Programs()
         for module in self.importers.of(start.module):
             if has_main_guard(module) or not self.importers.direct(module):
+                if self._is_test(module):
+                    found.tests = True
+                    continue
+                if len(found.reaches) > PROGRAMS:
+                    break
                 if module.name not in self._reaches:
                     self._reaches[module.name] = reach(self.project, module)
                 if self._reaches[module.name].holds(start.module, start.node):
@@ -161,12 +164,12 @@ class Entries:
             if not decided:
                 return Entry(start, Reason.of("single-strategy-right", text=start.name))
             found.pieces += decided
-        wrapped = Wrapped(self.api, parts)
+        wrapped = Wrapped(self.api, parts if collected.role("wrap") else [])
         conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
         work = Work(self.api, conditions, guards, collected, wrapped)
         rest = Models(self.api, guards, wrapped, _unreached(collected, parts)).run()
         found.pieces += rest.pieces  # what nothing calls now may be called again
-        for made in (rewrite(work), Models(self.api, guards, wrapped, parts).run()):
+        for made in (rewrite(work), Models(self.api, guards, wrapped, parts if collected.role("wrap") else []).run()):
             found.pieces += made.pieces
             found.problems += made.problems
             found.unseen += made.unseen
