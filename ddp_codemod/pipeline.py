@@ -70,7 +70,6 @@ class Options:
     style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
     env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
     scope: Scope = field(default_factory=Scope)  # what the project leaves out
-    torch: Stated | None = None
     # versions of packages, where the user knows better than the project's files
     versions: Mapping[str, Stated] = field(default_factory=dict)
 
@@ -79,9 +78,10 @@ class Run:
     """One survey of one project."""
 
     def __init__(self, options: Options) -> None:
-        self.options = options
         paths = [Path(_absolute(path)) for path in options.paths]
         self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
+        self.versions = Versions(self.root, options.rules.packages, options.platform.facts, options.versions)
+        self.options = options = replace(options, platform=self.versions.platform(options.platform))
         finder_surfaces = list(options.rules.surfaces.values())
         links: dict[Path, Path] = {}
         everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS, *LAUNCHERS), links.setdefault))
@@ -100,12 +100,6 @@ class Run:
         self.candidates = Candidates(finder_surfaces, self.project)
         self.finder = Finder(finder_surfaces, resolver, self.candidates.words, forwarders)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
-        self.versions = Versions(
-            self.root,
-            options.rules.packages,
-            options.platform.facts,
-            {**options.versions, **({options.torch.package: options.torch} if options.torch else {})},
-        )
         self.context = Context(
             options.platform,
             options.rules,

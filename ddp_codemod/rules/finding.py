@@ -20,7 +20,6 @@ from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.keyed import KeyedUse
-from ddp_codemod.versions import Stated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,11 +170,6 @@ class Context:
     tracer: Tracer
     facts: Facts
     versions: Versions
-
-    @property
-    def torch(self) -> Stated | None:
-        """What the project as a whole states about the package that --torch-version speaks of; None where that is not known."""
-        return self.versions.asked
 
 
 def start(

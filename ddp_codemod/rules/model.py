@@ -161,6 +161,16 @@ class BackendChoice(RuleEntry, frozen=True, kw_only=True):
     wanted_for: dict[str, str] = {}  # wanted per device type in a composite, where it is not ``wanted``
 
 
+class Earlier(RuleEntry, frozen=True, kw_only=True):
+    """What was otherwise with earlier versions; taken where the project is sure to have them."""
+
+    when: When
+    why: str
+    why_zh: str
+    backend: BackendChoice
+    required_import: str | None = None
+
+
 class Warning_(RuleEntry, frozen=True, kw_only=True):
     """Said once per project when the condition holds."""
 
@@ -209,6 +219,7 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     facts: dict[str, FactValue]
     backend: BackendChoice
     device_types: tuple[Name, ...] = ()  # those of such a machine: a table from device types to backends is read for these
+    earlier: tuple[Earlier, ...] = ()
     portable: tuple[Portable, ...] = ()
     loads_itself: When = {}  # versions of torch that import the plugin without being told
     required_import: str | None = None  # module without which the wanted backend is unknown to torch

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
 from ddp_codemod.parse.requirements import Requirement, requirements, states_versions
-from ddp_codemod.rules.model import FactValue, Package
+from ddp_codemod.rules.model import FactValue, Package, Platform
 from ddp_codemod.versions import LOCAL, Stated, holds, possible
 
 # What environment markers ask, and the fact that answers it.
@@ -67,11 +69,6 @@ class Versions:
         found = self.alternatives(package, file)
         return found[0] if len(found) == 1 else None
 
-    @property
-    def asked(self) -> Stated | None:
-        """What the project as a whole states about the package that --torch-version speaks of."""
-        return next((self.stated(package.name) for package in self.packages.values() if package.asked), None)
-
     def alternatives(self, package: str, file: str = "") -> list[Stated]:
         """What a file's code may meet: one statement made of all, or each of those that exclude each other."""
         if package in self.given:
@@ -84,6 +81,19 @@ class Versions:
         origin = ", ".join(dict.fromkeys(one.origin for one in found))
         together = Stated(package, ",".join(dict.fromkeys(one.specifier for one in found)), origin)
         return [together] if possible(together.specifier) else found
+
+    def platform(self, platform: Platform) -> Platform:
+        """The platform as it is at the project's versions."""
+        for earlier in platform.earlier:
+            if self.holds(earlier.when) is True:
+                return msgspec.structs.replace(
+                    platform,
+                    backend=earlier.backend,
+                    required_import=earlier.required_import,
+                    why=earlier.why,
+                    why_zh=earlier.why_zh,
+                )
+        return platform
 
     def statements(self, package: str, file: str = "") -> list[Statement]:
         """What the nearest folder around a file that says something about a package says; not what markers keep from the platform."""

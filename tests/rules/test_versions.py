@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.rules.load import load
+from ddp_codemod.rules.model import Platform
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.versions import Stated, holds
 
@@ -109,3 +110,18 @@ def test_conditions_of_the_rule_data_can_be_read() -> None:
     for condition in conditions:
         assert set(condition) <= set(RULES.packages)
         assert all(holds(specifier, Stated("torch", "==2.1", "x")) is not None for specifier in condition.values())
+
+
+def test_a_platform_is_as_it_was_only_where_that_is_sure(tmp_path: Path) -> None:
+    xpu = RULES.platforms["xpu"]
+    for stated, wanted in (("torch==2.6.0", "ccl"), ("torch>=2.8", "xccl"), ("torch>=2.0", "xccl"), ("numpy", "xccl")):
+        found = versions(tmp_path, {"requirements.txt": stated}, platform="xpu").platform(xpu)
+        assert found.backend.wanted == wanted, stated
+        assert (found.required_import is not None) == (wanted == "ccl")
+
+
+@pytest.mark.parametrize("platform", RULES.platforms.values(), ids=lambda platform: platform.id)
+def test_earlier_backends_work(platform: Platform) -> None:
+    for earlier in platform.earlier:
+        assert earlier.backend.wanted in earlier.backend.works
+        assert set(earlier.when) <= set(RULES.packages)
