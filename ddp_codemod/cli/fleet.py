@@ -92,8 +92,14 @@ def command(
         again=retry_failed,
         limits=Limits(timeout, cpu_limit, memory_limit, size_limit),
     )
+    from ddp_codemod.write.errors import WriteError
+    from ddp_codemod.write.lock import only_one
+
     try:
-        failed, reviewed = carry_out(asked)
+        with only_one(asked.out):
+            failed, reviewed = carry_out(asked)
+    except WriteError as why:
+        raise Failure(why.reason) from None
     except KeyboardInterrupt:
         console.error(console.text("fleet-interrupted"))
         return INTERRUPTED

@@ -26,7 +26,7 @@ from ddp_codemod.fleet.store import MARK, Store
 from ddp_codemod.fleet.summary import document, table
 from ddp_codemod.fleet.totals import Totals
 from ddp_codemod.write.clone import without_secret
-from ddp_codemod.write.results import write
+from ddp_codemod.write.results import STAGING, remove, write
 
 PAGE = "index.html"
 
@@ -78,6 +78,7 @@ def carry_out(asked: Asked) -> tuple[int, int]:
     if asked.sample is not None:
         entries = draw(entries, asked.sample)
     work = _work(asked)
+    remove(asked.out / STAGING)  # what was half-made when an earlier run was ended
     write(asked.out / MARK, work.token.encode("utf-8"))
     kept = Kept(Store(asked.out), work)
     console.say(console.text("fleet-begin", n=len(entries), out=asked.out))

@@ -55,7 +55,10 @@ class Setup(WorkerPlugin):
                 self._idle.append(children)
         if store is None or reply.unchanged:
             return reply
-        return replace(reply, outcome=store.keep(entry, self.work, reply), files={})
+        try:
+            return replace(reply, outcome=store.keep(entry, self.work, reply), files={})
+        except OSError:  # the folder is going away under us, or full for this user: the client may have better luck
+            return reply
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_data": self._data}

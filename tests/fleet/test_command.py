@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 
@@ -101,3 +102,17 @@ def test_a_scheduler_that_is_not_there_is_named(
     monkeypatch.setattr(cluster, "_WAIT", "200ms")
     assert run("list.txt", "--platform", "rocm", "--out", "out", "--scheduler", "tcp://127.0.0.1:9") == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_two_runs_do_not_share_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "list.txt").write_text("https://e.org/a\n")
+    code = "import sys\nfrom pathlib import Path\nfrom ddp_codemod.write.lock import only_one\nwith only_one(Path('out').absolute()):\n    print()\n    sys.stdout.flush()\n    sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert run("list.txt", "--platform", "rocm", "--out", "out") == 2
+        assert f"process {other.pid}" in capsys.readouterr().err
+        other.communicate()
