@@ -50,6 +50,7 @@ bench-fleet: $(VENV)/ready
 
 proof-fleet: $(VENV)/ready
 	$(VENV)/bin/python tests/fleet/proof.py
+	$(VENV)/bin/python tests/fleet/interrupts.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -69,9 +69,9 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
         "distributed.deploy.lost-worker-timeout": "10s",
     }
     plugin = f"ddp-codemod-{work.token}"
-    for name in ("distributed", "asyncio", "tornado.application"):  # they tell of every lost connection, at length
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.CRITICAL)  # Dask tells of every lost connection, at length
         stack.enter_context(dask.config.set(settings))
         if address is None:
             stack.enter_context(_nobody_s_main())

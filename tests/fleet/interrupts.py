@@ -25,7 +25,7 @@ from generate import harmless, template
 from proof import START, begun_after_stored
 
 SOME = 8  # results that are there when the blow falls
-PATIENCE = 120.0  # seconds
+PATIENCE = 300.0  # seconds
 
 
 def stored(out: Path) -> set[str]:
@@ -105,7 +105,7 @@ def machines(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], subpr
         "1",
         "--no-dashboard",
     ]
-    workers = subprocess.Popen([*words, "--death-timeout", "10"], **talk)  # type: ignore[call-overload]
+    workers = subprocess.Popen([*words, "--death-timeout", "60"], **talk)  # type: ignore[call-overload]
     try:
         yield json.loads(file.read_text())["address"], scheduler, workers
     finally:
@@ -121,7 +121,7 @@ def interrupt(client: subprocess.Popen[bytes]) -> None:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill the worker that a nanny looks after; or the process itself, if it has none."""
-    children = psutil.Process(process.pid).children(recursive=True)
+    children = psutil.Process(process.pid).children()
     workers = [one for one in children if "spawn_main" in " ".join(one.cmdline())]
     (workers[0] if workers else process).kill()
 
