@@ -3,6 +3,8 @@
 # make docs   brings docs/ up to date: what commands print, options, the rule reference; run it after a change of rules or of printed text
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
+# make proofs   tries every promise of SECURITY.md and writes what was measured into it (about an hour)
+# make lock, make audit   renew the pins that CI installs; look them up in the index's list of weaknesses
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
 # make proof-fleet   1,000 generated repositories, ten of them poison, while workers are killed; some minutes
@@ -12,6 +14,9 @@ VENV := .venv
 RUN := $(VENV)/bin/python -m
 # any build of torch does; options for pip, such as an index with smaller builds, may stand here too
 TORCH ?= torch==2.13.0
+# the releases that CI installs; PINS= takes the newest, as does a Python that lacks one of them
+PINS ?= requirements-ci.txt
+PINNED = $(if $(PINS),--constraint $(PINS))
 DEMO := fixtures/tts-spawn/project
 
 .PHONY: demo test lint docs browser ecosystem strategies proof-fleet bench-fleet clean benchmark
@@ -52,17 +57,31 @@ proof-fleet: $(VENV)/ready
 	$(VENV)/bin/python tests/fleet/proof.py
 	$(VENV)/bin/python tests/fleet/interrupts.py
 
+proofs: $(VENV)/ready
+	$(RUN) pip install --quiet --group proofs --group browser
+	$(RUN) proofs --write
+	$(RUN) proofs.broken
+
+lock: $(VENV)/ready
+	$(RUN) pip install --quiet --upgrade --group dev --group proofs --group browser
+	echo "# What CI installs, made by 'make lock'; constraints only. torch is chosen by the Makefile's TORCH." >$(PINS)
+	$(RUN) pip freeze --exclude-editable | sed -E '/^(torch|nvidia|triton|pip|setuptools)/d; / @ /d' >>$(PINS)
+
+audit: $(VENV)/ready
+	$(RUN) pip install --quiet pip-audit
+	$(RUN) pip_audit --requirement $(PINS) --no-deps --disable-pip
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	$(RUN) pip install --quiet --editable .
+	$(RUN) pip install --quiet --editable . $(PINNED) || $(RUN) pip install --quiet --editable .
 	touch $@
 
 $(VENV)/ready: $(VENV)/installed
 	$(RUN) pip install --quiet --upgrade 'pip>=25.1'
 	$(RUN) pip install --quiet $(TORCH)
-	$(RUN) pip install --quiet --group dev
+	$(RUN) pip install --quiet --group dev $(PINNED) || $(RUN) pip install --quiet --group dev
 	touch $@
 
 clean:

@@ -18,4 +18,7 @@ def parse_config(source: Source) -> Document | Skipped:
     if len(source.data) > MAX_BYTES:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
     reader = _READERS[source.path.suffix.lower()]
-    return Document(source, reader.read(source.text), reader.written)
+    try:
+        return Document(source, reader.read(source.text), reader.written)
+    except RecursionError as why:
+        return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))

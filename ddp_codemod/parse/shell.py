@@ -156,11 +156,17 @@ def parse_shell(source: Source) -> Script | Skipped:
     kind = shell_kinds.kind(source)
     if kind is None:
         return Script(source, "", Parts((), (), (), ()))
-    return Script(source, kind, read(source, kind))
+    try:
+        return Script(source, kind, read(source, kind))
+    except RecursionError as why:
+        return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
 
 
 def script_of(source: Source) -> Script:
     """A text that a shell reads, whatever its name."""
     from ddp_codemod.parse.shell_reader import read
 
-    return Script(source, "shell", read(source, "shell"))
+    try:
+        return Script(source, "shell", read(source, "shell"))
+    except RecursionError:
+        return Script(source, "", Parts((), (), (), ()))

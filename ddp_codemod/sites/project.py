@@ -147,6 +147,7 @@ class Project:
                 if name not in self._scripts:
                     source = (read_loosely if windows else read_text)(self.root / name, self.root)
                     made = parse_shell(source) if isinstance(source, Source) else source
+                    self._note_parser(made)
                     self._scripts[name] = made if isinstance(made, Script) else None
                 if (script := self._scripts[name]) is not None:
                     found.append(script)
@@ -163,6 +164,11 @@ class Project:
             views = source.commands() if isinstance(source, NotebookSource) else []
             self._commands[name] = tuple(script_of(view) for view in views)
         return self._commands[name]
+
+    def _note_parser(self, made: object) -> None:
+        """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, is none of the project's."""
+        if isinstance(made, Skipped) and made.reason.key == "skipped-parser":
+            self.skipped.setdefault(made.name, made)
 
     def started(self, program: str) -> list[str]:
         """The files of the project that a program of a launch file, a script or a dotted module, can be."""

@@ -1,0 +1,95 @@
+"""``python -m proofs.broken [N...]``: takes each guard out, in a copy, and sees that the proof of its promise fails.
+
+One line a guard: the number of the promise, what was taken out, and whether the proof saw it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from proofs.proof import REPOSITORY
+
+
+class Guard(NamedTuple):
+    """A guard of a promise, and the text that is without it."""
+
+    promise: int
+    what: str
+    file: str
+    old: str
+    new: str
+
+
+GUARDS = (
+    Guard(1, "the place of an edit", "edits/splice.py", "made.append((first, last, new))", "made.append((first, last + 1, new))"),
+    Guard(1, "line ends", "discover/files.py", "text = data.decode(encoding)\n    except (SyntaxError", 'text = data.decode(encoding).replace("\\r\\n", "\\n")\n    except (SyntaxError'),
+    Guard(2, "what counts as set", "rules/match_environment.py", "        return context.facts.fold(module, value)\n    return None", "        continue\n    return None"),
+    Guard(3, "the look at the outcome, and the place", "edits/splice.py", "made.append((first, last, new))", "made.append((first, min(last + 2, len(source.text)), new))"),
+    Guard(4, "putting back on recovery", "write/recover.py", "        if found == kept.after:\n            try:", "        if False:\n            try:"),
+    Guard(4, "staging before the first rename", "write/replace.py", "        except BaseException:\n            _put_back(done, journal)\n            raise", "        except BaseException:\n            raise"),
+    Guard(4, "recovery of an undo", "write/undo.py", "begun = journal.reopen(entry)", "begun = entry"),
+    Guard(5, "the lock", "write/lock.py", "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass"),
+    Guard(5, "the look before the step", "write/atomic.py", "    if target.read_bytes() != expected:\n        return False\n", ""),
+    Guard(6, "the switches of git", "write/git.py", '"core.fsmonitor": "false",', ""),
+    Guard(6, "hooks off", "write/git.py", '"core.hooksPath": os.devnull,', ""),
+    Guard(6, "the git of an absolute path", "write/git.py", "    os.environ[_NAMED] = program\n", '    os.environ[_NAMED] = "git"\n'),
+    Guard(6, "the empty folder for Python", "machine/interview.py", "cwd=folder", "cwd=None"),
+    Guard(7, "links out of the root", "discover/files.py", "                if not _inside(real, home):\n                    continue\n", ""),
+    Guard(7, "what a link leads to", "rules/limits.py", "names = {name, self.links.get(name, name)}", "names = {name}"),
+    Guard(8, "depth before LibCST", "edits/recipes/expression.py", "    guard_depth(text)\n    _guard_levels(_check(text))", "    _check(text)"),
+    Guard(8, "plain files only", "discover/files.py", "                if path.is_file():\n", ""),
+    Guard(9, "the old lines of a hunk", "patch/gitdiff.py", "CONTEXT = 3", "CONTEXT = 0"),
+    Guard(9, "names in quotes", "patch/quote.py", "    return f'\"{\"\".join(parts)}\"'.encode(\"ascii\")", "    return name"),
+    Guard(10, "the label", "edits/render.py", "else {Applicability.SAFE}", "else {Applicability.SAFE, Applicability.UNSAFE}"),
+    Guard(11, "escapes", "report/inert.py", '    return "".join(_shown(character) for character in text)', "    return text"),
+    Guard(11, "line breaks in names", "report/view.py", '.replace("\\n", "\\\\n")', ""),
+    Guard(12, "the mode", "write/atomic.py", "    temporary.chmod(stat.S_IMODE(like.st_mode))", "    temporary.chmod(0o600)"),
+    Guard(12, "the old bytes", "write/journal.py", "_write(folder / str(index), content)", "_write(folder / str(index), content[:-1])"),
+)  # fmt: skip
+
+
+def seen(guard: Guard, tries: int = 3) -> bool | None:
+    """Whether the proof fails without the guard; None where the text is not there any more."""
+    with tempfile.TemporaryDirectory(prefix="broken-", ignore_cleanup_errors=True) as folder:
+        top = Path(folder)
+        for name in ("ddp_codemod", "rules", "proofs", "fixtures", "tests/ecosystem"):
+            shutil.copytree(REPOSITORY / name, top / name, ignore=shutil.ignore_patterns("__pycache__", "kept"))
+        path = top / "ddp_codemod" / guard.file
+        text = path.read_text("utf-8")
+        if guard.old not in text:
+            return None
+        path.write_text(text.replace(guard.old, guard.new), "utf-8")
+        for seed in range(tries):
+            words = [sys.executable, "-m", "proofs", "--slice", "--only", str(guard.promise), "--seed", str(seed)]
+            try:
+                ended = subprocess.run(
+                    words, cwd=top, env={**os.environ, "PYTHONPATH": str(top)}, capture_output=True, timeout=600
+                )
+            except subprocess.TimeoutExpired:
+                return True
+            if ended.returncode:
+                return True
+    return False
+
+
+def main() -> int:
+    """Try every guard, or those of the promises named."""
+    wanted = {int(word) for word in sys.argv[1:]} or {guard.promise for guard in GUARDS}
+    missed = 0
+    for guard in GUARDS:
+        if guard.promise in wanted:
+            found = seen(guard)
+            missed += not found
+            said = {True: "the proof fails", False: "NOT SEEN", None: "NOT THERE ANY MORE"}[found]
+            print(f"{guard.promise:2}. without {guard.what} ({guard.file}): {said}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
