@@ -39,7 +39,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
         return [Leaf(module, node, "handed-on", way=way)]
     if not found:
         found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
-    if not found:
+    if not found and objects.stored(tracer, node.attr):
         found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node, way)
     if not found or len(configured.chain(node)) > 1:
         found += configured.trace_key(tracer, node, way)

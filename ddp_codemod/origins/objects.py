@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.callers import callers
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
 DEPTH = 5  # functions that hand an object on
+
+
+def stored(tracer: Tracer, attribute: str) -> bool:
+    """Whether any file of the project looks as if an object or class were given an attribute of this name."""
+    name = re.escape(attribute.encode())
+    written = re.compile(rb"\.%b\s*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def\s+)?%b\s*[:=(](?!=)" % (name, name), re.M)
+    project = tracer.resolver.project
+    return any(written.search(project.data(file)) for file in project.mentioning(attribute))
 
 
 def passed(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None = None, depth: int = 0) -> list[Entity] | None:

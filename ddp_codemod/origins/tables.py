@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,9 @@ def holders(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.Asyn
     """The files that have a table with the function in it, and those that import a name from such a file."""
     project = tracer.resolver.project
     seen: set[str] = set()
+    entry = re.compile(rb":\s*(?:[\w.]+\.)?" + re.escape(function.name.encode()) + rb"\s*[,}\n\r#]")
     for name in project.mentioning(function.name):
-        other = project.module(name)
+        other = project.module(name) if entry.search(project.data(name)) else None
         for table in other.nodes.get(ast.Dict, ()) if other else ():
             assert isinstance(table, ast.Dict)
             assert other is not None
