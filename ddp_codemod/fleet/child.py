@@ -61,6 +61,8 @@ def _reply(entry: Entry, known: frozenset[str], work: Work, data: Known, folder:
         store = Store.shared(work)
         if name in known or (store and store.finished(name, work.limits, work.again)):
             return Reply(Outcome(entry.repository, entry.platform, entry.ref, commit, name), unchanged=True), {}
+        if store is not None:
+            store.log("begun", name)
         root = Path(entry.repository)
         if remote is not None:
             root = folder / "tree" / short_name(entry)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from asyncio import CancelledError
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -83,7 +84,6 @@ def finished(entries: Sequence[Entry], kept: Kept) -> Iterator[Done | Entry]:
 def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Done]:
     """See the entries through on the machines. Raises LostScheduler."""
     from distributed import as_completed
-    from distributed.client import FutureCancelledError
 
     client, work = machines.client, kept.work
     waiting = iter(entries)
@@ -99,15 +99,14 @@ def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Do
     running = as_completed([submit(entry) for entry in islice(waiting, max(_AHEAD * machines.workers, _LEAST))])
     for count, future in enumerate(running, 1):
         entry = of.pop(future.key)
-        if future.status == "finished":
-            try:
-                reply = msgspec.json.decode(future.result(), type=Reply)
-            except FutureCancelledError as why:
-                raise LostScheduler from why
-        elif client.status != "running" or future.cancelled():
-            raise LostScheduler
-        else:  # Dask gave it up: every worker that had it died
-            reply = Reply(failed(entry, Trouble.CRASHED, f"{type(future.exception()).__name__}: its workers died", work))
+        try:
+            # waits, where the worker died with the result before it was here: Dask has it made again, which finds it kept
+            reply = msgspec.json.decode(future.result(), type=Reply)
+        except (Exception, CancelledError) as why:
+            if client.status != "running" or isinstance(why, CancelledError):
+                raise LostScheduler from None
+            # every worker that had it died
+            reply = Reply(failed(entry, Trouble.CRASHED, f"{type(why).__name__}: {str(why)[:200]}", work))
         future.release()
         yield _done(entry, reply, kept)
         grown = max(_AHEAD * machines.workers - len(of), 1) if count % _LEAST == 0 else 1

@@ -11,7 +11,7 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from ddp_codemod import __version__
 from ddp_codemod.fleet.children import Children
-from ddp_codemod.fleet.keys import place_name, rules_digest
+from ddp_codemod.fleet.keys import rules_digest
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import failed
 from ddp_codemod.fleet.store import Store
@@ -41,8 +41,6 @@ class Setup(WorkerPlugin):
         if self._wrong:
             return Reply(failed(entry, Trouble.CRASHED, self._wrong, self.work))
         store = Store.shared(self.work)
-        if store is not None:
-            store.log("begun", place_name(entry))
         with self._lock:
             if not self._idle:
                 self._idle.append(Children(self.work))

@@ -48,7 +48,7 @@ def fleet(listing: Path, out: Path, workers: int) -> Run:
     stored = [entry["time"] for entry in log if entry["event"] == "stored"]
     starts: dict[int, list[float]] = {}
     for entry in log:
-        if entry["event"] == "begun":
+        if entry["event"] == "stored":
             starts.setdefault(entry["pid"], []).append(entry["time"])
     gaps = [later - earlier for times in starts.values() for earlier, later in pairwise(times)]
     rows = json.loads((out / "summary.json").read_text())["repositories"]

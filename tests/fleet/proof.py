@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import statistics
 import subprocess
 import sys
@@ -26,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from generate import Poison, fleet
 
 KILL_EVERY = 5.0
-LIMITS = ("--timeout", "8", "--cpu-limit", "4", "--memory-limit", "600M", "--size-limit", "32M", "--workers", "2")
+LIMITS = ("--timeout", "8", "--cpu-limit", "3", "--memory-limit", "400M", "--size-limit", "32M", "--workers", "2")
 START = "import sys; from ddp_codemod.cli import main; sys.exit(main())"
 
 
@@ -42,11 +41,6 @@ class Watch:
     memory: list[int] = field(default_factory=list)  # bytes, of the client, the workers and their supervisors
     done: threading.Event = field(default_factory=threading.Event)
 
-    def log(self) -> str:
-        """The log as far as it is written."""
-        path = self.out / "log.jsonl"
-        return path.read_text("utf-8") if path.exists() else ""
-
     def run(self) -> None:
         chance = random.Random(7)
         client = psutil.Process(self.process.pid)
@@ -56,8 +50,7 @@ class Watch:
                 workers = [one for one in client.children() if "spawn_main" in " ".join(one.cmdline())]
                 family = [client, *workers, *(child for one in workers for child in one.children())]
                 self.memory.append(sum(one.memory_info().rss for one in family))
-                at_work = set(map(int, re.findall(r'"begun".*"pid": (\d+)', self.log())))
-                workers = [one for one in workers if one.pid in at_work]
+                workers = [one for one in workers if one.children()]  # those at work, not those that start
                 last = last if workers else time.monotonic()
                 if self.killed < self.kills and time.monotonic() - last >= self.kill_every and workers:
                     chance.choice(workers).kill()
