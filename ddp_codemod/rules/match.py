@@ -57,7 +57,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
-    if is_open(context, parameter, use.module.name) and all(leaf.kind == OMITTED for leaf in leaves):
+    if platform.id in parameter.open_on and all(leaf.kind == OMITTED for leaf in leaves):
         if use.own_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
         reason = Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
@@ -79,13 +79,6 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return decided if decided.at else None
     values = ", ".join(decided.resolves_to)
     return decided.review(fix.id, Reason.of("why-receiver", text=use.module.text(use.call.func), value=values))
-
-
-def is_open(context: Context, parameter: Parameter, file: str) -> bool:
-    """Whether it is not known what the platform gets where the parameter is left out, at the project's versions."""
-    if context.platform.id not in parameter.open_on:
-        return False
-    return not parameter.settled or context.versions.holds(parameter.settled, file) is not True
 
 
 def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:

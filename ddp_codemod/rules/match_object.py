@@ -10,7 +10,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
-from ddp_codemod.rules.match import OMITTED, is_open, leaves_of
+from ddp_codemod.rules.match import OMITTED, leaves_of
 from ddp_codemod.rules.model import Fix, Parameter, TextObject
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
@@ -69,7 +69,7 @@ def match_configured_object(context: Context, use: ConfiguredUse, parameter: Par
     made = start(context, use, parameter, entry, [Leaf(use.module, entry, "config-key", Known(choice.default))], [choice.default])
     if choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=backend.name))
-    if is_open(context, backend, use.module.name):
+    if context.platform.id in backend.open_on:
         return made.review(
             fix.id, Reason.of("review-open", parameter=backend.name, platform=context.platform.id, wanted=choice.wanted)
         )
@@ -123,7 +123,7 @@ def _blocked(
 ) -> Reason | None:
     """Why an object cannot stand where the text stands."""
     backend, platform = _backend(context, wanted), context.platform
-    if is_open(context, backend, use.module.name):
+    if context.platform.id in backend.open_on:
         return Reason.of("review-open", parameter=backend.name, platform=platform.id, wanted=platform.backend.wanted)
     if leaf.kind == OMITTED or (argument is not None and argument in (leaf.node, leaf.outer)):
         return None

@@ -103,7 +103,6 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     # Platforms on which it is not known what leaving it out gives: listed for review there.
     open_on: tuple[Name, ...] = ()
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
-    settled: When = {}  # versions for which it is known there too: what torch picks for the device
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
