@@ -128,7 +128,7 @@ def _barred(trial: Trial, scene: Scene) -> None:
                     for path in [scene.stage, *scene.stage.rglob("*")]:
                         os.chown(path, 65534, 65534, follow_symlinks=False)
                     for above in root.parents:
-                        if not above.stat().st_mode & 0o001:
+                        if above.is_relative_to(trial.folder):
                             above.chmod(above.stat().st_mode | 0o011)
                     os.setgid(65534)
                     os.setuid(65534)

@@ -24,18 +24,18 @@ class Guard(NamedTuple):
     file: str
     old: str
     new: str
+    also: tuple[tuple[str, str, str], ...] = ()  # other places, where several guards keep one promise
 
 
 GUARDS = (
     Guard(1, "the place of an edit", "edits/splice.py", "made.append((first, last, new))", "made.append((first, last + 1, new))"),
-    Guard(1, "line ends", "discover/files.py", "text = data.decode(encoding)\n    except (SyntaxError", 'text = data.decode(encoding).replace("\\r\\n", "\\n")\n    except (SyntaxError'),
+    Guard(1, "the line ends of a file", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].encode(source.encoding).replace(b"\\r\\n", b"\\n")'),
     Guard(2, "what counts as set", "rules/match_environment.py", "        return context.facts.fold(module, value)\n    return None", "        continue\n    return None"),
-    Guard(3, "the look at the outcome, and the place", "edits/splice.py", "made.append((first, last, new))", "made.append((first, min(last + 2, len(source.text)), new))"),
+    Guard(3, "what stands beside an edit", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].replace("True", "False").encode(source.encoding)'),
     Guard(4, "putting back on recovery", "write/recover.py", "        if found == kept.after:\n            try:", "        if False:\n            try:"),
     Guard(4, "staging before the first rename", "write/replace.py", "        except BaseException:\n            _put_back(done, journal)\n            raise", "        except BaseException:\n            raise"),
     Guard(4, "recovery of an undo", "write/undo.py", "begun = journal.reopen(entry)", "begun = entry"),
-    Guard(5, "the lock", "write/lock.py", "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass"),
-    Guard(5, "the look before the step", "write/atomic.py", "    if target.read_bytes() != expected:\n        return False\n", ""),
+    Guard(5, "every look at what is replaced", "write/atomic.py", "    if target.read_bytes() != expected:\n        return False\n    put(temporary, target)\n", "    put(temporary, target)\n    return True\n", (("write/replace.py", "if late := [", "if False and [") ,)),
     Guard(6, "the switches of git", "write/git.py", '"core.fsmonitor": "false",', ""),
     Guard(6, "hooks off", "write/git.py", '"core.hooksPath": os.devnull,', ""),
     Guard(6, "the git of an absolute path", "write/git.py", "    os.environ[_NAMED] = program\n", '    os.environ[_NAMED] = "git"\n'),
@@ -54,17 +54,18 @@ GUARDS = (
 )  # fmt: skip
 
 
-def seen(guard: Guard, tries: int = 3) -> bool | None:
+def seen(guard: Guard, tries: int = 8) -> bool | None:
     """Whether the proof fails without the guard; None where the text is not there any more."""
     with tempfile.TemporaryDirectory(prefix="broken-", ignore_cleanup_errors=True) as folder:
         top = Path(folder)
         for name in ("ddp_codemod", "rules", "proofs", "fixtures", "tests/ecosystem"):
             shutil.copytree(REPOSITORY / name, top / name, ignore=shutil.ignore_patterns("__pycache__", "kept"))
-        path = top / "ddp_codemod" / guard.file
-        text = path.read_text("utf-8")
-        if guard.old not in text:
-            return None
-        path.write_text(text.replace(guard.old, guard.new), "utf-8")
+        for file, old, new in ((guard.file, guard.old, guard.new), *guard.also):
+            path = top / "ddp_codemod" / file
+            text = path.read_text("utf-8")
+            if old not in text:
+                return None
+            path.write_text(text.replace(old, new), "utf-8")
         for seed in range(tries):
             words = [sys.executable, "-m", "proofs", "--slice", "--only", str(guard.promise), "--seed", str(seed)]
             try:

@@ -51,7 +51,7 @@ def prove(trial: Trial) -> str:
     """Plant each setting, run every command; then all at once under a trace of the programs that are started."""
     control = _control(trial)
     settings = [*SETTINGS, "hooks", "files", "programs", "promisor"]
-    every = COMMANDS if trial.whole else (*trial.random.sample(COMMANDS[:-1], 3), COMMANDS[-1])
+    every = COMMANDS if trial.whole else (COMMANDS[2], *trial.random.sample(COMMANDS[3:-1], 2), COMMANDS[-1])
     # all at once with every command; and each alone, lest one hide another, with those that ask git most
     for setting in ["all", *(settings if trial.whole else [])]:
         for number, words in enumerate(every if setting == "all" else [COMMANDS[2], COMMANDS[0], COMMANDS[5]]):

@@ -30,9 +30,22 @@ _STATEMENTS = frozenset({
 _NO_WORDS = frozenset({"variable_assignment", "comment", "file_redirect", "herestring_redirect", "heredoc_redirect"})
 _SHELL_C = frozenset({"bash", "sh", "zsh"})
 
+DEEPEST = 2_000  # brackets inside each other
+
+
+def _guard(text: str) -> None:
+    """Raise RecursionError for substitutions so deep in each other that reading them takes for ever."""
+    depth = 0
+    for character in text if text.count("(") + text.count("{") > DEEPEST else "":
+        depth += (character in "({") - (character in ")}")
+        if depth > DEEPEST:
+            raise RecursionError
+        depth = max(depth, 0)  # the patterns of case close what nothing opened
+
 
 def read(source: Source, kind: str) -> Parts:
     """Options, settings and launches of a file of a kind (``shell_kinds.kind``)."""
+    _guard(source.text)
     reader = _Reader(source, Tree("bash", shell_kinds.shell_text(source.text, kind)), kind)
     reader.walk()
     return reader.parts()

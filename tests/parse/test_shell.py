@@ -234,9 +234,7 @@ def test_a_shebang_makes_a_script() -> None:
     assert options("#!/usr/bin/env bash\npython train.py --b nccl\n", "run") == [("b", "nccl", "train.py")]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "$(" * 20_000, "if a; then\n" * 5_000, '"' * 999, "{" * 20_000, "a=(" * 5_000, "\r\n", "<<A"]
-)
+@pytest.mark.parametrize("text", ["", "\n", "$(" * 200, "if a; then\n" * 5_000, '"' * 999, "{" * 200, "a=(" * 200, "\r\n", "<<A"])
 def test_broken_scripts_are_read_as_far_as_they_go(text: str) -> None:
     assert shell(text).options == ()
 
@@ -315,3 +313,11 @@ def test_a_written_value_reads_back_and_nothing_else_changes(
         return
     again = shell(joined[: entry.start] + new + joined[entry.end :])
     assert standing(again) == standing(script, (entry.start, entry.end), value)
+
+
+@pytest.mark.parametrize("deep", ["a=" + "$(echo " * 5_000 + ")" * 5_000, "a=" + "${b:-" * 5_000 + "}" * 5_000, "$(" * 20_000])
+def test_what_nests_for_ever_is_skipped_with_the_reason(deep: str) -> None:
+    text = f"torchrun train.py --backend nccl\n{deep}\n"
+    made = parse_shell(Source(Path("run.sh"), "run.sh", text.encode(), text, "utf-8"))
+    assert isinstance(made, Skipped)
+    assert made.reason.key == "skipped-parser"
