@@ -50,12 +50,12 @@ class Watch:
                 workers = [one for one in client.children() if "spawn_main" in " ".join(one.cmdline())]
                 family = [client, *workers, *(child for one in workers for child in one.children())]
                 self.memory.append(sum(one.memory_info().rss for one in family))
-                workers = [one for one in workers if one.children()]  # those at work, not those that start
-                last = last if workers else time.monotonic()
                 if self.killed < self.kills and time.monotonic() - last >= self.kill_every and workers:
-                    chance.choice(workers).kill()
-                    self.killed += 1
                     last = time.monotonic()
+                    victim = chance.choice(workers)
+                    if victim.children():  # it is at work, and does not just start
+                        victim.kill()
+                        self.killed += 1
             except psutil.Error:
                 continue
 
