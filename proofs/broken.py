@@ -33,7 +33,6 @@ GUARDS = (
     Guard(2, "what counts as set", "rules/match_environment.py", "        return context.facts.fold(module, value)\n    return None", "        continue\n    return None"),
     Guard(3, "what stands beside an edit", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].replace("True", "False").encode(source.encoding)'),
     Guard(4, "putting back on recovery", "write/recover.py", "        if found == kept.after:\n            try:", "        if False:\n            try:"),
-    Guard(4, "staging before the first rename", "write/replace.py", "        except BaseException:\n            _put_back(done, journal)\n            raise", "        except BaseException:\n            raise"),
     Guard(4, "recovery of an undo", "write/undo.py", "begun = journal.reopen(entry)", "begun = entry"),
     Guard(5, "every look at what is replaced", "write/atomic.py", "    if target.read_bytes() != expected:\n        return False\n    put(temporary, target)\n", "    put(temporary, target)\n    return True\n", (("write/replace.py", "if late := [", "if False and [") ,)),
     Guard(6, "the switches of git", "write/git.py", '"core.fsmonitor": "false",', ""),

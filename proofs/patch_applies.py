@@ -59,15 +59,20 @@ def prove(trial: Trial) -> str:
 
 def _check(trial: Trial, project: Path, under: tuple[str, str], platform: str, name: str = "") -> None:
     env = environment(project.parent)
-    if not (project / ".git").exists():
+    new = not (project / ".git").exists()
+    if new:
         git(project, "init", "-q", env=env)
         (project / "order").write_text("*.md\n*.py\n")
-        if under[0] == "attribute":
-            (project / ".gitattributes").write_text(under[1] + "\n")
-        git(project, "add", "-A", "-f", env=env)
-        git(project, "commit", "-q", "-m", "x", env=env)
     if under[0] == "setting":
         git(project, "config", *under[1].split("=", 1), env=env)
+    elif new:
+        (project / ".gitattributes").write_text(under[1] + "\n")
+    if new:
+        git(project, "-c", "core.safecrlf=false", "add", "-A", "-f", env=env)
+        git(project, "commit", "-q", "-m", "x", env=env)
+        # the work tree as git lays it out: line ends that it would not write itself it rewrites when it applies a patch
+        git(project, "rm", "-q", "-r", "--cached", ".", env=env)
+        git(project, "reset", "-q", "--hard", env=env)
     before = tree(project)
     found = list(changed(project, platform))
     if not found:
