@@ -164,6 +164,7 @@ def _save(asked: Asked, tally: _Tally, guess: Estimate | None, told: Sequence[st
     write(asked.out / "summary.json", document(outcomes, guess, len(asked.listing.entries)))
     write(asked.out / "summary.csv", table(outcomes))
     write(asked.out / PAGE, overview(outcomes, asked.settings.lang, told, guess))
+    remove(asked.out / STAGING)  # what workers that were killed left half-made
 
 
 def _close(asked: Asked, tally: _Tally, told: Sequence[str], seconds: float) -> None:

@@ -124,7 +124,7 @@ def prove(folder: Path, count: int, kill_every: float = KILL_EVERY, kills: int =
             assert state in kind.troubles, (kind.kind, rows[path])
     assert not (repositories / "was-run").exists(), "nothing that a repository says was run"
     assert begun_after_stored(out / "log.jsonl") == [], "nothing finished was done again"
-    assert list((out / ".staging").iterdir()) == [], "nothing half-made is left"
+    assert list(out.glob(".staging/*")) == [], "nothing half-made is left"
     begun = Counter(json.loads(line)["event"] for line in (out / "log.jsonl").read_text().splitlines())["begun"]
     patches = {path: path.read_bytes() for path in out.rglob("changes.patch")}
     second = run(listing, out, 0, 0)
