@@ -53,7 +53,7 @@ def prove(trial: Trial) -> str:
     settings = [*SETTINGS, "hooks", "files", "programs", "promisor"]
     every = COMMANDS if trial.whole else (COMMANDS[2], *trial.random.sample(COMMANDS[3:-1], 2), COMMANDS[-1])
     # all at once with every command; and each alone, lest one hide another, with those that ask git most
-    for setting in ["all", *(settings if trial.whole else [])]:
+    for setting in ["all", *(settings if trial.whole else ["hooks"])]:
         for number, words in enumerate(every if setting == "all" else [COMMANDS[2], COMMANDS[0], COMMANDS[5]]):
             folder = trial.folder / f"{setting}-{number}"
             _plant(folder, [setting] if setting != "all" else settings)

@@ -42,9 +42,9 @@ def prove(trial: Trial) -> str:
         for number, source in enumerate(projects):
             folder = trial.folder / f"{kind}-{said}-{number}".replace(" ", "_").replace("/", "_").replace("*", "x")
             shutil.copytree(source, folder / "project")
-            for extra in range(4):
+            for name in ("extra é.py", 'qu"ote.py', "line\nend.py", "tab\t.py"):
                 data = cases.encoded(cases.python(trial.random), trial.random)
-                (folder / "project" / f"extra {extra} é.py").write_bytes(data)
+                (folder / "project" / name).write_bytes(data)
             _check(trial, folder / "project", (kind, said), trial.random.choice(["rocm", "windows", "ascend"]))
             shutil.rmtree(folder)
     for name, folder in unpacked(trial):

@@ -43,7 +43,7 @@ def _check(trial: Trial, one: Changed, where: str = "") -> int:
     plan = _plan(one)
     for node in differing(before, after, plan):
         first, last = plan.old.place(node)
-        if not any(start <= last and first <= end for start, end in plan.taken):
+        if not any(start <= last and first <= end for start, end in plan.places):
             line = one.source.position(first)[0]
             trial.fail(
                 f"{where}{name}:{line}: {type(node).__name__} changed, and no edit is there", f"nodes-{name}", one.change.before
@@ -82,24 +82,21 @@ class Plan:
 
     old: Text
     new: Text
-
-    @property
-    def taken(self) -> tuple[Span, ...]:
-        """What the edits take out of the old one."""
-        return self.old.spans
+    places: tuple[Span, ...]  # of all edits in the old one, also of those that only put something in
 
 
 def _plan(one: Changed) -> Plan:
     moved, text = 0, one.source.text
-    taken, put_in = [], []
+    taken, put_in, places = [], [], []
     for start, end, put in replacements(one.source, one.planned):
         text = text[: start + moved] + put + text[end + moved :]
+        places.append((start, end))
         if start < end:
             taken.append((start, end))
         if put:
             put_in.append((start + moved, start + moved + len(put)))
         moved += len(put) - (end - start)
-    return Plan(Text(one.source, tuple(taken)), Text(replace(one.source, text=text), tuple(put_in)))
+    return Plan(Text(one.source, tuple(taken)), Text(replace(one.source, text=text), tuple(put_in)), tuple(places))
 
 
 def differing(one: ast.AST, other: ast.AST, plan: Plan) -> Iterator[ast.AST]:
