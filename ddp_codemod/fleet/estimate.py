@@ -60,8 +60,8 @@ def draw(entries: Sequence[T], size: int) -> list[T]:
 def estimate(outcomes: Sequence[Outcome], whole: int, workers: int) -> Estimate:
     """Predict from the outcomes of a sample."""
 
-    def total(values: Sequence[float], most: float = math.inf) -> Interval:
-        return predicted(values, whole, most)
+    def total(values: Sequence[float]) -> Interval:
+        return predicted(values, whole)
 
     return Estimate(
         sample=len(outcomes),
@@ -70,23 +70,39 @@ def estimate(outcomes: Sequence[Outcome], whole: int, workers: int) -> Estimate:
         seconds=total([one.seconds for one in outcomes]).over(workers),
         edits=total([one.edits for one in outcomes]),
         effort=total([one.effort for one in outcomes]),
-        to_review=total([float(one.effort > 0) for one in outcomes], whole),
-        failed=total([float(one.trouble is not None) for one in outcomes], whole),
+        to_review=share(sum(one.effort > 0 for one in outcomes), len(outcomes), whole),
+        failed=share(sum(one.trouble is not None for one in outcomes), len(outcomes), whole),
     )
 
 
-def predicted(values: Sequence[float], whole: int, most: float = math.inf) -> Interval:
-    """The total over ``whole`` things of which these were drawn; never less than what was seen, nor more than ``most``."""
+def share(hits: int, size: int, whole: int) -> Interval:
+    """How many of ``whole`` are hits, where so many of the drawn ones are; none seen does not mean that there are none.
+
+    Wilson's interval for a proportion, of a sample that counts for more the more of the whole it is.
+    """
+    if size >= whole:
+        return Interval(hits, hits, hits)
+    z = statistics.NormalDist().inv_cdf((1 + LEVEL) / 2)
+    n = size * (whole - 1) / (whole - size)
+    part = hits / size
+    middle = (part + z * z / (2 * n)) / (1 + z * z / n)
+    error = z * math.sqrt(part * (1 - part) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low, high = max((middle - error) * whole, hits), min((middle + error) * whole, whole - (size - hits))
+    return Interval(part * whole, min(low, part * whole), max(high, part * whole))
+
+
+def predicted(values: Sequence[float], whole: int) -> Interval:
+    """The total over ``whole`` things of which these were drawn; never less than what was seen."""
     seen, size = float(sum(values)), len(values)
     if size >= whole:
         return Interval(seen, seen, seen)
     if size < 2:
         guess = seen * whole
-        return Interval(guess, seen, most)
+        return Interval(guess, seen, math.inf)
     rest = whole - size
     value = seen + rest * seen / size
     error = student(size - 1) * statistics.stdev(values) * math.sqrt(rest * whole / size)
-    return Interval(value, max(value - error, seen), min(value + error, most))
+    return Interval(value, max(value - error, seen), value + error)
 
 
 def student(freedom: int) -> float:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddp_codemod.fleet.estimate import draw, estimate, predicted, student
+from ddp_codemod.fleet.estimate import draw, estimate, predicted, share, student
 from ddp_codemod.fleet.model import Outcome, Trouble
 
 VALUES = st.lists(st.floats(0, 1e6), min_size=1, max_size=30)
@@ -67,3 +67,28 @@ def test_repositories_are_never_more_than_there_are() -> None:
     assert made.failed.high <= 10
     assert made.seconds.value == pytest.approx(15.0)
     assert made.effort.value == pytest.approx(15.0)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.1, 0.5, 0.97])
+def test_a_share_lies_where_it_says(part: float) -> None:
+    chance = random.Random(5)
+    whole = [float(number < part * 1000) for number in range(1000)]
+    held = 0
+    for _ in range(300):
+        made = share(int(sum(chance.sample(whole, 80))), 80, 1000)
+        held += made.low <= sum(whole) <= made.high
+    assert held / 300 >= 0.84
+
+
+def test_none_seen_does_not_mean_none() -> None:
+    assert share(0, 8, 24).high > 2
+    assert share(24, 24, 24).low == 24
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 200).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size), st.integers(size, 10_000))))
+def test_a_share_is_no_more_than_there_are(counts: tuple[int, int, int]) -> None:
+    hits, size, whole = counts
+    made = share(hits, size, whole)
+    assert hits <= made.low * (1 + 1e-9) + 1e-9
+    assert made.low <= made.value <= made.high <= whole

@@ -34,7 +34,7 @@
   const ACTIONS = ["edit", "keep", "review"];
   const plot = () => {
     if (!data.sites.length) return make("p", { class: "note" }, word("no-sites"));
-    const ROW = 26, LEFT = 200, WIDTH = 460, RIGHT = 60;
+    const ROW = 26, LEFT = 240, WIDTH = 430, RIGHT = 60;
     const most = Math.max(...data.sites.map((row) => row.counts.reduce((a, b) => a + b, 0)));
     const height = data.sites.length * ROW;
     const svg = draw("svg", { viewBox: `0 0 ${LEFT + WIDTH + RIGHT} ${height}`, role: "img", "aria-label": word("sites") });
