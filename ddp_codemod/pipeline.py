@@ -205,7 +205,7 @@ class Run:
         for fix in wanted:
             found: Finding | None = None
             if fix.recipe == "init-method-query":
-                found = match_init_method(self.context, use, fix)
+                found = match_init_method(self.context, use, fix, backend)
             elif fix.recipe == "set-environment":
                 found = match_environment(self.context, use, fix, backend)
             if found is not None:

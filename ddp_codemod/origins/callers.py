@@ -63,11 +63,15 @@ def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module
 
 def _aliases(module: Module, word: str) -> set[str]:
     """Other names under which a file imports the word."""
-    found: set[str] = set()
-    for node in module.nodes.get(ast.ImportFrom, ()):
-        assert isinstance(node, ast.ImportFrom)
-        found |= {alias.asname for alias in node.names if alias.name == word and alias.asname}
-    return found
+    if "aliases" not in module.cache:
+        table: dict[str, set[str]] = {}
+        for node in module.nodes.get(ast.ImportFrom, ()):
+            assert isinstance(node, ast.ImportFrom)
+            for alias in node.names:
+                if alias.asname:
+                    table.setdefault(alias.name, set()).add(alias.asname)
+        module.cache["aliases"] = table
+    return module.cache["aliases"].get(word, set())  # type: ignore[attr-defined, no-any-return]
 
 
 def _subclasses(module: Module, words: set[str]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -41,8 +42,9 @@ def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
     """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
     project = tracer.resolver.project
     classes: list[tuple[Module, ast.ClassDef]] = []
+    annotated = re.compile(rb"\b" + re.escape(name.encode()) + rb"\s*:")
     for file in project.mentioning(name):
-        module = project.module(file)
+        module = project.module(file) if project.holds(file, annotated) else None
         for node in module.nodes.get(ast.ClassDef, ()) if module else ():
             assert isinstance(node, ast.ClassDef)
             assert module is not None

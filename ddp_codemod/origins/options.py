@@ -14,6 +14,7 @@ from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Flag
 from ddp_codemod.sites.scopes import Binding, bindings  # noqa: F401
+from ddp_codemod.sites.words import pattern_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -48,8 +49,10 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
     """The defaults of the options whose value an attribute of this name reads: in this file, else in the files nearest to it."""
     by_file: dict[str, list[tuple[Module, ast.Call, Flag]]] = {}
     words = {name, name.replace("_", "-")}
-    for other_name in sorted({found for word in words for found in tracer.resolver.project.mentioning(word)}):
-        other = tracer.resolver.project.module(other_name)
+    project = tracer.resolver.project
+    methods = pattern_of({method for flag in _flags_of(tracer) for method in (flag.method, flag.defaults_method) if method})
+    for other_name in sorted({found for word in words for found in project.mentioning(word)}):
+        other = project.module(other_name) if project.holds(other_name, methods) else None
         if other is None:
             continue
         for flag in _flags_of(tracer):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Context, Finding, NewText, NewVariable, start, unreachable
+from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText, NewVariable, start, unreachable
 from ddp_codemod.rules.model import Environment, Fix
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
@@ -38,10 +38,10 @@ def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | N
             return made.keep(
                 Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend))
             )
-    return set_before(context, use, fix, made)
+    return set_before(context, use, fix, made, backend)
 
 
-def set_before(context: Context, use: Use, fix: Fix, made: Finding) -> Finding:
+def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
     """The finding for a use that needs the variable: kept where it is set before, else an edit that sets it."""
     environment = fix.environment
     assert environment is not None
@@ -50,7 +50,18 @@ def set_before(context: Context, use: Use, fix: Fix, made: Finding) -> Finding:
         shown = str(value.value) if isinstance(value, Known) else "?"
         return made.keep(Reason.of("keep-environment-set", variable=environment.name, value=shown))
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
-    return made.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(use.module, use.call, environment)])
+    # an object that the backend rule writes elsewhere asks for the variable itself, once it stands there
+    objects = [change.leaf for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []
+    earlier = [
+        (module, node)
+        for module, node in (leaf.code for leaf in objects if leaf is not None)
+        if set_at(context, module, node, environment.name) is None
+        and context.facts.unreachable(module, node) is None
+        and not (module is use.module and module.place(node).start >= module.place(use.call).start)
+    ]
+    covered = any(module is use.module and scope_of(module, node) is scope_of(module, use.call) for module, node in earlier)
+    nodes: list[tuple[Module, ast.AST]] = [*earlier, *([] if covered else [(use.module, use.call)])]
+    return made.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(*at, environment) for at in nodes])
 
 
 def _named(made: Finding, environment: Environment) -> Finding:

@@ -19,7 +19,7 @@ from ddp_codemod.sites.find import Use
 CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")
 
 
-def match_init_method(context: Context, use: Use, fix: Fix) -> Finding | None:
+def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | None = None) -> Finding | None:
     """Decide about the URL, the store or the variable through which the group finds its peers; None where there is nothing to say."""
     assert fix.query is not None
     roles = {parameter.role: parameter for parameter in use.surface.parameters}
@@ -28,7 +28,7 @@ def match_init_method(context: Context, use: Use, fix: Fix) -> Finding | None:
             return None
         made = start(context, use, None, None, [], [])
         never = unreachable(context, use)
-        return made.keep(never) if never is not None else set_before(context, use, fix, made)
+        return made.keep(never) if never is not None else set_before(context, use, fix, made, backend)
     parameter = roles["init_method"]
     argument, leaves = leaves_of(context, use, parameter)
     texts = [

@@ -48,6 +48,7 @@ class Project:
         self._programs: dict[str, tuple[Module, ...]] = {}
         self._commands: dict[str, tuple[Script, ...]] = {}
         self._mentions: dict[bytes, tuple[str, ...]] = {}
+        self._held: dict[tuple[str, re.Pattern[bytes]], bool] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         # what an import can begin with, if it means the project
         self._importable = {part for name in self.names for part in name.removesuffix(".py").split("/")}
@@ -104,6 +105,13 @@ class Project:
         """Names of the files that may hold a class with the word among its bases."""
         header = re.compile(rb"\bclass\s(?:[^)]|\)(?!\s*:))*?\b" + re.escape(word.encode()) + rb"\b")
         return tuple(name for name in self.mentioning(word) if header.search(self.data(name)))
+
+    def holds(self, name: str, pattern: re.Pattern[bytes]) -> bool:
+        """Whether a file's bytes hold what a pattern is about; asked once of each."""
+        key = (name, pattern)
+        if key not in self._held:
+            self._held[key] = pattern.search(self.data(name)) is not None
+        return self._held[key]
 
     def calling(self, word: str) -> tuple[str, ...]:
         """Names of the files that may call something by the word itself."""
