@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 T = TypeVar("T")
+KEPT = 16  # files; more are of installations and rule folders that are no longer used
 
 
 def kept(kind: type[T], folders: Sequence[Path], build: Callable[[], T]) -> T:
@@ -34,6 +35,10 @@ def kept(kind: type[T], folders: Sequence[Path], build: Callable[[], T]) -> T:
         temporary = place.with_suffix(f".{os.getpid()}")
         temporary.write_bytes(stamp + msgspec.msgpack.encode(made))
         temporary.replace(place)
+        # folders of rules come and go
+        known = sorted(place.parent.glob("*.msgpack"), key=lambda path: path.stat().st_mtime_ns)
+        for old in known[:-KEPT]:
+            old.unlink()
     return made
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.rules import load as loading
-from ddp_codemod.rules.kept import cache_folder
+from ddp_codemod.rules.kept import KEPT, cache_folder
 from ddp_codemod.rules.load import RuleError, Rules
 
 SURFACE = """framework = 'MyCorp'
@@ -103,4 +103,16 @@ def test_where_nothing_can_be_kept_rules_are_read_all_the_same(folder: Path, mon
     monkeypatch.setenv("LOCALAPPDATA", str(folder / "file"))
     write(folder, "backend")
     assert parameter(load(folder)) == "backend"
+    assert parameter(load(folder)) == "backend"
+
+
+def test_what_was_kept_of_folders_long_gone_goes(folder: Path) -> None:
+    cache_folder().mkdir(parents=True)
+    for number in range(40):
+        old = cache_folder() / f"rules-{number}.msgpack"
+        old.write_bytes(b"old")
+        os.utime(old, ns=(number, number))
+    write(folder, "backend")
+    load(folder)
+    assert len(list(cache_folder().iterdir())) == KEPT
     assert parameter(load(folder)) == "backend"
