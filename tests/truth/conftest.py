@@ -40,6 +40,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+ENDED_BY_A_THREAD = "terminate called without an active exception"
+
+
 @dataclass(frozen=True)
 class Ran:
     """How a program ended and all that it printed."""
@@ -68,7 +71,12 @@ class Project:
         environment = {**clean_environment(), **(environment or {})}
         if self.machine:
             environment["IMITATED_MACHINE"] = json.dumps({"root": str(self.root), **self.machine})
-        return run([sys.executable, *arguments], self.root, environment)
+        ran = run([sys.executable, *arguments], self.root, environment)
+        # Before 3.14 CPython ends a thread that asks for the interpreter while that ends, and torch's threads take the process with
+        # them (https://github.com/python/cpython/issues/87135): no word on the patch, so the program has to end well the second time.
+        if ENDED_BY_A_THREAD in ran.output:
+            ran = run([sys.executable, *arguments], self.root, environment)
+        return ran
 
     def torchrun(self, *arguments: str) -> Ran:
         """Run the project's program in two ranks."""
