@@ -17,8 +17,6 @@ from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.portable import Style
-from ddp_codemod.entries.plan import planned
-from ddp_codemod.entries.survey import Entries
 from ddp_codemod.model import Action, Decision, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
@@ -145,6 +143,9 @@ class Run:
         decided = {made for finding in plan.findings for made in decisions_of(finding)}
         edits = plan.edits
         for fix in (fix for fix in self._wanted() if fix.recipe == "guard-entries"):
+            from ddp_codemod.entries.plan import planned  # only one platform needs them
+            from ddp_codemod.entries.survey import Entries
+
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)
             decided, edits, self.ignored = decided | made.decisions, made.edits, self.ignored + made.ignored
@@ -195,7 +196,6 @@ class Run:
             self._noted.add(use.module)  # one note a file
         rules = self.options.rules
         wanted = self._wanted()
-        backend: Finding | None = None
         replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
         backend = self._backend(use, replace_fix or _no_fix(rules))
         if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):
@@ -288,4 +288,4 @@ def _no_fix(rules: Rules) -> Fix:
     return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")
 
 
-__all__ = ["Options", "Reason", "explain", "survey"]
+__all__ = ["Options", "explain", "survey"]

@@ -225,3 +225,11 @@ def test_commands_that_only_tell_never_load_libcst(tmp_path: Path, command: str)
     (tmp_path / "train.py").write_text('import torch.distributed as dist\n\ndist.init_process_group("gloo" if 1 else "nccl")\n')
     loaded = modules_after(command, ".", "--platform", "cuda", cwd=tmp_path)
     assert not loaded & HEAVY
+
+
+def test_what_one_rule_needs_is_not_imported_for_the_others() -> None:
+    code = "import sys, ddp_codemod.pipeline\nprint(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+    loaded = done.stdout.split()
+    assert "ddp_codemod.pipeline" in loaded
+    assert [name for name in loaded if name.startswith("ddp_codemod.entries")] == []
