@@ -29,7 +29,7 @@ def overview(outcomes: Sequence[Outcome], lang: str, told: Sequence[str] = (), e
     style = STYLE.read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8")
     data = _data(outcomes, lang, told if estimate else ())
     return assemble(
-        MARK, (_FOLDER / "page.html").read_text("utf-8"), style, (_FOLDER / "page.js").read_text("utf-8"),
+        MARK, "ddp-codemod fleet", style, (_FOLDER / "page.js").read_text("utf-8"),
         data, "zh-CN" if lang == "zh" else "en", text("page-noscript", lang),
     )  # fmt: skip
 

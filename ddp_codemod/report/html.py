@@ -45,8 +45,7 @@ def page(choices: Choices) -> bytes:
     style = (_FOLDER / "page.css").read_text("utf-8")
     script = (_FOLDER / "page.js").read_text("utf-8")
     lang = "zh-CN" if choices.view.lang == "zh" else "en"
-    template = (_FOLDER / "page.html").read_text("utf-8")
-    return assemble(MARK, template, style, script, _data(choices), lang, choices.view.say("page-noscript"))
+    return assemble(MARK, "ddp-codemod review", style, script, _data(choices), lang, choices.view.say("page-noscript"))
 
 
 def _data(choices: Choices) -> dict[str, Any]:

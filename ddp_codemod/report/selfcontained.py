@@ -12,13 +12,23 @@ import json
 from pathlib import Path
 from typing import Any
 
-STYLE = Path(__file__).parent / "page" / "page.css"  # what all pages look like
+_FOLDER = Path(__file__).parent / "page"
+STYLE = _FOLDER / "page.css"  # what all pages look like
 
 
-def assemble(mark: bytes, template: str, style: str, script: str, data: Any, lang: str, noscript: str) -> bytes:
-    """The page, as UTF-8. ``mark`` is how it begins; the template names what is put in as ``%%NAME%%``."""
+def assemble(mark: bytes, title: str, style: str, script: str, data: Any, lang: str, noscript: str) -> bytes:
+    """The page, as UTF-8. ``mark`` is how it begins; page.html names what is put in as ``%%NAME%%``."""
+    template = (_FOLDER / "page.html").read_text("utf-8")
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
-    parts = {"LANG": lang, "POLICY": policy, "STYLE": style, "SCRIPT": script, "DATA": _inert(data), "NOSCRIPT": noscript}
+    parts = {
+        "TITLE": title,
+        "LANG": lang,
+        "POLICY": policy,
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": _inert(data),
+        "NOSCRIPT": noscript,
+    }
     pieces = template.split("%%")  # names and text by turns: what is put in is never looked through again
     body = "".join(piece if at % 2 == 0 else parts[piece] for at, piece in enumerate(pieces))
     return mark + body.encode("utf-8")
