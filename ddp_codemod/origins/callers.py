@@ -10,6 +10,7 @@ from ddp_codemod.origins import tables
 from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
+from ddp_codemod.sites.aliases import imported
 from ddp_codemod.sites.resolve import Definition
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
         other = project.module(name)
         if other is None:
             continue
-        words = {word, *_aliases(other, word)}
+        words = {word, *imported(other, [word])}
         if construct:
             words |= {"__init__", "cls", *_subclasses(other, words)}
         for called in sorted(words):
@@ -61,19 +62,6 @@ def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module
     return False
 
 
-def _aliases(module: Module, word: str) -> set[str]:
-    """Other names under which a file imports the word."""
-    if "aliases" not in module.cache:
-        table: dict[str, set[str]] = {}
-        for node in module.nodes.get(ast.ImportFrom, ()):
-            assert isinstance(node, ast.ImportFrom)
-            for alias in node.names:
-                if alias.asname:
-                    table.setdefault(alias.name, set()).add(alias.asname)
-        module.cache["aliases"] = table
-    return module.cache["aliases"].get(word, set())  # type: ignore[attr-defined, no-any-return]
-
-
 def _subclasses(module: Module, words: set[str]) -> set[str]:
     """Classes of a file that derive from one of the words; calling them may run the inherited ``__init__``."""
     found: set[str] = set()
@@ -88,7 +76,7 @@ def _subclasses(module: Module, words: set[str]) -> set[str]:
 def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, function: Def) -> Iterator[Given]:
     for forwarder in (forwarder for idioms in tracer.idioms for forwarder in idioms.forwarder):
         names = {name.rsplit(".", 1)[-1] for name in forwarder.names}
-        for called in sorted({*names, *(alias for name in names for alias in _aliases(other, name))}):
+        for called in sorted(names | imported(other, names)):
             for call in calls_of(other).get(called, ()):
                 handed = argument_of(call, forwarder.function, forwarder.function_position)
                 if handed is None or last_name(handed) not in words:

@@ -39,6 +39,20 @@ def pieces(node: ast.expr) -> list[Piece] | None:
     return None
 
 
+def written_head(node: object) -> str:
+    """The text that an expression starts with, however it is put together; "" where its first piece is not written out."""
+    at = node
+    while True:
+        if isinstance(at, ast.BinOp):
+            at = at.left
+        elif isinstance(at, ast.JoinedStr) and at.values:
+            at = at.values[0]
+        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "format":
+            at = at.func.value
+        else:
+            return at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
+
+
 def _joined(node: ast.JoinedStr) -> list[Piece] | None:
     found: list[Piece] = []
     for part in node.values:

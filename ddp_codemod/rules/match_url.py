@@ -8,7 +8,7 @@ import re
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.origins.pieces import pieces
+from ddp_codemod.origins.pieces import pieces, written_head
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of, may_clash
@@ -125,19 +125,8 @@ def with_query(url: str, query: Query, switched_off: bool = False) -> str:
 
 def known_head(node: object) -> str | None:
     """The scheme that a built text starts with, where its first piece is written out."""
-    at: object = node
-    while True:
-        if isinstance(at, ast.BinOp):
-            at = at.left
-        elif isinstance(at, ast.JoinedStr) and at.values:
-            at = at.values[0]
-        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "format":
-            at = at.func.value
-        else:
-            break
-    if isinstance(at, ast.Constant) and isinstance(at.value, str) and "://" in at.value:
-        return at.value.partition("://")[0]
-    return None
+    scheme, separator, _ = written_head(node).partition("://")
+    return scheme if separator else None
 
 
 def _is_off(leaf: Leaf, query: Query) -> bool:

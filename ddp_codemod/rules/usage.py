@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from ddp_codemod.origins.calls import argument_of, calls_of
 from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.pieces import written_head
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.advisory import Pattern
 from ddp_codemod.rules.finding import Context
+from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of
 
@@ -59,7 +61,7 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
     last = {name.rpartition(".")[2] for name in pattern.names}
     found = [
         call
-        for word in sorted(last | _aliases(module, last))
+        for word in sorted(last | aliases(module, last))
         for call in table.get(word, ())
         if wanted & set(context.tracer.resolver.names(module, call.func))
     ]
@@ -71,24 +73,9 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
-def _aliases(module: Module, wanted: set[str]) -> set[str]:
-    key = ("aliases", frozenset(wanted))
-    if key not in module.cache:
-        found: set[str] = set()
-        for node in module.nodes.get(ast.ImportFrom, ()):
-            assert isinstance(node, ast.ImportFrom)
-            found |= {alias.asname for alias in node.names if alias.asname and alias.name in wanted}
-        for assigned in module.nodes.get(ast.Assign, ()):
-            assert isinstance(assigned, ast.Assign)
-            if last_name(assigned.value) in wanted:
-                found |= {target.id for target in assigned.targets if isinstance(target, ast.Name)}
-        module.cache[key] = found
-    return module.cache[key]  # type: ignore[return-value]
-
-
 def _named(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
     last = {name.rpartition(".")[2] for name in pattern.names}
-    last |= _aliases(module, last)
+    last |= aliases(module, last)
     for kind in (ast.Attribute, ast.Name):
         for node in module.nodes.get(kind, ()):
             if last_name(node) in last and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load):
@@ -169,17 +156,7 @@ def _known_text(value: object) -> str:
 
 def starts_with(node: object, text: str) -> bool:
     """Whether a text that the code builds starts so."""
-    at = node
-    while True:
-        if isinstance(at, ast.BinOp):
-            at = at.left
-        elif isinstance(at, ast.JoinedStr) and at.values:
-            at = at.values[0]
-        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "format":
-            at = at.func.value
-        else:
-            break
-    return isinstance(at, ast.Constant) and isinstance(at.value, str) and at.value.startswith(text)
+    return written_head(node).startswith(text)
 
 
 def _goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.rules.model import Parameter, Surface
+from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
@@ -68,11 +69,11 @@ class Finder:
 
     def uses(self, module: Module, more_words: Mapping[str, object] = {}) -> Iterator[Use]:
         """The calls of surfaces in a file, in source order."""
-        aliases = _aliases(module, self.words)
+        also = aliases(module, self.words)
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
             last = last_name(node.func)
-            if last in self.words or last in aliases or last in more_words or last == "__init__":
+            if last in self.words or last in also or last in more_words or last == "__init__":
                 entities = self.resolver.resolve(module, node.func)
                 use = next((use for entity in entities if (use := self._use(module, node, entity))), None)
                 if use is None and not entities and isinstance(node.func, ast.Attribute) and last in self._by_name:
@@ -80,11 +81,11 @@ class Finder:
                 if use is not None:
                     yield use
             elif last in self._partials:
-                yield from self._handed_on(module, node, aliases)
+                yield from self._handed_on(module, node, also)
 
-    def _handed_on(self, module: Module, node: ast.Call, aliases: set[str]) -> Iterator[Use]:
+    def _handed_on(self, module: Module, node: ast.Call, also: set[str]) -> Iterator[Use]:
         """The use in ``partial(surface, ...)``."""
-        if not node.args or last_name(node.args[0]) not in self.words | aliases:
+        if not node.args or last_name(node.args[0]) not in self.words | also:
             return
         if not any(name in self._partials[last_name(node.func)] for name in self.resolver.names(module, node.func)):
             return
@@ -129,17 +130,3 @@ class Finder:
             if node.bases and any(self.surface(base) for base in self.resolver.external_bases(module, node)):
                 found.append(node.name)
         return found
-
-
-def _aliases(module: Module, words: Iterable[str]) -> set[str]:
-    """Names under which a file knows one of the words: ``import x as y`` and ``y = pkg.x``."""
-    words = set(words)
-    found: set[str] = set()
-    for node in module.nodes.get(ast.ImportFrom, ()):
-        assert isinstance(node, ast.ImportFrom)
-        found |= {alias.asname for alias in node.names if alias.asname and alias.name in words}
-    for node in module.nodes.get(ast.Assign, ()):
-        assert isinstance(node, ast.Assign)
-        if last_name(node.value) in words:
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found

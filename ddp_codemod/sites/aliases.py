@@ -1,0 +1,44 @@
+"""Other names under which a file knows something: ``from x import y as z`` and ``z = x.y``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ddp_codemod.parse.python import Module, last_name
+
+Table = dict[str, set[str]]
+
+
+def imported(module: Module, words: Iterable[str]) -> set[str]:
+    """The names under which a file imports one of the words."""
+    return _of(_tables(module)[0], words)
+
+
+def aliases(module: Module, words: Iterable[str]) -> set[str]:
+    """The names under which a file imports one of the words, or to which it gives what the word stands for."""
+    words = set(words)
+    return set().union(*(_of(table, words) for table in _tables(module)))
+
+
+def _tables(module: Module) -> tuple[Table, Table]:
+    """The imported and the assigned names of a file, by the word that they stand for."""
+    if "aliases" not in module.cache:
+        imports: Table = {}
+        for node in module.nodes.get(ast.ImportFrom, ()):
+            assert isinstance(node, ast.ImportFrom)
+            for alias in node.names:
+                if alias.asname:
+                    imports.setdefault(alias.name, set()).add(alias.asname)
+        assigned: Table = {}
+        for statement in module.nodes.get(ast.Assign, ()):
+            assert isinstance(statement, ast.Assign)
+            if word := last_name(statement.value):
+                names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+                assigned.setdefault(word, set()).update(names)
+        module.cache["aliases"] = imports, assigned
+    return module.cache["aliases"]  # type: ignore[return-value]
+
+
+def _of(table: Table, words: Iterable[str]) -> set[str]:
+    return set().union(*(table.get(word, set()) for word in words))
