@@ -6,6 +6,7 @@ import ast
 
 from ddp_codemod.entries.fstrings import place_of
 from ddp_codemod.entries.model import Seen
+from ddp_codemod.entries.tests_around import compared
 from ddp_codemod.entries.work import Work, stands_bare
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
@@ -71,20 +72,3 @@ def _and(work: Work, module: Module, node: ast.expr, test: str, reason: Reason) 
 
 def _is(work: Work, node: ast.expr, value: str) -> bool:
     return isinstance(node, ast.Constant) and repr(node.value) == value
-
-
-def compared(node: ast.Compare, value: int) -> bool | None:
-    """What a comparison with a written-out number comes to for a value."""
-    known = {
-        ast.Lt: int.__lt__,
-        ast.LtE: int.__le__,
-        ast.Gt: int.__gt__,
-        ast.GtE: int.__ge__,
-        ast.Eq: int.__eq__,
-        ast.NotEq: int.__ne__,
-    }
-    right = node.comparators[0]
-    operator = known.get(type(node.ops[0])) if len(node.ops) == 1 else None
-    if operator is None or not isinstance(right, ast.Constant) or type(right.value) is not int:
-        return None
-    return bool(operator(value, right.value))

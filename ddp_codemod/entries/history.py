@@ -9,7 +9,7 @@ from ddp_codemod.entries.api import Api, given
 from ddp_codemod.entries.guards import Guards
 from ddp_codemod.entries.loads import Loads
 from ddp_codemod.entries.model import Seen
-from ddp_codemod.entries.tests_around import Test, tests_around
+from ddp_codemod.entries.tests_around import Test, compared, tests_around
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
@@ -48,21 +48,10 @@ class History:
 
     def _same_for_one(self, test: ast.expr) -> bool:
         """``n < 1``, ``n == 0``: a test that does not tell one process from several."""
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or "rank" in ast.dump(test.left).lower():
+        if not isinstance(test, ast.Compare) or "rank" in ast.dump(test.left).lower():
             return False
-        right = test.comparators[0]
-        if not isinstance(right, ast.Constant) or type(right.value) is not int:
-            return False
-        known = {
-            ast.Lt: int.__lt__,
-            ast.LtE: int.__le__,
-            ast.Gt: int.__gt__,
-            ast.GtE: int.__ge__,
-            ast.Eq: int.__eq__,
-            ast.NotEq: int.__ne__,
-        }
-        operator = known.get(type(test.ops[0]))
-        return operator is not None and len({operator(number, right.value) for number in (1, 2, 8)}) == 1
+        told = {compared(test, number) for number in (1, 2, 8)}
+        return len(told) == 1 and None not in told
 
     def _beside_too(self, module: Module, node: ast.AST, test: Test) -> bool:
         """Whether the other branch starts the group as well, or calls the same function."""

@@ -64,3 +64,20 @@ def _left_before(parent: ast.AST, child: ast.stmt) -> Iterator[Test]:
                 if rest and isinstance(rest[-1], _LEAVES):
                     yield Test(earlier.test, True, earlier)
                 break
+
+
+def compared(node: ast.Compare, value: int) -> bool | None:
+    """What a comparison with a written-out number comes to for a value."""
+    known = {
+        ast.Lt: int.__lt__,
+        ast.LtE: int.__le__,
+        ast.Gt: int.__gt__,
+        ast.GtE: int.__ge__,
+        ast.Eq: int.__eq__,
+        ast.NotEq: int.__ne__,
+    }
+    right = node.comparators[0]
+    operator = known.get(type(node.ops[0])) if len(node.ops) == 1 else None
+    if operator is None or not isinstance(right, ast.Constant) or type(right.value) is not int:
+        return None
+    return bool(operator(value, right.value))
