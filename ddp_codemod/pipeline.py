@@ -78,7 +78,8 @@ class Run:
     def __init__(self, options: Options) -> None:
         paths = [Path(_absolute(path)) for path in options.paths]
         self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
-        self.versions = Versions(self.root, options.rules.packages, options.platform.facts, options.versions)
+        platform, rules = options.platform, options.rules
+        self.versions = Versions(self.root, rules.packages, platform.facts, options.versions, platform.id, rules.machines)
         self.options = options = replace(options, platform=self.versions.platform(options.platform))
         finder_surfaces = list(options.rules.surfaces.values())
         links: dict[Path, Path] = {}
@@ -149,7 +150,7 @@ class Run:
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)
             decided, edits, self.ignored = decided | made.decisions, made.edits, self.ignored + made.ignored
-        pins = pinned(self.root, self._wanted(), self.limits, edits)
+        pins = pinned(self.root, self._wanted(), self.limits, edits, self.versions.concerned)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=in_order))
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}

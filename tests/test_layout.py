@@ -29,6 +29,7 @@ STAGES = [
         "ddp_codemod.messages",
         "ddp_codemod.rules.model",
         "ddp_codemod.rules.idioms",
+        "ddp_codemod.rules.packages",
         "ddp_codemod.rules.kept",
         "ddp_codemod.rules.advisory",
         "ddp_codemod.rules.processes",
@@ -165,6 +166,7 @@ def test_only_write_opens_files_for_writing() -> None:
     assert {module for module in writers if stage(module) != "ddp_codemod.write"} <= {
         "ddp_codemod.codemods.port",
         "ddp_codemod.rules.examples",
+        "ddp_codemod.rules.packages",
         "ddp_codemod.rules.kept",
         "ddp_codemod.rules.schema",
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,15 +26,21 @@ class Pinned:
     notes: tuple[Advisory, ...] = ()
 
 
-def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Edit]) -> Pinned:
-    """What the pinning rules of a run do; the edits of one rule belong together, for half of them would not install."""
+Meant = Callable[[Source, Requirement], bool]
+
+
+def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Edit], meant: Meant) -> Pinned:
+    """What the pinning rules of a run do; the edits of one rule belong together, for half of them would not install.
+
+    ``meant``: whether a statement is for the machines in question.
+    """
     edits: list[Edit] = []
     sources: dict[str, Source] = {}
     notes: list[Advisory] = []
     for fix in (fix for fix in fixes if fix.recipe == "pin-requirements"):
         group = 1 + max((edit.group for edit in (*others, *edits)), default=0)
         stated = False
-        for source, one in _statements(root, fix, limits):
+        for source, one in _statements(root, fix, limits, meant):
             stated = stated or one.kind != "lock"
             made = _edit(fix, source, one, group)
             if isinstance(made, Edit):
@@ -48,13 +54,13 @@ def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Ed
     return Pinned(tuple(edits), sources, tuple(notes))
 
 
-def _statements(root: Path, fix: Fix, limits: Limits) -> Iterable[tuple[Source, Requirement]]:
+def _statements(root: Path, fix: Fix, limits: Limits, meant: Meant) -> Iterable[tuple[Source, Requirement]]:
     for path in walk(root, [root], _SUFFIXES):
         name = path.relative_to(root).as_posix()
         if states_versions(name) and limits.bar(name, fix.id, name) is None:
             source = read_text(path, root)
             if isinstance(source, Source):
-                yield from ((source, one) for one in requirements(source) if one.package in fix.pins)
+                yield from ((source, one) for one in requirements(source) if one.package in fix.pins and meant(source, one))
 
 
 def _edit(fix: Fix, source: Source, one: Requirement, group: int) -> Edit | Advisory | None:

@@ -16,7 +16,8 @@ import msgspec
 from ddp_codemod.rules.advisory import Advice, AdviceFile
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
 from ddp_codemod.rules.kept import kept
-from ddp_codemod.rules.model import Backend, BackendFile, Fix, Package, PackageFile, Platform, Surface, SurfaceFile, TextObject
+from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile, TextObject
+from ddp_codemod.rules.packages import Machines, Package, PackageFile
 from ddp_codemod.rules.processes import Processes
 from ddp_codemod.rules.signature import DiagnosticFile, Hint, Signature
 
@@ -45,6 +46,7 @@ class Rules:
     idioms: list[Idioms] = field(default_factory=list)
     objects: dict[str, list[TextObject]] = field(default_factory=dict)  # by table
     packages: dict[str, Package] = field(default_factory=dict)
+    machines: list[Machines] = field(default_factory=list)
     advice: dict[str, Advice] = field(default_factory=dict)
     processes: list[Processes] = field(default_factory=list)
 
@@ -99,7 +101,9 @@ def _read(extra: tuple[Path, ...]) -> Rules:
             known = {backend.name: backend for backend in _decode(path, BackendFile).backend}
             rules.backends.update(known)
         if (path := folder / "versions.toml").is_file():
-            rules.packages.update({package.name: package for package in _decode(path, PackageFile).package})
+            stated = _decode(path, PackageFile)
+            rules.packages.update({package.name: package for package in stated.package})
+            rules.machines.extend(stated.machines)
         if (path := folder / "aliases.toml").is_file():
             aliases += _decode(path, AliasFile).alias
         if (path := folder / "idioms.toml").is_file():

@@ -43,21 +43,6 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     versions: When = {}  # what the project states about packages
 
 
-class Package(RuleEntry, frozen=True, kw_only=True):
-    """A package whose releases conditions speak of."""
-
-    name: Name
-    names: tuple[Name, ...]  # as requirements and environments call it, in lower case
-    asked: bool = False  # the option --torch-version speaks of it
-    source: tuple[Name, ...]
-
-
-class PackageFile(RuleEntry, frozen=True, kw_only=True):
-    """rules/versions.toml"""
-
-    package: tuple[Package, ...]
-
-
 class Handler(RuleEntry, frozen=True, kw_only=True):
     """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -11,7 +11,9 @@ import msgspec
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
 from ddp_codemod.parse.requirements import Requirement, requirements, states_versions
-from ddp_codemod.rules.model import FactValue, Package, Platform
+from ddp_codemod.parse.sections import section
+from ddp_codemod.rules.model import FactValue, Platform
+from ddp_codemod.rules.packages import Machines, Package, concerns
 from ddp_codemod.versions import LOCAL, Stated, holds, possible
 
 # What environment markers ask, and the fact that answers it.
@@ -43,6 +45,8 @@ class Versions:
     packages: Mapping[str, Package]
     facts: Mapping[str, FactValue] = field(default_factory=dict)
     given: Mapping[str, Stated] = field(default_factory=dict)
+    target: str = ""  # the platform: what is stated for other machines is not for it
+    machines: Sequence[Machines] = ()
     open: set[str] = field(default_factory=set)  # packages of which a condition asked and nothing is known
     _near: dict[tuple[str, str], list[Statement]] = field(default_factory=dict)
     _folders: dict[str, list[Statement]] = field(default_factory=dict)
@@ -96,17 +100,24 @@ class Versions:
         return platform
 
     def statements(self, package: str, file: str = "") -> list[Statement]:
-        """What the nearest folder around a file that says something about a package says; not what markers keep from the platform."""
+        """What the nearest folder around a file that says something about a package says; not what is for other machines."""
         folder = PurePosixPath(file).parent if file else PurePosixPath()
         for at in (folder, *folder.parents):
             key = (package, str(at))
             if key not in self._near:
                 names = self.packages[package].names
                 here = (one for one in self._in(str(at)) if one.requirement.package in names and one.requirement.specifier)
-                self._near[key] = [one for one in here if self._applies(one.requirement)]
+                self._near[key] = [
+                    one for one in here if self._applies(one.requirement) and self.concerned(one.source, one.requirement)
+                ]
             if self._near[key]:
                 return self._near[key]
         return []
+
+    def concerned(self, source: Source, requirement: Requirement) -> bool:
+        """Whether a statement can be for the target platform, going by what its file and its section are called."""
+        at = section(PurePosixPath(source.name).name, source.text, requirement.start)
+        return all(concerns(self.machines, name, self.target) for name in (PurePosixPath(source.name).name, at))
 
     def _applies(self, requirement: Requirement) -> bool:
         if not requirement.marker:

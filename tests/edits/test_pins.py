@@ -56,3 +56,9 @@ def test_a_project_that_states_nothing_is_told_what_to_type(tmp_path: Path) -> N
 def test_other_rules_leave_pins_alone(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("torch==2.4.1\n", encoding="utf-8")
     assert survey(Options((tmp_path,), RULES.platforms["windows"], RULES, root=tmp_path)).edits == ()
+
+
+def test_files_for_other_machines_are_left_alone(tmp_path: Path) -> None:
+    files = {"requirements.txt": "torch==2.4.1\n", "requirements/npu.txt": "torch==2.10.0\ntorch-npu==2.10.0\n"}
+    _, rendered = pinned(tmp_path, files)
+    assert [change.name for change in rendered.changes] == ["requirements.txt"]

@@ -23,6 +23,8 @@ def versions(root: Path, files: dict[str, str], given: dict[str, str] | None = N
         RULES.packages,
         RULES.platforms[platform].facts,
         {name: Stated(name, f"=={one}", "given") for name, one in (given or {}).items()},
+        platform,
+        RULES.machines,
     )
 
 
@@ -125,3 +127,58 @@ def test_earlier_backends_work(platform: Platform) -> None:
     for earlier in platform.earlier:
         assert earlier.backend.wanted in earlier.backend.works
         assert set(earlier.when) <= set(RULES.packages)
+
+
+OTHER_MACHINES = [
+    ("requirements/npu.txt", "torch==2.9.1\ntorch-npu==2.9.1\n"),
+    ("requirements-ascend910.txt", "torch==2.9.1\n"),
+    ("requirements_mac.txt", "torch==2.9.1\n"),
+    ("requirements-linux-gpu.txt", "torch==2.9.1\n"),
+    ("environment-gaudi2.yml", "dependencies:\n  - pytorch==2.9.1\n"),
+    ("setup.py", "extras = {'torch-npu': ['deepspeed[x]>=1', 'torch==2.9.1']}\n"),
+    ("setup.py", "extras['npu'] = ['torch==2.9.1']\n"),
+    ("setup.cfg", "[options.extras_require]\nhpu =\n    numpy\n    torch==2.9.1\n"),
+    ("pyproject.toml", '[project.optional-dependencies]\nnpu = [\n  "accelerate[a]",\n  "torch==2.9.1",\n]\n'),
+    ("pyproject.toml", '[tool.poetry.group.mlu.dependencies]\ntorch = "2.9.1"\n'),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), OTHER_MACHINES)
+def test_what_is_stated_for_other_machines_says_nothing(tmp_path: Path, name: str, text: str) -> None:
+    known = versions(tmp_path, {name: text})
+    assert known.holds({"torch": ">=2.8"}) is None
+    assert known.open == {"torch"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements/windows.txt", "torch==2.9.1\n"),
+        ("requirements-win-cu121.txt", "torch==2.9.1\n"),
+        ("requirements_amd64.txt", "torch==2.9.1\n"),
+        ("requirements-cpu.txt", "torch==2.9.1\n"),
+        ("requirements/input.txt", "torch==2.9.1\n"),
+        ("setup.py", "extras = {'npu': ['torch-npu'], 'train': ['torch==2.9.1']}\n"),
+        ("setup.py", "setup(extras_require={'npu': ['torch-npu']}, install_requires=['torch==2.9.1'])\n"),
+        ("pyproject.toml", '[project.optional-dependencies]\nnpu = ["torch-npu"]\nall = ["torch==2.9.1"]\n'),
+        ("pyproject.toml", '[tool.poetry.group.mlu.dependencies]\nx = "1"\n[tool.poetry.dependencies]\ntorch = "2.9.1"\n'),
+    ],
+)
+def test_what_may_be_for_the_target_counts(tmp_path: Path, name: str, text: str) -> None:
+    assert versions(tmp_path, {name: text}).holds({"torch": ">=2.8"}) is True
+
+
+def test_the_file_for_the_target_counts_beside_those_for_others(tmp_path: Path) -> None:
+    files = {
+        "requirements/npu.txt": "torch==2.9.1",
+        "requirements/gpu.txt": "torch==2.4.1",
+        "requirements/cpu.txt": "torch==2.6.0",
+    }
+    assert versions(tmp_path, files, platform="ascend").holds({"torch": "==2.9.1"}) is True
+    assert versions(tmp_path, files, platform="rocm").holds({"torch": "==2.4.1"}) is True
+    assert versions(tmp_path, files, platform="cpu").holds({"torch": "==2.6.0"}) is True
+
+
+def test_words_are_known_for_platforms_that_exist() -> None:
+    named = {platform for one in RULES.machines for platform in one.platforms}
+    assert named == set(RULES.platforms)
