@@ -12,7 +12,7 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.rules.match import decide, text_of
-from ddp_codemod.rules.match_environment import outcomes, set_at
+from ddp_codemod.rules.match_environment import outcomes, set_at, unneeded
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.configured import ConfiguredUse
 
@@ -64,6 +64,8 @@ def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Seq
     if variable is None or not speaks:
         return None
     made = replace(start(context, use, None, None, [], []), parameter=variable.name)
+    if (spared := unneeded(context, use, fix, "environment")) is not None:
+        return made.keep(spared)
     if fix.when_backend:
         outcome = set().union(*map(outcomes, backends))
         if not outcome & set(fix.when_backend):

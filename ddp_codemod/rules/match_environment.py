@@ -9,7 +9,7 @@ from dataclasses import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText, NewVariable, start, unreachable
+from ddp_codemod.rules.finding import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
 from ddp_codemod.rules.model import Environment, Fix
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
@@ -39,6 +39,17 @@ def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | N
                 Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend))
             )
     return set_before(context, use, fix, made, backend)
+
+
+def unneeded(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | None:
+    """Why a part of a fix has nothing to do here with the versions that the project states, if that is so."""
+    framework = context.rules.frameworks.get(use.surface.id)
+    for one in fix.unneeded:
+        concerned = not one.platforms or context.platform.id in one.platforms
+        if part in one.of and concerned and (not one.frameworks or framework in one.frameworks):
+            if context.versions.holds(one.when, use.module.name) is True:
+                return Reason.of("keep-unneeded", rule=fix.id, why=one.why, why_zh=one.why_zh)
+    return None
 
 
 def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Finding | None) -> Finding:

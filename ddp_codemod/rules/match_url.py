@@ -12,7 +12,7 @@ from ddp_codemod.origins.pieces import pieces, written_head
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of, may_clash
-from ddp_codemod.rules.match_environment import already_set, set_before
+from ddp_codemod.rules.match_environment import already_set, set_before, unneeded
 from ddp_codemod.rules.model import Fix, Parameter, Query
 from ddp_codemod.sites.find import Use
 
@@ -27,8 +27,8 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
         if use.surface.id not in fix.environment_surfaces:
             return None
         made = start(context, use, None, None, [], [])
-        never = unreachable(context, use)
-        return made.keep(never) if never is not None else set_before(context, use, fix, made, backend)
+        spared = unreachable(context, use) or unneeded(context, use, fix, "environment")
+        return made.keep(spared) if spared is not None else set_before(context, use, fix, made, backend)
     parameter = roles["init_method"]
     argument, leaves = leaves_of(context, use, parameter)
     texts = [
@@ -47,7 +47,8 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
 def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
     query = fix.query
     assert query is not None
-    switched_off = _switched_off(context, use, fix)
+    spared = None if _switched(context, use, fix, on=True) else unneeded(context, use, fix, "query")
+    switched_off = spared is not None or _switched(context, use, fix, on=False)
     changes: list[Change] = []
     blocked: Reason | None = None
     for leaf in made.leaves:
@@ -83,6 +84,8 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
         return made.edit(fix.id, safe, reason, changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
+    if spared is not None:
+        return made.keep(spared)
     if switched_off:
         assert fix.environment is not None
         return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
@@ -94,12 +97,12 @@ def _built(leaves: tuple[Leaf, ...], query: Query) -> str:
     return next((leaf.text for leaf in leaves if known_head(leaf.node) in query.schemes), query.default_url)
 
 
-def _switched_off(context: Context, use: Use, fix: Fix) -> bool:
-    """Whether the code has set the variable to an off value before; the query of the URL still wins over it."""
+def _switched(context: Context, use: Use, fix: Fix, on: bool) -> bool:
+    """Whether the code has set the variable to an on or off value before; the query of the URL still wins over it."""
     if fix.environment is None or fix.query is None:
         return False
     value = already_set(context, use, fix.environment.name)
-    return isinstance(value, Known) and str(value.value) not in fix.query.on
+    return isinstance(value, Known) and (str(value.value) in fix.query.on) is on
 
 
 def with_query(url: str, query: Query, switched_off: bool = False) -> str:
@@ -169,6 +172,8 @@ def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, mad
     assert argument is not None
     if store is None:
         return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+    if (spared := unneeded(context, use, fix, "store")) is not None:
+        return made.keep(spared)
     changes: list[Change] = []
     for leaf in context.tracer.trace(use.module, argument):
         module, node = leaf.code
@@ -182,5 +187,7 @@ def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, mad
             if not any(keyword.arg == store.keyword for keyword in node.keywords):
                 changes.append(NewKeyword(module, node, store.keyword, store.value))
     if changes:
-        return made.edit(fix.id, False, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
+        known = bool(store.known_to) and context.versions.holds(store.known_to, use.module.name) is True
+        safe = known and fix.applicability == "safe"
+        return made.edit(fix.id, safe, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
     return made.keep(Reason.of("keep-store", text=use.module.text(argument)))

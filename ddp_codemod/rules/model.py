@@ -237,6 +237,18 @@ class Store(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...]
     keyword: Name
     value: str
+    known_to: When = {}  # versions that all have the keyword
+
+
+class Unneeded(RuleEntry, frozen=True, kw_only=True):
+    """Versions with which a part of a fix has nothing to do."""
+
+    of: tuple[Literal["query", "environment", "store"], ...]
+    when: When
+    platforms: tuple[Name, ...] = ()  # empty: all of them
+    frameworks: tuple[Name, ...] = ()  # of the surface; empty: all of them
+    why: str
+    why_zh: str = ""
 
 
 class Fix(RuleEntry, frozen=True, kw_only=True):
@@ -256,6 +268,7 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     when_backend: tuple[Name, ...] = ()  # set-environment: only where the group comes out as one of these; empty: every group
     query: Query | None = None
     store: Store | None = None
+    unneeded: tuple[Unneeded, ...] = ()
     pins: dict[Name, Name] = {}  # pin-requirements: the release that each package is pinned to
     pin_builds: tuple[Name, ...] = ()  # local parts (+cu121) that these releases exist with
     examples: tuple[Example, ...] = ()
