@@ -60,6 +60,8 @@ def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Fin
     if value is not None:
         shown = str(value.value) if isinstance(value, Known) else "?"
         return made.keep(Reason.of("keep-environment-set", variable=environment.name, value=shown))
+    if (spared := unneeded(context, use, fix, "environment")) is not None:
+        return made.keep(spared)
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
     # an object that the backend rule writes elsewhere asks for the variable itself, once it stands there
     objects = [change.leaf for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []

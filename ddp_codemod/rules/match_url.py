@@ -27,8 +27,8 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
         if use.surface.id not in fix.environment_surfaces:
             return None
         made = start(context, use, None, None, [], [])
-        spared = unreachable(context, use) or unneeded(context, use, fix, "environment")
-        return made.keep(spared) if spared is not None else set_before(context, use, fix, made, backend)
+        never = unreachable(context, use)
+        return made.keep(never) if never is not None else set_before(context, use, fix, made, backend)
     parameter = roles["init_method"]
     argument, leaves = leaves_of(context, use, parameter)
     texts = [
@@ -47,8 +47,9 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
 def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
     query = fix.query
     assert query is not None
-    spared = None if _switched(context, use, fix, on=True) else unneeded(context, use, fix, "query")
-    switched_off = spared is not None or _switched(context, use, fix, on=False)
+    switched_off = _switched(context, use, fix, on=False)
+    spared = None if switched_off or _switched(context, use, fix, on=True) else unneeded(context, use, fix, "query")
+    switched_off = switched_off or spared is not None
     changes: list[Change] = []
     blocked: Reason | None = None
     for leaf in made.leaves:
