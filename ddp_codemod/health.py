@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ddp_codemod.model import Reason
 from ddp_codemod.rules.signature import Cure, Signature
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A line of a traceback: the file as the log names it, perhaps on another machine."""
 
     path: str
     line: int
 
 
-@dataclass(frozen=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     """Where a log shows an error first, and how often in all."""
 
     line: int  # counted from 1
@@ -28,8 +27,7 @@ class Occurrence:
     count: int = 1
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """An error in a log. Without a signature it is one that no rule knows."""
 
     signature: Signature | None
@@ -37,8 +35,7 @@ class Diagnosis:
     cures: tuple[Cure, ...] = ()
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """All that a log says, what counts most first."""
 
     diagnoses: tuple[Diagnosis, ...]
@@ -47,8 +44,7 @@ class Reading:
     size: int  # bytes
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """One look at a machine: ``ok``, ``warning`` or ``problem``, why it matters, what to do."""
 
     id: str
@@ -58,8 +54,7 @@ class Check:
     todo: Reason | None = None
 
 
-@dataclass(frozen=True)
-class Checkup:
+class Checkup(Struct, frozen=True):
     """All looks at a machine, and the platform it is taken for (None: nothing says it)."""
 
     checks: tuple[Check, ...]
@@ -69,8 +64,7 @@ class Checkup:
     can_train: bool  # the environment has a torch that can be imported
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """A process group to form for real: what the call would get."""
 
     backend: str
@@ -79,8 +73,7 @@ class Trial:
     plugin: str | None = None  # the module that brings the backend
 
 
-@dataclass(frozen=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """How a trial went: ``passed``, ``failed``, ``hung`` or ``skipped``."""
 
     launch: str
@@ -92,8 +85,7 @@ class Tried:
     diagnosis: Diagnosis | None = None
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """A site and what became of its trials; without a trial, why there is none."""
 
     path: str

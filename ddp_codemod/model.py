@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 
 class Action(str, Enum):
@@ -31,8 +32,7 @@ class Applicability(str, Enum):
     MANUAL = "manual"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """A sentence for the reader: a key of ``messages/*.toml`` and what fills its braces."""
 
     key: str
@@ -58,8 +58,7 @@ def replaced(text: str, replacements: Sequence[Replacement]) -> str:
     return "".join((*parts, text[at:]))
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True, dict=True):
     """One file as it was read: its bytes, its text without a byte order mark, and how to go back.
 
     A notebook's ``text`` is the Python of its cells; ``position`` speaks of the file, all else of the text.
@@ -116,8 +115,7 @@ class Source:
         return "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A stretch of one file: ``name`` is relative to the root."""
 
     name: str
@@ -125,16 +123,14 @@ class Place:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(Struct, frozen=True):
     """One step on the way from a call to an origin, for ``explain``."""
 
     place: Place
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """An expression that a value starts from.
 
     ``kind`` says what it is (literal, enum, parameter-default, argument, option-default, key, omitted, unknown ...);
@@ -149,8 +145,7 @@ class Origin:
     hops: tuple[Hop, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What was decided for one site: a call (or other use of a surface) and one of its parameters."""
 
     place: Place  # the value, or the call where the parameter is left out
@@ -167,16 +162,14 @@ class Decision:
     hops: tuple[Hop, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Struct, frozen=True):
     """A structural rewrite of the text between ``Edit.start`` and ``Edit.end``: its name and what rule data gives it."""
 
     name: str
     args: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """One change of one stretch of text. ``after`` is the new text, or None where ``recipe`` has still to make it.
 
     Edits of one ``group`` belong together: they are applied all or none. ``also`` are other groups that need this edit too (an
@@ -205,8 +198,7 @@ class Edit:
 MISSING_NAME, TIED = NOTES = ("missing-name", "tied-to-the-name")
 
 
-@dataclass(frozen=True, slots=True)
-class Advisory:
+class Advisory(Struct, frozen=True):
     """A note about a line (line 0: about the project) that no edit cures."""
 
     name: str
@@ -215,8 +207,7 @@ class Advisory:
     message: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A file that could not be handled, and why. ``candidate`` files count for the exit code."""
 
     name: str
@@ -224,8 +215,7 @@ class Skipped:
     candidate: bool = True
 
 
-@dataclass(frozen=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """All that one run found, before anything is written."""
 
     root: Path
@@ -241,8 +231,7 @@ class Survey:
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """A file's bytes before and after, ready for a patch."""
 
     name: str

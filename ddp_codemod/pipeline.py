@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.root import find_root
@@ -55,8 +57,7 @@ LAUNCHERS = (*NAMES, *WINDOWS, *(suffix.upper() for suffix in WINDOWS))
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Struct, frozen=True):
     """What one run is asked to do. ``fixes`` are rule ids beside those that the platform brings."""
 
     paths: tuple[Path, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from packaging.specifiers import Specifier
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 LOCAL = re.compile(r"\+[\w.]+")  # of 2.1.2+cu118: a build of a version is that version
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """The versions of one package that a project states, as a PEP 440 specifier such as ``>=2.0,<2.6`` or ``==2.1.2``.
 
     ``origin`` says where: ``requirements.txt:3``, or the option that the user gave.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
+from msgspec.structs import replace
 
 from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown
 from ddp_codemod.cli.commit import commit as make_commit

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.edits.units import Unit
@@ -15,8 +16,7 @@ KEYS = "ynadekq?"
 ASIDE = ("VISUAL", "EDITOR")  # where the editor is named
 
 
-@dataclass
-class Questions:
+class Questions(Struct):
     """The units and what was decided about them.
 
     ``show`` prints one; ``edit`` gives what a person made of it, or None where it stays as it is.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
-from dataclasses import dataclass, field
 from shutil import get_terminal_size
 from typing import TextIO
+
+from msgspec import Struct
 
 from ddp_codemod.messages import text
 from ddp_codemod.report.inert import inert
@@ -29,14 +30,13 @@ def can_show(lang: str, stream: TextIO) -> bool:
     return True
 
 
-@dataclass
-class Console:
+class Console(Struct):
     """The two streams of one run."""
 
     lang: str
     color: str = "auto"
     quiet: bool = False
-    _progress: bool = field(default=False, init=False)
+    _progress: bool = False
 
     def ink(self, stream: TextIO) -> Ink:
         """Colour for a stream: as asked, else only on a terminal (https://no-color.org)."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
+from msgspec.structs import replace
 
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import MACHINES, document

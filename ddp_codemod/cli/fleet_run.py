@@ -7,8 +7,9 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from ddp_codemod import __version__
 from ddp_codemod.cli.console import Console
@@ -31,8 +32,7 @@ from ddp_codemod.write.results import STAGING, remove, write
 PAGE = "index.html"
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A checked request."""
 
     settings: Settings
@@ -46,8 +46,7 @@ class Asked:
     limits: Limits
 
 
-@dataclass
-class _Tally:
+class _Tally(Struct):
     """What has come in so far."""
 
     asked: Asked

@@ -7,11 +7,11 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from ddp_codemod.cli.formats import MACHINES
 from ddp_codemod.cli.translate import option, reader_of
@@ -20,8 +20,7 @@ from ddp_codemod.messages import LANGUAGES
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What the options of one run say."""
 
     command: str
@@ -112,7 +111,7 @@ _MACHINE = (_FOLDERS, _PLAIN_FORMAT, _QUIET, _VERBOSE, _COLOR, LANG)
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
-    names = set(Settings.__dataclass_fields__) - {"command", "paths", "json_lang", "words"}
+    names = set(Settings.__struct_fields__) - {"command", "paths", "json_lang", "words"}
 
     @functools.wraps(function)
     def call(*args: Any, **values: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.cli.run import Job, again, exit_code
 
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
     from ddp_codemod.report.summary import Outcome
 
 
-@dataclass(frozen=True)
-class Patching:
+class Patching(Struct, frozen=True):
     """A survey and what it becomes: the rendered changes and each file's part of the patch."""
 
     job: Job

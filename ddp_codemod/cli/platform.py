@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.cli.errors import Failure, unknown
 from ddp_codemod.cli.options import Settings
@@ -15,8 +16,7 @@ from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The platform, why it was chosen, and others that the same machine could be."""
 
     platform: Platform

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.cli.commit import back, check_commit, commit_options
 from ddp_codemod.cli.commit import commit as make_commit
@@ -52,8 +53,7 @@ def command(
     return _Review(whole, answers, allow_dirty, commits, branch, run_hooks).run()
 
 
-@dataclass
-class _Review:
+class _Review(Struct):
     whole: Patching
     answers: bool
     allow_dirty: bool

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+
+from msgspec import Struct
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, unknown
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from ddp_codemod.versions import Stated
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """A checked request: ready for the pipeline and for the reports."""
 
     settings: Settings

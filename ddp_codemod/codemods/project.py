@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from ddp_codemod.api import Style, look, rendered_edits
 from ddp_codemod.model import Action, FileChange, Survey
@@ -13,7 +15,7 @@ from ddp_codemod.model import Action, FileChange, Survey
 SUFFIX = ".py"  # LibCST's tool reads nothing else
 
 
-@dataclass
+@dataclass  # which is sent to the tool's processes with what it has worked out
 class Project:
     """The options of one run of the tool."""
 

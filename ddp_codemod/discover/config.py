@@ -6,10 +6,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from ddp_codemod.discover.files import content as plain
 from ddp_codemod.discover.scope import Scope, fault
@@ -34,8 +35,7 @@ class ConfigError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(Struct, frozen=True):
     """What a project says about itself."""
 
     path: Path

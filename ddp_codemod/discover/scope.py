@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -34,8 +35,7 @@ def _is_quick(pattern: str) -> bool:
     return len(pattern) <= LONGEST and len(parts) - len(wild) <= STARS and all(part.count("*") <= STARS for part in wild)
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True, dict=True):
     """Which files a run may change, and which ids (of rules, surfaces, notes) are not heeded in which files."""
 
     include: Patterns = ()  # none: every file

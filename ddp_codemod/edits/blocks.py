@@ -7,15 +7,15 @@ patches.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.edits.lines import emptied
 from ddp_codemod.edits.splice import SpliceError, replacements
 from ddp_codemod.model import Edit, Reason, Source
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """Lines of one file, from ``start`` to ``end`` (offsets), that some edits change and no other edit touches.
 
     ``edits`` are the different ones; an edit of a file that stands for several units is in it once.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
 
 DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec"})  # with these, a name may be used unseen
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unused:
+class Unused(Struct, frozen=True, eq=False):
     """A name of an import statement that only ``users`` used."""
 
     statement: ast.Import | ast.ImportFrom

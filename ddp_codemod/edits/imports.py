@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.edits.spans import Insertion, line_ending
 from ddp_codemod.edits.visible import Bound, bindings, imported, scopes_at
 from ddp_codemod.model import Reason, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A module, or an object of it."""
 
     module: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ddp_codemod.model import Edit, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """Lines ``line`` to ``end_line`` of the old file (from 1), without the ending of the last one, and what replaces them.
 
     ``after`` is None for a recipe that has not run, and "" also where the lines go away. Of a notebook, the line numbers are

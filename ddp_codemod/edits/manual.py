@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ddp_codemod.edits.blocks import split
 from ddp_codemod.edits.units import Unit
@@ -33,7 +34,7 @@ def edited(unit: Unit, text: str, sources: Sequence[Source]) -> Unit:
     for source, part in zip(sources, parts, strict=True):
         if source.file is not source:
             raise PatchError("review-edit-notebook")
-        edits += (replace(unit.lead, **values) for values in _edits(source, part))  # type: ignore[arg-type]
+        edits += (replace(unit.lead, **values) for values in _edits(source, part))
     lead = edits[0] if edits else unit.lead
     return Unit(unit.number, tuple(edits), lead)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from ddp_codemod.discover.files import read_text, walk
 from ddp_codemod.model import Advisory, Applicability, Edit, Reason, Source
@@ -17,8 +18,7 @@ from ddp_codemod.versions import LOCAL, Stated, holds
 _SUFFIXES = (".txt", ".in", ".toml", ".cfg", ".py", ".yml", ".yaml", ".lock", "Pipfile")
 
 
-@dataclass(frozen=True)
-class Pinned:
+class Pinned(Struct, frozen=True):
     """The edits, the texts that they are of, and what only the project's own tools can do."""
 
     edits: tuple[Edit, ...] = ()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
@@ -38,16 +40,14 @@ from ddp_codemod.sites.find import Use
 Key = tuple[str, int, int, str]
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The findings as they stand once edits were made of them (some turn into reviews), and the edits."""
 
     findings: tuple[Finding, ...]
     edits: tuple[Edit, ...]
 
 
-@dataclass
-class Planner:
+class Planner(Struct):
     """Makes edits; an origin that several sites share is edited once."""
 
     rules: Rules

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.edits.objects import call_text
 from ddp_codemod.edits.values import first_quote, new_value, written
@@ -35,8 +37,7 @@ Import = Callable[[Module, str, "str | None", ast.AST], "tuple[list[Edit], str] 
 Make = Callable[..., Edit]
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(Struct, frozen=True):
     """What writing portably needs to know of the run."""
 
     platform: Platform

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.edits.recipes import RecipeError
 from ddp_codemod.edits.splice import SpliceError, rendered, replacements
@@ -14,8 +16,7 @@ from ddp_codemod.model import Applicability, Edit, FileChange, Reason, Replaceme
 _PYTHON = (".py", ".pyi", ".pyw", ".ipynb")
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Struct, frozen=True):
     """The new bytes of every file that changes, and what became of every edit.
 
     ``left``: edits that were not asked for. ``failed``: the groups that could not be made, an entry each, and ``failed_edits``

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.edits.lines import emptied
 from ddp_codemod.edits.recipes import RecipeError, rewrite
@@ -18,8 +19,7 @@ class SpliceError(Exception):
         self.reason = reason
 
 
-@dataclass
-class _Node:
+class _Node(Struct):
     start: int
     end: int
     after: str | None

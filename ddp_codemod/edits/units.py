@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.model import Applicability, Edit, Survey
 
 _SURER = (Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """One decision. ``lead`` is the edit that the reader is shown first; ``number`` counts from 1 in reading order."""
 
     number: int

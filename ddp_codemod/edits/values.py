@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.document import Document, Entry
@@ -16,8 +17,7 @@ from ddp_codemod.rules.load import Rules
 QUOTE = re.compile(r"(?i)\A[rubf]*('''|\"\"\"|'|\")")
 
 
-@dataclass(frozen=True, slots=True)
-class NewValue:
+class NewValue(Struct, frozen=True):
     """Text for a stretch of the file; ``dropped`` is the conditional expression that it replaces whole."""
 
     start: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.model import Source
 
@@ -13,8 +14,7 @@ _SCOPES = (*_FUNCTIONS, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A name that a scope binds. ``target`` is the qualified name of what an import gives it, "" for anything else.
 
     ``whole`` is the dotted module of an ``import a.b.c`` that binds ``a``.
@@ -26,8 +26,7 @@ class Bound:
     whole: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """A module, function or class, and the statements in it that surely ran before the place."""
 
     node: ast.AST

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.model import Open, Seen
@@ -16,8 +17,7 @@ from ddp_codemod.sites.resolve import ModuleRef
 _NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
 
 
-@dataclass(eq=False)
-class Collected:
+class Collected(Struct, eq=False):
     """``calls`` of the API that are known; ``unknown`` lines that use more of it than that; ``unseen`` code loaded by name."""
 
     calls: list[Seen] = field(default_factory=list)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.edits.imports import add_import, bound_import
 from ddp_codemod.entries.api import Api, given
@@ -19,8 +20,7 @@ from ddp_codemod.sites.scopes import assigned, bindings, owner, scope_of
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A test as source text, and the imports that it needs."""
 
     text: str

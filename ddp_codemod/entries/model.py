@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.processes import GroupCall
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class Seen(Struct, frozen=True, eq=False):
     """One call of the distributed API."""
 
     module: Module
@@ -20,8 +20,7 @@ class Seen:
     name: str  # qualified
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Open:
+class Open(Struct, frozen=True, eq=False):
     """A line that the rewrite does not understand, and why."""
 
     module: Module
@@ -29,8 +28,7 @@ class Open:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class Piece(Struct, frozen=True, eq=False):
     """One edit of an entry: new text for a span, or a recipe that makes it."""
 
     module: Module
@@ -42,8 +40,7 @@ class Piece:
     anchor: int | None = None
 
 
-@dataclass(eq=False)
-class Found:
+class Found(Struct, eq=False):
     """What an entry comes to: pieces of an edit, what stops it, and what could not be seen."""
 
     pieces: list[Piece] = field(default_factory=list)

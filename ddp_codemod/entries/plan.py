@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.entries.model import Open, Piece
 from ddp_codemod.entries.survey import Entry
@@ -12,8 +14,7 @@ from ddp_codemod.rules.limits import Limits, says_ignore
 from ddp_codemod.rules.model import Fix
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """What a rule makes of all entries: their decisions, the edits of the run with those of the entries, and how many were left alone."""
 
     decisions: frozenset[Decision]

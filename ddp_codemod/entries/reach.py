@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Union
+
+from msgspec import Struct, field
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
@@ -15,8 +16,7 @@ Def = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-@dataclass(eq=False)
-class Reach:
+class Reach(Struct, eq=False, dict=True):
     """The code that runs when ``entry`` is started: the top level of every module that is imported, and the functions and classes
     whose names are mentioned in it. More than really runs, never less, but for code that is loaded by name at run time."""
 

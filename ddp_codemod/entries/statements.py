@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.edits.recipes.guard_statements import can_indent
 from ddp_codemod.entries.model import Open, Piece
@@ -11,8 +12,7 @@ from ddp_codemod.model import Reason, Recipe
 from ddp_codemod.parse.python import Module
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Guarded:
+class Guarded(Struct, frozen=True, eq=False):
     """A statement that is to run only under a test. ``wrap``: its expression is to be made in any case."""
 
     module: Module

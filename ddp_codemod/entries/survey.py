@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import fnmatch
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.entries.api import Api, given
 from ddp_codemod.entries.collect import Collected, collect
@@ -33,8 +34,7 @@ PROGRAMS = 60  # a start that more programs share is for a person
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
+class Entry(Struct, frozen=True, eq=False):
     """A call that makes a group, and what becomes of it: kept (``reason``), for a person (``problems``), or edited (``pieces``)."""
 
     start: Seen
@@ -44,8 +44,7 @@ class Entry:
     unseen: tuple[Open, ...] = ()
 
 
-@dataclass(eq=False)
-class Programs:
+class Programs(Struct, eq=False):
     """The programs that reach a start, and all their code."""
 
     reaches: list[Reach] = field(default_factory=list)

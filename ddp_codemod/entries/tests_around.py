@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
 
@@ -12,8 +13,7 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Test:
+class Test(Struct, frozen=True, eq=False):
     """A test on the way to a node. ``holds``: it is true there; otherwise it is false there."""
 
     __test__ = False  # nothing for pytest

@@ -6,9 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 AMD = "0x1002"  # PCI vendor identifier
 # Variables that continuous integration services, pre-commit and git's own hooks set: there a person chooses, not the machine.
@@ -18,8 +19,7 @@ UNATTENDED = (
 )
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """A machine to look at; tests give a folder as ``root`` of its file system."""
 
     root: Path = Path("/")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Union
+
+from msgspec import Struct
 
 from ddp_codemod.parse.python import Module, last_name
 
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class Given(Struct, frozen=True, eq=False):
     """The arguments that one place hands to a function; ``skip`` of its parameters are filled by someone else."""
 
     module: Module

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding
@@ -19,8 +20,7 @@ EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 SWALLOWS = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})  # contexts after which a failed body goes on
 
 
-@dataclass(slots=True)
-class Reached:
+class Reached(Struct):
     """The definitions that can hold, and whether what held before can hold still."""
 
     found: list[Binding] = field(default_factory=list)

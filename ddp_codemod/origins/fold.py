@@ -8,29 +8,26 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Union
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Known:
+
+class Known(Struct, frozen=True):
     """Exactly this constant."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Truthy:
+class Truthy(Struct, frozen=True):
     """Some value that is true in a condition and not None, such as a version string or a device count above zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class Falsy:
+class Falsy(Struct, frozen=True):
     """Some value that is false in a condition: False, None, "" or their like."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """Nothing is known."""
 
 

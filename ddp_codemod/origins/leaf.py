@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Value
@@ -13,18 +15,15 @@ from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
 MAX_HOPS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(Struct, frozen=True):
     """The value that torch itself picks for the device."""
 
 
-@dataclass(frozen=True, slots=True)
-class Current:
+class Current(Struct, frozen=True):
     """The backend of a group that exists already."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
+class Frame(Struct, frozen=True, eq=False):
     """A call that is being followed into: what its function's parameters are bound to."""
 
     function: ast.AST
@@ -39,8 +38,7 @@ class Frame:
         return at
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """How tracing got here."""
 
     kind: str = "literal"  # what the next literal is: literal, assignment, parameter-default, argument, option-default ...
@@ -53,8 +51,7 @@ class Way:
         return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """An expression that a value can start from, and what it gives."""
 
     module: Tree

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import loops, members, objects, options, parameters, pieces

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.parse.ipython import ENV, Piece, cell_magic, written_file
 
@@ -14,8 +15,7 @@ _LINE = re.compile(r"!!?|%(?=run[ \t])|%(?:sx|system)[ \t]")
 _WORTH = re.compile(r"\.py\b|[ \t]-m[ \t]")  # what does not run Python is of no interest
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A stretch of a cell that a shell reads, behind a text that is not in the cell."""
 
     start: int

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.parse.cells import Cell
 
 _SPACE_BEFORE = re.compile(r"\[(\s*)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class CellEdit:
+class CellEdit(Struct, frozen=True):
     """New text for a stretch of one cell; offsets are the cell's."""
 
     cell: int

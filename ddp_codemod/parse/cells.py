@@ -9,9 +9,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]')
 _CHARACTER = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
@@ -24,8 +25,7 @@ class NotANotebook(ValueError):
     """The text is not JSON, or no notebook; the message says why."""
 
 
-@dataclass(frozen=True)
-class Element:
+class Element(Struct, frozen=True, dict=True):
     """One JSON string of a cell's source: a line of it as a rule, or the whole."""
 
     at: int  # offset of its first character in the cell
@@ -49,8 +49,7 @@ class Element:
         return self.start + self._offsets[offset - self.at]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True, dict=True):
     """The source of one code cell. ``listed`` tells whether it is a list of strings."""
 
     elements: tuple[Element, ...]

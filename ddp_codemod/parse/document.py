@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Place, Source
 
 Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One scalar value under a key path."""
 
     path: Path  # keys from the top; positions in lists as "0", "1" ...
@@ -24,8 +24,7 @@ class Entry:
     document: int = 0  # which document of the file (YAML's ``---``), from 0
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """What stands at ``path`` is what stands at ``target`` (a YAML alias); ``merge``: beside the keys of its own (``<<``)."""
 
     path: Path
@@ -34,8 +33,7 @@ class Link:
     merge: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """What a reader finds in a text."""
 
     entries: tuple[Entry, ...]
@@ -43,8 +41,7 @@ class Content:
     errors: tuple[int, ...] = ()  # where the text is not valid; entries near it are left out
 
 
-@dataclass(eq=False)
-class Document:
+class Document(Struct, eq=False, dict=True):
     """A parsed configuration file. Identity is the file, as for a Module."""
 
     source: Source

@@ -6,7 +6,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 # Cell magics whose cell is another language or no code; every other one runs its cell, or makes a program of its own of it.
 FOREIGN = frozenset({
@@ -42,8 +43,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A stretch of a cell: Python as it stands, or something else that ``stand_in`` (Python too) stands for."""
 
     start: int

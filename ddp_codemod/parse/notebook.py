@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.model import Reason, Replacement, Skipped, Source, replaced
 from ddp_codemod.parse.cell_commands import Command, commands
@@ -26,8 +28,7 @@ _SHOWN = re.compile(r"[^\r\n]")
 _SIGN = re.compile(r"(?m)(?:(?<=(\\)\n)|(?<=(\\)\r\n)|^)#")
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A stretch of the text, and the stretch ``at`` to ``until`` of a cell that it shows (``real``) or stands for."""
 
     start: int
@@ -39,8 +40,7 @@ class Run:
     shell: bool = False
 
 
-@dataclass(frozen=True)
-class NotebookSource(Source):
+class NotebookSource(Source, frozen=True, dict=True):
     """A notebook as one Python text. ``data`` and ``encoding`` are the file's, ``json`` is its text."""
 
     json: Source

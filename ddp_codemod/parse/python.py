@@ -7,15 +7,15 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Place, Reason, Skipped, Source
 
 PYTHON_2 = re.compile(r"^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)", re.M)
 
 
-@dataclass(eq=False)
-class Module:
+class Module(Struct, eq=False):
     """A parsed Python file. Identity is the file: two parses of one file are not equal."""
 
     source: Source

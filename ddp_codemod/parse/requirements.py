@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from ddp_codemod.model import Source
 
@@ -38,8 +39,7 @@ _PIPFILE_LOCK = re.compile(r"\"(?P<name>[\w.-]+)\": \{[^{}]*?\"version\": \"(?P<
 _POETRY = re.compile(r"(?m)^[ \t]*\[(tool\.poetry[\w.-]*dependencies|packages|dev-packages)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One statement about a package: ``specifier`` as packaging reads it, and where the text of it stands in the file."""
 
     package: str  # as PyPI compares names: lower case, dashes

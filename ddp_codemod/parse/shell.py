@@ -7,7 +7,8 @@ shell could tell is left out, and so are commands in which something is not vali
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Place, Reason, Skipped, Source
 from ddp_codemod.parse import shell_kinds
@@ -16,8 +17,7 @@ from ddp_codemod.parse.grammar import MAX_BYTES
 _SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """``--backend x``, ``--backend=x``, or an override ``key.sub=x`` or ``+key=x``, of a command."""
 
     name: str  # without leading dashes and plus signs
@@ -32,8 +32,7 @@ class Option:
     override: bool = False  # ``key.sub=x``, with no dashes
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A variable that is set to a literal."""
 
     name: str
@@ -45,8 +44,7 @@ class Setting:
     quote: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """A command that runs a script or module."""
 
     program: str
@@ -57,8 +55,7 @@ class Launch:
     indent: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """What a file holds."""
 
     options: tuple[Option, ...]
@@ -67,8 +64,7 @@ class Parts:
     errors: tuple[int, ...]
 
 
-@dataclass(eq=False)
-class Script:
+class Script(Struct, eq=False):
     """A parsed launch file. Identity is the file, as for a Module."""
 
     source: Source

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.parse.shell_words import Word, after, head, known
 
@@ -22,8 +24,7 @@ _SPEAKERS = frozenset({"echo", "printf"})  # what these are given is said, not r
 _SETTERS = frozenset({"-e", "-x", "--env"})  # containers and MPI set a variable for the processes that they start
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command: which of its words is the program, and whether that is a script or module."""
 
     words: list[Word]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ddp_codemod.parse.shell_words import Literal, Word, literal, split
 
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """A stretch that does not always run, and the statement of which it is one of several branches."""
 
     start: int
@@ -27,8 +26,7 @@ class Branch:
         return self.whole_start <= at < self.whole_end and not self.holds(at)
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """One assignment: to a string, or to several words (an array, the items of a loop)."""
 
     name: str

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.parse.grammar import Tree
 
@@ -18,8 +20,7 @@ _DEFAULTS = frozenset({":-", "-", ":=", "="})
 IN_BRACES = "}"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A stretch of a word: literal text, or a variable, or (no text, no name) something that only a shell can tell."""
 
     text: str | None
@@ -37,8 +38,7 @@ class Piece:
 Word = tuple[Piece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A value that stands in the text; ``quote``: the quotes around the span, when they are not part of it."""
 
     value: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class LineEnds(Enum):
@@ -15,8 +16,7 @@ class LineEnds(Enum):
     AUTO = "auto"  # the same where the bytes look like text and the repository holds no CRLF yet
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(Struct, frozen=True):
     """What the index holds for a file: its bytes, its id in full and its mode ("100644", "100755").
 
     A file that the index does not know has no bytes and git's null id, whose length tells the repository's hash.

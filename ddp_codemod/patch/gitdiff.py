@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.patch.blob import Blob, blob_id
@@ -49,8 +50,7 @@ def _file_diff(name: bytes, change: FileChange, blob: Blob, digits: int) -> byte
     return b"".join([*(line + b"\n" for line in head), *hunks(before, after)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     """Lines ``start`` to ``end`` of the old text give way to those of the new."""
 
     start: int

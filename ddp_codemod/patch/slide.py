@@ -7,7 +7,8 @@ indentation of the lines around it speaks for (git-config(1), ``diff.indentHeuri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MAX_SLIDE = 100  # lines that the heuristic looks at
 _MAX_BLANKS = 20
@@ -111,8 +112,7 @@ def _score(lines: Sequence[bytes], end: int, size: int) -> tuple[int, int]:
     return below.effective + above.effective, below.penalty + above.penalty
 
 
-@dataclass(frozen=True, slots=True)
-class _Border:
+class _Border(Struct, frozen=True):
     effective: int
     penalty: int
 

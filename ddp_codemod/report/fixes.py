@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.edits.blocks import Block, blocks
 from ddp_codemod.edits.splice import SpliceError
@@ -12,8 +13,7 @@ from ddp_codemod.model import Decision, Edit, Place, Source, Survey
 from ddp_codemod.report.view import touching
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A unit, the sites that it is made for, and its blocks; no blocks where it cannot be made by a program."""
 
     unit: Unit
@@ -22,8 +22,7 @@ class Proposal:
     place: Place  # what it is about: the value or call that its lead changes
 
 
-@dataclass(frozen=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """A stretch of a file (offsets of the file) and its new text, without what stays at either end."""
 
     start: int

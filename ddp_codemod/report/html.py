@@ -6,9 +6,11 @@ Whatever comes from the project gets into the page as data, never as markup (``s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod import __version__
 from ddp_codemod.edits.blocks import blocks, same
@@ -28,8 +30,7 @@ _FOLDER = Path(__file__).with_name("page")
 _NO_BLOB = Blob(b"", "0" * 40, "100644")
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """What a page offers: ``units`` with new bytes of their files when all are made (``after``), and what git holds of them."""
 
     view: View

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.report.inert import inert
 
@@ -12,8 +13,7 @@ _MARK = f"\x1b{os.urandom(8).hex()}"
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
-@dataclass(frozen=True)
-class Ink:
+class Ink(Struct, frozen=True):
     """Colours text, or leaves it alone where ``on`` is false."""
 
     on: bool

@@ -10,8 +10,9 @@ import io
 import itertools
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ddp_codemod.edits.blocks import Block, split
 from ddp_codemod.model import Edit, Source
@@ -24,8 +25,7 @@ from ddp_codemod.patch.slide import settle
 MANY = 4  # different edits of one block: beyond it their units are taken together, since each combination is spelled out
 
 
-@dataclass(frozen=True)
-class _Lines:
+class _Lines(Struct, frozen=True):
     """A file's lines as its repository holds them."""
 
     source: Source

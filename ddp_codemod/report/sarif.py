@@ -9,9 +9,10 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from ddp_codemod import __version__
 from ddp_codemod.messages import in_language, render, text
@@ -24,8 +25,7 @@ REVIEW = "for-review"  # the rule of sites that no rule speaks of
 BASE = "%SRCROOT%"
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What a document is made with: ``prefix`` leads from the top of the repository to the root, "" or ending in a slash."""
 
     survey: Survey

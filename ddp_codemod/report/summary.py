@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.model import Action, Edit, Skipped
 from ddp_codemod.report import text
@@ -12,8 +13,7 @@ from ddp_codemod.report.view import View, leading
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What became of a survey: ``failed`` are files whose edits could not be rendered."""
 
     done: str  # "written", "shown" (as a patch), "found" (listed) or "scanned" (every site was printed)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Decision, Edit, Origin, Place, Reason, Survey
 from ddp_codemod.report.ink import Ink
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """A survey as one reader sees it; ``here`` is the folder that paths are shown from."""
 
     survey: Survey

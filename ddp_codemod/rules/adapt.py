@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Action, Advisory, Applicability
 from ddp_codemod.rules.advice import Whole, notes, spoken
@@ -19,8 +20,7 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.reach import Reach, entries
 
 
-@dataclass
-class Adapter:
+class Adapter(Struct, dict=True):
     """Looks through the files that may be written, after it is known what becomes of the groups."""
 
     whole: Whole

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
 from itertools import groupby
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
@@ -19,8 +20,7 @@ from ddp_codemod.sites.imports import Imports
 LISTED = 20  # places that one note names
 
 
-@dataclass
-class Whole:
+class Whole(Struct):
     """The project as it will be: what its groups switch to, and which files that concerns."""
 
     context: Context

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.rules.model import Backend, BackendChoice
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """``known`` is false for a name that neither torch nor a plugin of the rule data has; ``wanted`` is None where it may stay."""
 
     known: bool

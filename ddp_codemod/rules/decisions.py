@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
 from ddp_codemod.origins.fold import Known

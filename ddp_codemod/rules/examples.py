@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
+
+from msgspec import Struct
 
 from ddp_codemod.rules.advisory import AdviceExample
 from ddp_codemod.rules.load import Rules
@@ -20,8 +21,7 @@ SCRIPT = "run.sh"
 Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; changed nothing; changed it to something else
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One example and where it stands: ``id`` is ``KIND:ENTRY:NUMBER``, counted from 1 in the file's order."""
 
     id: str
@@ -29,8 +29,7 @@ class Case:
     example: Example | AdviceExample
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What one example came to; ``diff`` shows expected against got, "" where it is as it should be."""
 
     id: str

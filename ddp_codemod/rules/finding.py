@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Union
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.origins.facts import Facts
@@ -22,16 +24,14 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.keyed import KeyedUse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewText:
+class NewText(Struct, frozen=True, eq=False):
     """The leaf has to give this string."""
 
     leaf: Leaf
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Splice:
+class Splice(Struct, frozen=True, eq=False):
     """This source text goes in at an offset of the file."""
 
     module: Tree
@@ -40,8 +40,7 @@ class Splice:
     before: Place | None = None  # what it is put before, where a reader should see that
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewKeyword:
+class NewKeyword(Struct, frozen=True, eq=False):
     """The call gets a keyword argument; ``value`` is source text."""
 
     module: Module
@@ -50,8 +49,7 @@ class NewKeyword:
     value: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewObject:
+class NewObject(Struct, frozen=True, eq=False):
     """A text that stands for an object becomes the object, with the backend; without a leaf the call gets it as a keyword."""
 
     module: Module
@@ -65,8 +63,7 @@ class NewObject:
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewMapping:
+class NewMapping(Struct, frozen=True, eq=False):
     """The same in a configuration file whose reader makes objects: the scalar becomes a mapping with a ``_target_``."""
 
     module: Document
@@ -75,8 +72,7 @@ class NewMapping:
     arguments: tuple[tuple[str, bool | int | str], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewHandler:
+class NewHandler(Struct, frozen=True, eq=False):
     """The call's list argument gets an object that carries the text."""
 
     module: Module
@@ -86,8 +82,7 @@ class NewHandler:
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewVariable:
+class NewVariable(Struct, frozen=True, eq=False):
     """An environment variable is set on a line before the statement of the node."""
 
     module: Module
@@ -95,8 +90,7 @@ class NewVariable:
     environment: Environment
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewKey:
+class NewKey(Struct, frozen=True, eq=False):
     """A key is written on a line of its own below an entry, in the same mapping."""
 
     module: Document
@@ -105,8 +99,7 @@ class NewKey:
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Insertions:
+class Insertions(Struct, frozen=True, eq=False):
     """Texts that go in at offsets, or stand for a stretch; ``PACKAGE`` in them is how the file writes the package."""
 
     module: Module
@@ -115,8 +108,7 @@ class Insertions:
     package: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dropped:
+class Dropped(Struct, frozen=True, eq=False):
     """The call loses an argument."""
 
     module: Module
@@ -130,8 +122,7 @@ Change = Union[NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, N
 AnyUse = Union[Use, ConfiguredUse, KeyedUse]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
+class Finding(Struct, frozen=True, eq=False):
     """What was decided for one parameter of one use, before edits are made of it."""
 
     use: AnyUse
@@ -161,8 +152,7 @@ class Finding:
         return replace(self, action=Action.EDIT, applicability=applicability, rule=rule, reason=reason, changes=tuple(changes))
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(Struct, frozen=True):
     """What matching needs to know of the run."""
 
     platform: Platform

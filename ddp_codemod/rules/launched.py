@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.model import Reason
@@ -18,14 +20,13 @@ from ddp_codemod.sites.project import is_under
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The paths of a run (relative to the root), the files among them that were named, and what the project says."""
 
     under: tuple[str, ...]
     named: frozenset[str] = frozenset()  # taken though they are excluded, as by other tools
     scope: Scope = field(default_factory=Scope)
-    links: Mapping[str, str] = field(default_factory=dict, compare=False)  # names of links, and of the files that they lead to
+    links: Mapping[str, str] = field(default_factory=dict)  # names of links, and of the files that they lead to
 
     def covers(self, name: str) -> bool:
         """Whether a file lies under the paths; where it is a link the one that it leads to, too."""

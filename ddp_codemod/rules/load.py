@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct, field
 
 from ddp_codemod.rules.advisory import Advice, AdviceFile
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
@@ -34,8 +34,7 @@ class RuleError(Exception):
     """A rule file that cannot be used: names the file, the line, what was expected and what to do."""
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """All rule data, by id."""
 
     platforms: dict[str, Platform] = field(default_factory=dict)
@@ -55,8 +54,7 @@ class Rules:
         return self.fixes.get(ident) or self.advice.get(ident)
 
 
-@dataclass(frozen=True)
-class Diagnostics:
+class Diagnostics(Struct, frozen=True):
     """All known errors, and what logs say about the machines that wrote them, by id."""
 
     signatures: dict[str, Signature] = field(default_factory=dict)

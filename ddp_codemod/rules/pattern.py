@@ -7,8 +7,9 @@ group or a ``.``, so that matching a line of limited length takes time in propor
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 SHORTEST = 4  # characters of the text that a pattern is found by in a large log
 WIDEST = 400  # characters that one gap may span
@@ -16,8 +17,7 @@ TRIES = 20_000  # ways to lay the gaps of one pattern
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d*)(,?)(\d*)\}")
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(Struct, frozen=True):
     """One element: a literal character, a group with its branches, or anything else."""
 
     literal: str = ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import calls_of
@@ -14,8 +15,7 @@ from ddp_codemod.rules.finding import Context
 Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a value; None where that is open
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Struct, frozen=True):
     """A backend's name before and after the edits."""
 
     old: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ddp_codemod.model import Action
 from ddp_codemod.origins.fold import Known
@@ -14,8 +15,7 @@ from ddp_codemod.rules.finding import Context, Finding, NewHandler, NewKey, NewK
 from ddp_codemod.sites.imports import Imports
 
 
-@dataclass(frozen=True)
-class Switches:
+class Switches(Struct, frozen=True):
     """The backends that groups switch to, and the files of the calls that make these groups."""
 
     files: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.origins.calls import argument_of, calls_of
 from ddp_codemod.origins.fold import Known
@@ -19,8 +20,7 @@ from ddp_codemod.sites.scopes import scope_of
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Hit:
+class Hit(Struct, frozen=True, eq=False):
     """One place: the call, name or statement; for calls with an argument the pattern asks for, the argument."""
 
     module: Module

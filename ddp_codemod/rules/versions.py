@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import msgspec
+from msgspec import Struct, field
 
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
@@ -20,8 +20,7 @@ from ddp_codemod.versions import LOCAL, Stated, holds, possible
 _MARKERS = {"os_name": "os.name", "sys_platform": "sys.platform", "platform_system": "platform.system()"}
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """What a file says about a package."""
 
     source: Source
@@ -34,8 +33,7 @@ class Statement:
         return Stated(self.requirement.package, LOCAL.sub("", self.requirement.specifier), f"{self.source.name}:{line}")
 
 
-@dataclass
-class Versions:
+class Versions(Struct):
     """The versions that a project states. Files are read when the first condition asks for them.
 
     ``given`` are versions that the user named: they count more than any file.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module, last_name
@@ -21,8 +22,7 @@ _GLOBAL = re.compile(r"\A(?:\s*#[^\n]*\n)*?\s*#\s*@package\s+\S")
 _OVERRIDE = re.compile(r"(?:override\s+)?(?P<group>/?[\w/.-]+)(?:@[\w.]+)?")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Start:
+class Start(Struct, frozen=True, eq=False):
     """A function that is given the configuration, and the folder and file that it is put together from, where they are written out."""
 
     module: Module

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.model import Parameter, Surface
@@ -13,8 +14,7 @@ from ddp_codemod.sites.project import Project
 TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",)}  # and where, beside it, the arguments stand
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConfiguredUse:
+class ConfiguredUse(Struct, frozen=True, eq=False):
     """One key that names a surface."""
 
     module: Document

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
@@ -14,8 +16,7 @@ from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Use:
+class Use(Struct, frozen=True, eq=False):
     """One call of a surface, or of a project class that derives from one.
 
     Such a class may have an ``__init__`` of its own: then ``own_init`` is true, and ``base`` is its ``super().__init__(...)``.

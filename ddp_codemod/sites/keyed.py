@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Union
+
+from msgspec import Struct
 
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
@@ -15,8 +16,7 @@ from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import assigned, bindings
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyedUse:
+class KeyedUse(Struct, frozen=True, eq=False):
     """A place where the keys of a surface lead: below ``call`` there is ``rest`` of them still to go."""
 
     module: Union[Module, Document, Script]

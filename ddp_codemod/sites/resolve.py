@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Union
+
+from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
@@ -14,38 +15,33 @@ from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindin
 DEPTH = 12  # aliases of aliases; cycles end here
 
 
-@dataclass(frozen=True, slots=True)
-class External:
+class External(Struct, frozen=True):
     """Something that no file of the project defines, by its qualified name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A function or class of the project."""
 
     module: Module
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """An object of a class of the project."""
 
     module: Module
     node: ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleRef:
+class ModuleRef(Struct, frozen=True):
     """A module of the project."""
 
     module: Module
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A name of a scope that holds a value."""
 
     module: Module

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Union
+
+from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
 
@@ -15,8 +16,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """One way in which a scope gives a name a value.
 
     kind: import, value (``value`` is the expression), unpack (``value`` and ``path`` into it), parameter, function, class,

@@ -6,8 +6,9 @@ import os
 import secrets
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.patch.blob import Blob
@@ -28,8 +29,7 @@ from ddp_codemod.write.replace import Replacement, real_target, replace_all
 from ddp_codemod.write.repository import read_blobs
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What an apply wrote: names as in the changes, and where the old bytes are kept (None: there was nothing to write)."""
 
     names: tuple[str, ...]

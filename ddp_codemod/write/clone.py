@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.write.git import Answer, Git, GitMissing, Settings, to_reach
 
@@ -31,8 +32,7 @@ class CloneFailed(Exception):
         self.large = _LARGE.search(why) is not None
 
 
-@dataclass(frozen=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """Where a repository is, as git takes it: a URL, or the path of a repository or bundle on this machine."""
 
     url: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import Written, apply_changes
@@ -45,8 +46,7 @@ class HookStopped(WriteError):
     key = "commit-hook-stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """What was written, and the commit (its full id) on its branch."""
 
     written: Written
@@ -54,8 +54,7 @@ class Committed:
     branch: str
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(Struct, frozen=True):
     git: Git
     head: str
     branch: str  # "" where HEAD is detached

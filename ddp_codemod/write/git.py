@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from ddp_codemod.write.errors import RepositoryUnreadable
 
@@ -59,8 +60,7 @@ class GitMissing(Exception):
     """Git, or the GitPython that starts it, is not installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a git command gave."""
 
     code: int
@@ -68,8 +68,7 @@ class Answer:
     error: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The configuration of one repository, read as data."""
 
     values: Mapping[str, str]  # the last value of each key, whoever says it
@@ -81,8 +80,7 @@ class Settings:
         return self.values.get(key, "false").lower() in ("true", "yes", "on", "1", "")
 
 
-@dataclass(frozen=True)
-class Git:
+class Git(Struct, frozen=True):
     """Git in one work tree, whose top holds ``.git``."""
 
     top: Path

@@ -14,8 +14,10 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ddp_codemod.write import atomic
 from ddp_codemod.write.errors import JournalUnavailable
@@ -24,8 +26,7 @@ KEPT = 20  # applies that can be undone, for each root
 _DONE, _PENDING, _UNDONE, _ASIDE = "record.json", "pending.json", "undone.json", "aside.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """One file of an apply. ``target`` is where its bytes lie once links are followed, from the real root."""
 
     name: str
@@ -41,8 +42,7 @@ class Kept:
         return self.temporary.removesuffix(".tmp") + ".back.tmp"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One apply: where its record is, which files it wrote, and whether it came to its end."""
 
     folder: Path

@@ -6,8 +6,9 @@ A file that holds neither what the apply wrote nor what was there before it was 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.errors import OutsideRoot, PutBackFailed
@@ -17,8 +18,7 @@ from ddp_codemod.write.replace import Replacement, real_target
 from ddp_codemod.write.undo import clear_away, restoring
 
 
-@dataclass(frozen=True, slots=True)
-class Recovered:
+class Recovered(Struct, frozen=True):
     """What became of an apply that was cut off: it counts as done, or as never begun, but for the files ``changed`` since."""
 
     done: bool

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.write import atomic
 from ddp_codemod.write.errors import ChangedMeanwhile, OutsideRoot, PutBackFailed, WriteFailed
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """One file: its real place, the bytes it must hold now, those it gets, and the mode it gets."""
 
     name: str

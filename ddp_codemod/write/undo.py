@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.errors import ChangedSince, NothingToUndo, OutsideRoot, WriteFailed
@@ -13,8 +14,7 @@ from ddp_codemod.write.lock import only_one
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """The files that have their old bytes again, and how many applies are left to undo."""
 
     names: tuple[str, ...]

@@ -1,8 +1,8 @@
 import codecs
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Applicability, Edit, Reason, Recipe, Source, Survey

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import libcst as cst
+from msgspec import Struct
 
 Space = cst.BaseParenthesizableWhitespace
 
 
-@dataclass(frozen=True)
-class Gaps:
+class Gaps(Struct, frozen=True):
     """Whitespace between brackets, comments included: before the first item, after each comma, before the closing bracket."""
 
     opening: Space
@@ -20,8 +19,7 @@ class Gaps:
     trailing_comma: bool
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """The whitespace around a new last item: ``before`` it, ``after`` it up to the bracket, and whether a comma follows it."""
 
     before: Space
