@@ -145,6 +145,8 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
     name = FILE if isinstance(case.example, AdviceExample) else case.example.file
     path = folder / name
     path.write_bytes(text.encode("utf-8"))
+    if isinstance(case.example, Example) and case.example.beside:
+        (folder / FILE).write_bytes(case.example.beside.encode("utf-8"))
     if isinstance(case.example, AdviceExample) and case.example.script:
         (folder / SCRIPT).write_bytes(case.example.script.removeprefix("\n").encode("utf-8"))
     versions = {name: Stated(name, specifier, case.id) for name, specifier in case.example.versions.items()}

@@ -40,6 +40,7 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     unsafe: bool = False  # apply unsafe edits too
     style: Literal["pin", "portable"] = "pin"
     file: Name = "example.py"  # its name, where it is no program
+    beside: str = ""  # a program that lies beside it
     versions: When = {}  # what the project states about packages
 
 

@@ -59,6 +59,8 @@ def _mentioning(project: Project, words: Iterable[str]) -> Iterator[Module]:
 
 
 def _python(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
+    if len(keys) == 1:
+        return  # in a program a name by itself says too little
     last = keys[-1].encode()
     for name in project.mentioning(keys[-2]):
         for module in project.programs(name) if last in project.data(name) else ():
@@ -109,7 +111,7 @@ def _nested(module: Module, key: str) -> Iterator[ast.expr]:
 
 def _elsewhere(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
     """The same keys in configuration files of other kinds, and as overrides on command lines."""
-    for document in project.documents(keys[-2]):
+    for document in project.documents(keys[-2:][0]):
         for entry in document.at(keys):
             if entry.is_text:
                 yield KeyedUse(document, entry, surface)
