@@ -24,6 +24,14 @@ _DEATHS = 20  # of a task's workers, before the task is taken for the reason
 _WAIT = "20s"
 _LOOK = 5000.0  # ms between looks at the workers of this machine
 _MISSED = 12  # looks that a worker may take to start
+# A task here waits for another process, so there is nothing in it to profile, no memory to balance and no loop to time; together
+# these took as much of the processors as git does.
+_UNWATCHED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.scheduler.active-memory-manager.start": False,
+}
 
 
 class NoCluster(Exception):
@@ -72,7 +80,7 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
     with contextlib.ExitStack() as stack:
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable(logging.CRITICAL)  # Dask tells of every lost connection, at length
-        stack.enter_context(dask.config.set(settings))
+        stack.enter_context(dask.config.set(settings if address else settings | _UNWATCHED))
         if address is None:
             stack.enter_context(_nobody_s_main())
             count = workers or cores()

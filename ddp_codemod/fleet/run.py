@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from asyncio import CancelledError
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -24,9 +25,10 @@ from ddp_codemod.write.clone import CloneFailed
 
 if TYPE_CHECKING:
     from dask.typing import Key
-    from distributed import Future
+    from distributed import Client, Future
 
-_AHEAD = 4  # repositories that are given out for each worker, so that none ever waits for the client
+_AHEAD = 8  # repositories that are given out for each worker, so that none ever waits for the client
+_PAUSE = 0.25  # seconds in which results gather: what comes together costs the client and the scheduler little more than one
 _LEAST = 64  # workers may come later
 _LOOK_UP = 30.0  # seconds that a server may take to say what its branches stand at
 
@@ -85,33 +87,48 @@ def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Do
     """See the entries through on the machines. Raises LostScheduler."""
     from distributed import as_completed
 
-    client, work = machines.client, kept.work
+    client = machines.client
     waiting = iter(entries)
     of: dict[Key, Entry] = {}
 
-    def submit(entry: Entry) -> Future[bytes]:
+    def submit(some: Sequence[Entry]) -> list[Future[bytes]]:
         from ddp_codemod.fleet.task import one
 
-        future = client.submit(one, machines.plugin, msgspec.json.encode(entry), kept.names(entry), pure=False)
-        of[future.key] = entry
-        return future
+        if not some:
+            return []
+        encoded, names = [msgspec.json.encode(entry) for entry in some], [kept.names(entry) for entry in some]
+        futures = client.map(one, [machines.plugin] * len(some), encoded, names, pure=False)
+        of.update((future.key, entry) for future, entry in zip(futures, some, strict=True))
+        return futures
 
-    running = as_completed([submit(entry) for entry in islice(waiting, max(_AHEAD * machines.workers, _LEAST))])
-    for count, future in enumerate(running, 1):
-        entry = of.pop(future.key)
-        try:
-            # waits, where the worker died with the result before it was here: Dask has it made again, which finds it kept
-            reply = msgspec.json.decode(future.result(), type=Reply)
-        except (Exception, CancelledError) as why:
-            if client.status != "running" or isinstance(why, CancelledError):
-                raise LostScheduler from None
-            # every worker that had it died
-            reply = Reply(failed(entry, Trouble.CRASHED, f"{type(why).__name__}: {str(why)[:200]}", work))
-        future.release()
-        yield _done(entry, reply, kept)
-        grown = max(_AHEAD * machines.workers - len(of), 1) if count % _LEAST == 0 else 1
-        for more in islice(waiting, grown):
-            running.add(submit(more))
+    running = as_completed(submit(list(islice(waiting, max(_AHEAD * machines.workers, _LEAST)))))
+    while not running.is_empty():
+        batch = running.next_batch()
+        for future, reply in zip(batch, _replies(client, batch, lambda future: of[future.key], kept.work), strict=True):
+            yield _done(of.pop(future.key), reply, kept)
+            future.release()
+        running.update(submit(list(islice(waiting, max(_AHEAD * machines.workers, _LEAST) - len(of)))))
+        if of and not running.has_ready():
+            time.sleep(_PAUSE)
+
+
+def _replies(client: Client, batch: Sequence[Future[bytes]], entry: Callable[[Future[bytes]], Entry], work: Work) -> list[Reply]:
+    """The replies of tasks that ended, fetched together; one by one where that fails. Raises LostScheduler."""
+    try:
+        # waits, where a worker died with a result before it was here: Dask has it made again, which finds it kept
+        return [msgspec.json.decode(data, type=Reply) for data in client.gather(list(batch))]
+    except (Exception, CancelledError):
+        return [_reply(client, future, entry(future), work) for future in batch]
+
+
+def _reply(client: Client, future: Future[bytes], entry: Entry, work: Work) -> Reply:
+    try:
+        return msgspec.json.decode(future.result(), type=Reply)
+    except (Exception, CancelledError) as why:
+        if client.status != "running" or isinstance(why, CancelledError):
+            raise LostScheduler from None
+        # every worker that had it died
+        return Reply(failed(entry, Trouble.CRASHED, f"{type(why).__name__}: {str(why)[:200]}", work))
 
 
 def _done(entry: Entry, reply: Reply, kept: Kept) -> Done:
