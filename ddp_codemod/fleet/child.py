@@ -8,7 +8,7 @@ import resource
 import signal
 import sys
 import traceback
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -17,11 +17,19 @@ from ddp_codemod.fleet.keys import PATTERNS, contents, result_name, short_name
 from ddp_codemod.fleet.model import Entry, Limits, Outcome, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import Known, Unparseable, failed, rewrite
 from ddp_codemod.fleet.store import Store
-from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, is_repository, without_secret
+from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, Start, is_repository, without_secret
 from ddp_codemod.write.results import publish
 
 REPLY, OUT, COMMIT = "reply.json", "out", "commit"
 _LONGEST_ANSWER = 120.0  # seconds that a server may take, of the time that the repository has
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is found out once for all repositories."""
+
+    known: Known
+    start: Start
 
 
 def limit(limits: Limits) -> None:
@@ -41,21 +49,21 @@ def _lower(what: int, soft: int, hard: int) -> None:
     resource.setrlimit(what, (soft, hard))
 
 
-def run(entry: Entry, known: frozenset[str], work: Work, data: Known, folder: Path) -> None:
+def run(entry: Entry, known: frozenset[str], work: Work, given: Given, folder: Path) -> None:
     """Do it, and leave the reply and the files in ``folder``."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an OSError here; git dies of it and says so
-    reply, files = _reply(entry, known, work, data, folder)
+    reply, files = _reply(entry, known, work, given, folder)
     publish(folder, OUT, {**files, REPLY: msgspec.json.encode(reply)}, to_disk=False)
 
 
-def _reply(entry: Entry, known: frozenset[str], work: Work, data: Known, folder: Path) -> tuple[Reply, dict[str, bytes]]:
+def _reply(entry: Entry, known: frozenset[str], work: Work, given: Given, folder: Path) -> tuple[Reply, dict[str, bytes]]:
     commit: str | None = None
 
     def no(trouble: Trouble, detail: str) -> tuple[Reply, dict[str, bytes]]:
         return Reply(failed(entry, trouble, detail, work, commit)), {}
 
     try:
-        remote, commit = resolve(entry, folder, min(work.limits.seconds, _LONGEST_ANSWER))
+        remote, commit = resolve(entry, folder, min(work.limits.seconds, _LONGEST_ANSWER), given.start)
         publish(folder, COMMIT, {COMMIT: commit.encode()}, to_disk=False)
         name = result_name(entry, work, commit)
         store = Store.shared(work)
@@ -66,8 +74,8 @@ def _reply(entry: Entry, known: frozenset[str], work: Work, data: Known, folder:
         root = Path(entry.repository)
         if remote is not None:
             root = folder / "tree" / short_name(entry)
-            Cloner(folder, work.limits.seconds).clone(remote, entry.ref, commit, root, PATTERNS)
-        outcome, files = rewrite(root, entry, work, data)
+            Cloner(folder, work.limits.seconds, given.start).clone(remote, entry.ref, commit, root, PATTERNS)
+        outcome, files = rewrite(root, entry, work, given.known)
     except CloneFailed as why:
         return no(Trouble.TOO_LARGE if why.large else Trouble.CLONE_FAILED, str(why))
     except Unparseable as why:
@@ -82,7 +90,7 @@ def _reply(entry: Entry, known: frozenset[str], work: Work, data: Known, folder:
     return Reply(replace(outcome, commit=commit, folder=name)), files
 
 
-def resolve(entry: Entry, folder: Path, seconds: float) -> tuple[Remote | None, str]:
+def resolve(entry: Entry, folder: Path, seconds: float, start: Start) -> tuple[Remote | None, str]:
     """Where to clone from and the commit; for a folder without git no remote, and the digest of its files. Raises CloneFailed."""
     path = Path(entry.repository)
     if path.is_absolute() and not is_repository(path):
@@ -92,7 +100,7 @@ def resolve(entry: Entry, folder: Path, seconds: float) -> tuple[Remote | None, 
             raise CloneFailed(f"{entry.ref}: the folder is no git repository, so there is no such ref")
         return None, contents(path)
     remote = Remote.of(entry.repository)
-    return remote, Cloner(folder, seconds).commit(remote, entry.ref)
+    return remote, Cloner(folder, seconds, start).commit(remote, entry.ref)
 
 
 def _memory_is_used_up(limits: Limits) -> bool:

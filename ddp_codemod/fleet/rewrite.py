@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ddp_codemod.discover.config import Config, ConfigError, check, read
 from ddp_codemod.edits.render import Rendered, render
-from ddp_codemod.edits.units import units
+from ddp_codemod.edits.units import Unit, units
 from ddp_codemod.fleet.model import Count, Entry, Outcome, Trouble, Work
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action, Applicability, Decision, Survey
@@ -50,7 +50,10 @@ def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome
     if not found.decisions and (unread := [one for one in found.skipped if one.candidate]):
         raise Unparseable(f"{unread[0].name}: {sentence(unread[0].reason, work.lang)}")
     rendered = render(found, work.unsafe) if found.edits else Rendered((), (), (), ())
-    held = blobs(root, [change.name for change in rendered.changes]) if rendered.changes else {}
+    offer = _offer(found, rendered)
+    after = offer.after if offer else {}
+    names = dict.fromkeys((*(change.name for change in rendered.changes), *after))
+    held = blobs(root, list(names)) if names else {}
     made = tuple(edit for change in rendered.changes for edit in change.edits)
     view = View(found, work.lang, Ink(False), root)
     files = {
@@ -59,8 +62,10 @@ def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome
     }
     if rendered.changes:
         files[PATCH] = git_diff(rendered.changes, held)
-    if offered := _page(found, rendered, rules, work, root):
-        files[PAGE] = offered
+    if offer:
+        shown = View(found, work.page_lang, Ink(False), root)
+        before = {name: held[name] for name in after if name in held}
+        files[PAGE] = page(Choices(shown, rules, offer.units, after, before, work.unsafe))
     outcome = Outcome(
         repository=entry.repository,
         platform=entry.platform,
@@ -91,19 +96,30 @@ def _configured(root: Path, work: Work, known: Known) -> tuple[Config, Rules]:
     return config, rules
 
 
-def _page(found: Survey, rendered: Rendered, rules: Rules, work: Work, root: Path) -> bytes | None:
-    """The page of the changes, unsafe ones too; None where there is nothing to choose."""
-    broken = {id(edit) for edit in rendered.failed_edits}
+@dataclass(frozen=True)
+class _Offer:
+    """The changes to choose from, unsafe ones too, and the files with all of them made."""
+
+    units: list[Unit]
+    after: dict[str, bytes]
+
+
+def _offer(found: Survey, rendered: Rendered) -> _Offer | None:
+    """What the page offers; None where there is nothing to choose."""
     offered = [unit for unit in units(found) if unit.applicability is not Applicability.MANUAL]
-    offered = [unit for unit in offered if not any(id(edit) in broken for edit in unit.edits)]
+    offered = _whole(offered, rendered)
     if not offered:
         return None
-    whole = render(found, unsafe=True)
-    after = {change.name: change.after for change in whole.changes}
-    broken = {id(edit) for edit in whole.failed_edits}
-    offered = [unit for unit in offered if not any(id(edit) in broken for edit in unit.edits)]
-    view = View(found, work.page_lang, Ink(False), root)
-    return page(Choices(view, rules, offered, after, blobs(root, list(after)), work.unsafe)) if offered else None
+    safe = all(unit.applicability is Applicability.SAFE for unit in offered)
+    every = rendered if safe else render(found, unsafe=True)
+    offered = _whole(offered, every)
+    return _Offer(offered, {change.name: change.after for change in every.changes}) if offered else None
+
+
+def _whole(offered: list[Unit], rendered: Rendered) -> list[Unit]:
+    """Those of which no edit failed."""
+    broken = {id(edit) for edit in rendered.failed_edits}
+    return [unit for unit in offered if not any(id(edit) in broken for edit in unit.edits)]
 
 
 def _command(entry: Entry, work: Work) -> str:

@@ -8,6 +8,7 @@ import time
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from ddp_codemod.fleet.keys import place_name, result_name
 from ddp_codemod.fleet.model import Entry, Outcome, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import failed
 from ddp_codemod.fleet.store import Store
-from ddp_codemod.write.clone import CloneFailed
+from ddp_codemod.write.clone import CloneFailed, Start
 
 if TYPE_CHECKING:
     from dask.typing import Key
@@ -51,6 +52,7 @@ class Kept:
 
     def __init__(self, store: Store, work: Work) -> None:
         self.store, self.work = store, work
+        self.start: Start | None = None
 
     def names(self, entry: Entry) -> tuple[str, ...]:
         """The names of an entry's results, of any commit, that count for this run."""
@@ -65,11 +67,11 @@ class Kept:
 
     def unchanged(self, entry: Entry) -> Outcome | None:
         """The result of the commit that the repository stands at now; None where there is none yet, or that cannot be told."""
-        if not self.names(entry):
+        if self.start is None or not self.names(entry):
             return None
         with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder:
             try:
-                _, commit = resolve(entry, Path(folder), _LOOK_UP)
+                _, commit = resolve(entry, Path(folder), _LOOK_UP, self.start)
             except (CloneFailed, OSError):
                 return None
         name = result_name(entry, self.work, commit)
@@ -78,7 +80,9 @@ class Kept:
 
 def finished(entries: Sequence[Entry], kept: Kept) -> Iterator[Done | Entry]:
     """Each entry as done, where an earlier run did it and nothing has changed since; else as it is. Asked many at a time."""
-    with ThreadPoolExecutor(2 * cores()) as pool:
+    with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder, ThreadPoolExecutor(2 * cores()) as pool:
+        with suppress(CloneFailed):
+            kept.start = Start.of(Path(folder))
         for entry, outcome in zip(entries, pool.map(kept.unchanged, entries), strict=True):
             yield entry if outcome is None else Done(entry, outcome, kept=True)
 

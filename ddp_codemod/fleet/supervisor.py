@@ -21,7 +21,7 @@ from ddp_codemod.fleet import child
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import Known, failed, rewrite
 from ddp_codemod.write import scratch
-from ddp_codemod.write.git import to_reach
+from ddp_codemod.write.clone import Start
 from ddp_codemod.write.results import remove, write
 
 _LOOK = 1.0  # seconds between looks at the size of the clone
@@ -50,7 +50,7 @@ class Supervisor:
 
     def __init__(self, work: Work, inp: int, top: Path) -> None:
         self.work, self.inp, self.top = work, inp, top
-        self.known = _known(work, top)
+        self.given = child.Given(_known(work, top), Start.of(top))
         self._wake, wake = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(self._wake, False)
@@ -83,7 +83,7 @@ class Supervisor:
             for stream in (0, 1, 2):
                 os.dup2(empty, stream)
             child.limit(self.work.limits)
-            child.run(request.entry, frozenset(request.known), self.work, self.known, folder)
+            child.run(request.entry, frozenset(request.known), self.work, self.given, folder)
             code = 0
         finally:
             child.leave(code)
@@ -161,7 +161,6 @@ def _warm_up(work: Work, known: Known, top: Path) -> None:
     """Do an example of the rules, so that what children import is there already."""
     example = next(one for surface in known.rules.surfaces.values() for one in surface.examples if one.after and one.platform)
     write(top / "example" / "train.py", example.before.encode("utf-8"))
-    to_reach(top)
     rewrite(top / "example", Entry("example", example.platform or "", rules=example.rules), work, known)
 
 
@@ -185,7 +184,7 @@ def main() -> int:
     top = scratch.make()
     try:
         supervisor = Supervisor(msgspec.json.decode(first, type=Work), 0, top)
-        _warm_up(supervisor.work, supervisor.known, top)
+        _warm_up(supervisor.work, supervisor.given.known, top)
         while line := lines():
             reply = supervisor.do(msgspec.json.decode(line, type=Request))
             if reply is None:

@@ -1,18 +1,22 @@
 """Clones a repository that nobody vouches for: one commit, only the files that are read, nothing of it run.
 
 The commit comes alone (``--depth 1``) and, where the server can, without the files; a sparse checkout then asks for those whose
-names fit one of the patterns, all at once. Links become plain files, submodules and large file storage stay away.
+names fit one of the patterns, all at once. Of a repository on this machine nothing is copied but those files: its objects are read
+where they are. Links become plain files, submodules and large file storage stay away.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from ddp_codemod.write.git import Answer, Git, GitMissing, Settings, to_reach
+from ddp_codemod.write.git import TIMEOUT, Answer, Git, GitMissing, Settings, to_reach
+from ddp_codemod.write.results import remove
 
 NETWORK = ("https", "http", "ssh")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -37,6 +41,7 @@ class Remote(Struct, frozen=True):
 
     url: str
     allow: tuple[str, ...]
+    objects: Path | None = None  # of a repository on this machine: where they lie
 
     @classmethod
     def of(cls, place: str) -> Remote:
@@ -47,7 +52,11 @@ class Remote(Struct, frozen=True):
         if not found and re.match(r"[\w.-]+@[\w.-]+:", place):
             return cls(place, ("ssh",))
         path = Path(place.removeprefix("file://")).absolute()
-        return cls(str(path) if path.is_file() else f"file://{path}", ("file",))
+        if path.is_file():
+            return cls(str(path), ("file",))
+        # a URL is asked for as of any server
+        objects = next((at for at in (path / ".git" / "objects", path / "objects") if not found and at.is_dir()), None)
+        return cls(f"file://{path}", ("file",), objects)
 
 
 def is_repository(path: Path) -> bool:
@@ -58,19 +67,38 @@ def is_repository(path: Path) -> bool:
     return (path / ".git").exists() or ((path / "HEAD").is_file() and (path / "objects").is_dir())
 
 
+class Start(Struct, frozen=True):
+    """What all clones begin with: what the user's configuration says about reaching others, and an empty repository."""
+
+    settings: Settings
+    empty: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> Start:
+        """Find it out, and make the repository in a folder. Raises CloneFailed."""
+        empty = folder / "empty"
+        empty.mkdir()
+        try:
+            settings = to_reach(folder)
+            git = Git(empty)
+            answer = git.reach("init", "--quiet", "--template=", allow=(), configuration=Path(os.devnull), seconds=TIMEOUT)
+        except GitMissing:  # a folder without git can do without it; a clone will say so
+            return cls(Settings({}), empty)
+        if answer.code:
+            raise CloneFailed(answer.error)
+        return cls(settings, empty / ".git")
+
+
 class Cloner:
     """Git, set up to reach others, with a folder of its own for what it has to be told by a file."""
 
-    def __init__(self, folder: Path, seconds: float) -> None:
-        self._folder, self._seconds = folder, seconds
+    def __init__(self, folder: Path, seconds: float, start: Start) -> None:
+        self._folder, self._seconds, self._start = folder, seconds, start
         self._configuration = folder / "gitconfig"
-        try:
-            settings = to_reach(folder)
-        except GitMissing:
-            raise CloneFailed("git is not installed") from None
-        trusted = "".join(f"[safe]\n\tdirectory = {_quoted(value)}\n" for key, value in settings.extra if key == "safe.directory")
+        extra = start.settings.extra
+        trusted = "".join(f"[safe]\n\tdirectory = {_quoted(value)}\n" for key, value in extra if key == "safe.directory")
         self._configuration.write_text(_SERVES + trusted, "utf-8", "surrogateescape")
-        self._settings = Settings({}, tuple(pair for pair in settings.extra if pair[0] != "safe.directory"))
+        self._settings = Settings({}, tuple(pair for pair in extra if pair[0] != "safe.directory"))
 
     def commit(self, remote: Remote, ref: str | None) -> str:
         """The commit that a branch, tag or the default branch stands at; a full id is its own answer. Raises CloneFailed."""
@@ -86,26 +114,51 @@ class Cloner:
 
     def clone(self, remote: Remote, ref: str | None, commit: str, into: Path, patterns: Sequence[str]) -> None:
         """Make a work tree of a commit with the files that fit these patterns. Raises CloneFailed."""
-        into.mkdir(parents=True)
-        told = {"remote__origin__url": remote.url, "core__sparseCheckout": "true", "core__sparseCheckoutCone": "false"}
-        self._reach(into, remote, "init", "--quiet", "--template=")
+        if remote.objects is not None:
+            self._begin(remote, into, patterns, remote.objects)
+            try:
+                self._check_out(into, remote, commit)
+            except CloneFailed as why:  # the objects lie elsewhere
+                if why.large:
+                    raise
+                remove(into)
+            else:
+                return
+        self._begin(remote, into, patterns)
+        self._fetch(into, remote, ref, commit)
+        self._check_out(into, remote, commit)
+
+    def _begin(self, remote: Remote, into: Path, patterns: Sequence[str], objects: Path | None = None) -> None:
+        """An empty repository that takes only the files that fit, and reads objects elsewhere."""
+        shutil.copytree(self._start.empty, into / ".git")
         (into / ".git" / "info").mkdir(exist_ok=True)
         (into / ".git" / "info" / "sparse-checkout").write_text("".join(f"{pattern}\n" for pattern in patterns), "utf-8")
-        if Path(remote.url).is_file():  # a bundle has no server that could pick; what it holds comes whole
-            self._reach(into, remote, "fetch", "--quiet", "--no-tags", "origin", "+refs/*:refs/remotes/bundle/*", **told)
-        else:
-            fetch = ("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "--no-recurse-submodules", "origin")
-            try:
-                self._reach(into, remote, *fetch, commit, **told)
-            except CloneFailed as why:  # a server may hand out only what a name stands at
-                if why.large or (ref is not None and _COMMIT.fullmatch(ref)):
-                    raise
-                self._reach(into, remote, *fetch, ref or "HEAD", **told)
-        self._reach(into, remote, "checkout", "--quiet", "--no-recurse-submodules", "--detach", commit, **told)
+        if objects is not None:
+            (into / ".git" / "objects" / "info").mkdir(exist_ok=True)
+            (into / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", "utf-8", "surrogateescape")
 
-    def _reach(self, top: Path, remote: Remote, *args: str, **more: str) -> Answer:
+    def _fetch(self, into: Path, remote: Remote, ref: str | None, commit: str) -> None:
+        if Path(remote.url).is_file():  # a bundle has no server that could pick; what it holds comes whole
+            self._reach(into, remote, "fetch", "--quiet", "--no-tags", "origin", "+refs/*:refs/remotes/bundle/*")
+            return
+        fetch = ("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "--no-recurse-submodules", "origin")
+        try:
+            self._reach(into, remote, *fetch, commit)
+        except CloneFailed as why:  # a server may hand out only what a name stands at
+            if why.large or (ref is not None and _COMMIT.fullmatch(ref)):
+                raise
+            self._reach(into, remote, *fetch, ref or "HEAD")
+
+    def _check_out(self, into: Path, remote: Remote, commit: str) -> None:
+        self._reach(into, remote, "checkout", "--quiet", "--no-recurse-submodules", "--detach", commit)
+
+    def _reach(self, top: Path, remote: Remote, *args: str) -> Answer:
         git = Git(top, self._settings)
-        answer = git.reach(*args, allow=remote.allow, configuration=self._configuration, seconds=self._seconds, **more)
+        more = {"remote__origin__url": remote.url, "core__sparseCheckout": "true", "core__sparseCheckoutCone": "false"}
+        try:
+            answer = git.reach(*args, allow=remote.allow, configuration=self._configuration, seconds=self._seconds, **more)
+        except GitMissing:
+            raise CloneFailed("git is not installed") from None
         if answer.code:
             lines = [line for line in answer.error.splitlines() if line.strip()]
             first = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")

@@ -242,8 +242,9 @@ def _starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
 
 def executable() -> str | None:
     """The git of the PATH, by its absolute place: git starts inside repositories, where a relative entry would find theirs."""
-    for folder in map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep)):
-        path = folder / ("git.exe" if os.name == "nt" else "git")
-        if folder.is_absolute() and path.is_file() and os.access(path, os.X_OK):
-            return str(path)
+    name = "git.exe" if os.name == "nt" else "git"
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, name)  # noqa: PTH118 - asked for each start
+        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113, PTH117
+            return path
     return None

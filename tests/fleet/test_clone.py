@@ -10,13 +10,13 @@ import pytest
 from conftest import NCCL, Make
 from generate import git
 
-from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, is_repository, without_secret
+from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, Start, is_repository, without_secret
 from ddp_codemod.write.git import Git
 
 
 def clone(place: object, folder: Path, ref: str | None = None) -> Path:
     folder.mkdir(exist_ok=True)
-    cloner, remote = Cloner(folder, 30), Remote.of(str(place))
+    cloner, remote = Cloner(folder, 30, Start.of(folder)), Remote.of(str(place))
     commit = cloner.commit(remote, ref)
     cloner.clone(remote, ref, commit, folder / "tree", ("*.py", "*.sh", ".gitattributes"))
     return folder / "tree"
@@ -52,35 +52,64 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_clone_holds_the_files_that_are_read_and_no_others(source: Path, tmp_path: Path) -> None:
-    tree = clone(source, tmp_path / "c")
+@pytest.fixture(params=["{}", "file://{}"], ids=["path", "url"])
+def place(request: pytest.FixtureRequest, source: Path) -> str:
+    """How the list names the repository: its objects are read where they are, or asked for as of any server."""
+    return str(request.param).format(source)
+
+
+def test_a_clone_holds_the_files_that_are_read_and_no_others(place: str, tmp_path: Path) -> None:
+    tree = clone(place, tmp_path / "c")
     assert names(tree) == {"train.py", "sub/run.sh", "out.py", ".gitattributes"}
     assert (tree / "train.py").read_bytes() == NCCL.replace(b"\n", b"\r\n")
     assert not (tree / "out.py").is_symlink()
     assert not any((tree / "module").iterdir()) if (tree / "module").exists() else True
 
 
-def test_a_clone_has_no_history_and_no_files_that_nobody_asked_for(source: Path, tmp_path: Path) -> None:
-    tree = clone(source, tmp_path / "c")
+def test_a_clone_takes_no_history_and_no_files_that_nobody_asked_for(place: str, tmp_path: Path) -> None:
+    tree = clone(place, tmp_path / "c")
     log = subprocess.run(["git", "log", "--format=%s"], cwd=tree, capture_output=True, text=True, check=True)
-    assert log.stdout.split() == ["2"]
+    assert log.stdout.split() == ["2"] or not place.startswith("file:")
     assert sum(path.stat().st_size for path in (tree / ".git").rglob("*") if path.is_file()) < 60_000
 
 
-def test_what_is_surveyed_later_finds_git_s_view_of_the_files(source: Path, tmp_path: Path) -> None:
-    answer = Git.at(clone(source, tmp_path / "c")).run("ls-files", "--stage", "-z", "--", "train.py")
+def test_a_repository_whose_objects_lie_elsewhere_is_asked_for_them(source: Path, tmp_path: Path) -> None:
+    """A work tree of another one: its .git is a file. And a folder .git that shares what another one has."""
+    git("worktree", "add", "--quiet", "--detach", tmp_path / "linked", cwd=source)
+    shared = tmp_path / "shared" / ".git"
+    (shared / "objects").mkdir(parents=True)
+    (shared / "commondir").write_text(f"{source / '.git'}\n")
+    (shared / "HEAD").write_bytes((source / ".git" / "HEAD").read_bytes())
+    for number, name in enumerate(("linked", "shared")):
+        assert "train.py" in names(clone(tmp_path / name, tmp_path / f"c{number}"))
+
+
+def test_a_clone_leaves_its_source_as_it_is(source: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in source.rglob("*")}
+    clone(source, tmp_path / "c")
+    assert {path: path.stat().st_mtime_ns for path in source.rglob("*")} == before
+
+
+def test_without_git_it_says_so(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CloneFailed, match="git is not installed"):
+        clone(source, tmp_path / "c")
+
+
+def test_what_is_surveyed_later_finds_git_s_view_of_the_files(place: str, tmp_path: Path) -> None:
+    answer = Git.at(clone(place, tmp_path / "c")).run("ls-files", "--stage", "-z", "--", "train.py")
     assert answer.code == 0
     assert answer.out.endswith(b"train.py\0")
 
 
 @pytest.mark.parametrize("ref", ["v1", "refs/tags/v1"])
-def test_a_ref_may_be_a_tag(source: Path, tmp_path: Path, ref: str) -> None:
-    assert (clone(source, tmp_path / "c", "v1") / "train.py").read_bytes() == b"first = 1\n"
+def test_a_ref_may_be_a_tag(place: str, tmp_path: Path, ref: str) -> None:
+    assert (clone(place, tmp_path / "c", ref) / "train.py").read_bytes() == b"first = 1\n"
 
 
-def test_a_ref_may_be_a_commit_that_no_branch_stands_at(source: Path, tmp_path: Path) -> None:
+def test_a_ref_may_be_a_commit_that_no_branch_stands_at(source: Path, place: str, tmp_path: Path) -> None:
     commit = subprocess.run(["git", "rev-parse", "HEAD~1"], cwd=source, capture_output=True, text=True, check=True).stdout.strip()
-    assert (clone(source, tmp_path / "c", commit) / "train.py").read_bytes() == b"first = 1\n"
+    assert (clone(place, tmp_path / "c", commit) / "train.py").read_bytes() == b"first = 1\n"
 
 
 def test_a_bundle_is_a_repository(source: Path, tmp_path: Path) -> None:
