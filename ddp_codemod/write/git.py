@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -57,7 +58,7 @@ _CONFIGURATION = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM
 
 
 class GitMissing(Exception):
-    """Git, or the GitPython that starts it, is not installed."""
+    """Git, or on Windows the GitPython that starts it, is not installed."""
 
 
 class Answer(Struct, frozen=True):
@@ -225,6 +226,8 @@ def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str,
 
 def _starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
     """GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits."""
+    if sys.platform != "win32":
+        return subprocess.Popen  # which it is there (git/cmd.py); importing GitPython takes longer than all that is asked of git
     named = os.environ.get(_NAMED)
     # when it is imported it starts git: this one, not whichever "git" a relative entry of the path leads to
     os.environ[_NAMED] = program

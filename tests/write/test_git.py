@@ -20,6 +20,8 @@ from ddp_codemod.write.repository import blobs
 from ddp_codemod.write.undo import undo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Repo
 
 OLD = b'x = "nccl"\n'
@@ -100,7 +102,7 @@ def test_the_trap_would_be_run_by_plain_git(repo: Repo, trap: tuple[str, Path]) 
 
 
 def test_only_git_is_started_and_few_times(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    import git.cmd
+    from ddp_codemod.write import git
 
     names = [f"f{index}.py" for index in range(300)]
     for name in names:
@@ -108,13 +110,16 @@ def test_only_git_is_started_and_few_times(repo: Repo, monkeypatch: pytest.Monke
     repo.commit()
     (repo.top / "f7.py").write_bytes(OLD + b"mine\n")
     started: list[list[str]] = []
-    real = git.cmd.safer_popen
+    real = git._starter
 
-    def record(command: list[str], **more: object) -> object:
-        started.append(command)
-        return real(command, **more)
+    def record(program: str) -> Callable[..., object]:
+        def start(command: list[str], **more: object) -> object:
+            started.append(command)
+            return real(program)(command, **more)
 
-    monkeypatch.setattr(git.cmd, "safer_popen", record)
+        return start
+
+    monkeypatch.setattr(git, "_starter", record)
     assert len(blobs(repo.top, names)) == 300
     assert {command[0] for command in started} == {executable()}
     assert len(started) <= 5

@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from ddp_codemod.edits.recipes.errors import RecipeError
+from ddp_codemod.edits.recipes.sole_import import binds_only
 from ddp_codemod.model import Recipe
 
 __all__ = ["RECIPES", "RecipeError", "rewrite"]
@@ -22,12 +23,16 @@ def _recipe(module: str) -> Rewriter:
     return run
 
 
+def _remove_import_name(text: str, args: Mapping[str, str]) -> str:
+    return "" if binds_only(text, args["name"]) else _recipe("remove_import_name")(text, args)
+
+
 RECIPES: dict[str, Rewriter] = {
     "add-keyword": _recipe("add_keyword"),
     "drop-argument": _recipe("drop_argument"),
     "append-to-list-keyword": _recipe("append_to_list_keyword"),
     "guard-statements": _recipe("guard_statements"),
-    "remove-import-name": _recipe("remove_import_name"),
+    "remove-import-name": _remove_import_name,
 }
 
 

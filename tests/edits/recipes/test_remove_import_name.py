@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddp_codemod.edits.recipes import RecipeError, rewrite
+from ddp_codemod.edits.recipes.remove_import_name import rewrite as libcst_rewrite
+from ddp_codemod.edits.recipes.sole_import import binds_only
 from ddp_codemod.model import Recipe
 
 
@@ -72,6 +74,21 @@ def test_refuses_what_does_not_parse():
     with pytest.raises(RecipeError) as caught:
         without("a", "import a,")
     assert caught.value.reason.key == "recipe-rewriter-failed"
+
+
+STATEMENTS = ["import a", "import a.b", "import b as a", "import a as b", "import a, b", "from a import b", "from . import a",
+              "from a import *", "from x import (\n  a,  # c\n)", "import a; import a", "import a\n\n", "a = 1", "", "import a  # b",
+              "import \\\n a", "from x import (a)", "from x import a as b"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_what_is_told_without_libcst_is_what_libcst_makes(text):
+    for name in ("a", "b", "x"):
+        try:
+            made = libcst_rewrite(text, {"name": name})
+        except RecipeError:
+            made = None
+        assert binds_only(text, name) == (made == "")
 
 
 SPACE = st.sampled_from(["", " ", "\n  ", "  # c\n  ", "\n  # own\n  "])
