@@ -30,7 +30,7 @@ STAGES = [
         "ddp_codemod.rules.model",
         "ddp_codemod.rules.idioms",
         "ddp_codemod.rules.packages",
-        "ddp_codemod.rules.kept",
+        "ddp_codemod.kept",
         "ddp_codemod.rules.advisory",
         "ddp_codemod.rules.processes",
         "ddp_codemod.rules.load",
@@ -167,7 +167,7 @@ def test_only_write_opens_files_for_writing() -> None:
         "ddp_codemod.codemods.port",
         "ddp_codemod.rules.examples",
         "ddp_codemod.rules.packages",
-        "ddp_codemod.rules.kept",
+        "ddp_codemod.kept",
         "ddp_codemod.rules.schema",
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from shutil import get_terminal_size
 from typing import TextIO
 
 from msgspec import Struct
@@ -84,6 +83,8 @@ class Console(Struct):
         """Show what takes long: one line on a terminal, nothing elsewhere."""
         if self.quiet or not _takes_escapes(sys.stderr):
             return
+        from shutil import get_terminal_size
+
         shown = inert(line).replace("\n", "\\n")[: get_terminal_size().columns // 2]
         sys.stderr.write("\r\x1b[K" + shown)
         sys.stderr.flush()

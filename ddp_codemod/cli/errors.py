@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +26,8 @@ class Failure(Exception):
 
 def unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> Failure:
     """A failure about a word that nothing is called; its message ends in a hint at the nearest known one."""
+    from difflib import get_close_matches
+
     near = get_close_matches(word, list(known), n=1)
     hint, hint_zh = (text("hint-near", lang, near=near[0]) if near else "" for lang in ("en", "zh"))
     return Failure(Reason.of(key, word=word, hint=hint, hint_zh=hint_zh, **args))

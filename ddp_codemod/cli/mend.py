@@ -6,10 +6,13 @@ from pathlib import Path
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import refused
+from ddp_codemod.write.places import has_journal
 
 
 def mend(console: Console, root: Path) -> bool:
     """Bring the files to one side and say so in one line; whether they have their old text again."""
+    if not has_journal(root):
+        return False
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.recover import recover
 
@@ -27,6 +30,8 @@ def mend(console: Console, root: Path) -> bool:
 
 def tell(console: Console, root: Path) -> None:
     """Say in one line that there is something to be put right; a command that only looks writes nothing."""
+    if not has_journal(root):
+        return
     from ddp_codemod.write.recover import interrupted
 
     if names := interrupted(root):

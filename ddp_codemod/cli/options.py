@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -75,7 +74,11 @@ class Settings(Struct, frozen=True):
 
 def command_line(words: list[str]) -> str:
     """Words as the shell of this system takes them."""
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    if sys.platform != "win32":
+        return shlex.join(words)
+    import subprocess
+
+    return subprocess.list2cmdline(words)
 
 
 LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")

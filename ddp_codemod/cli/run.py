@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -87,6 +86,8 @@ def existing(name: str) -> Path:
         siblings = [entry.name for entry in path.absolute().parent.iterdir()]
     except (OSError, ValueError):
         siblings = []
+    from difflib import get_close_matches
+
     near = get_close_matches(path.name, siblings, n=1)
     raise fail("path-near", path=name, near=path.parent / near[0]) if near else fail("path-missing", path=name)
 

@@ -34,6 +34,11 @@ def lang_of(context: click.Context) -> str:
 class Option(click.Option):
     """An option whose help text is a message key."""
 
+    def __init__(self, *names: Any, help: str, **attributes: Any) -> None:
+        """As click does, which would load a module to tidy up the help."""
+        super().__init__(*names, **attributes)
+        self.help = help
+
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option's column and its help, in the reader's language."""
         record = super().get_help_record(ctx)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,11 +15,6 @@ from ddp_codemod.discover.scope import Scope, fault
 from ddp_codemod.messages import text
 from ddp_codemod.model import NOTES, Reason
 from ddp_codemod.rules.load import Rules
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = "pyproject.toml"
 TABLE = "tool.ddp-codemod"
@@ -95,6 +88,8 @@ def read(root: Path) -> Config:
     data = plain(path, root)
     if isinstance(data, Reason) or b"ddp-codemod" not in data:
         return Config(path)
+    from ddp_codemod.toml import tomllib
+
     try:
         content = data.decode("utf-8-sig")
         tool = tomllib.loads(content).get("tool", {})
@@ -160,6 +155,8 @@ def _patterns(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> ConfigError:
+    from difflib import get_close_matches
+
     near = get_close_matches(word, sorted(known), n=1)
     hint, hint_zh = (text("hint-near", lang, near=near[0]) if near else "" for lang in ("en", "zh"))
     return ConfigError(Reason.of(key, word=word, hint=hint, hint_zh=hint_zh, **args))

@@ -12,12 +12,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from ddp_codemod.kept import kept
 from ddp_codemod.model import Reason
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LANGUAGES = ("en", "zh")
 # {name}, or {name|one|many}: a word that hangs on a number
@@ -27,6 +23,12 @@ _PLACEHOLDER = re.compile(r"\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}")
 @cache
 def catalogue(lang: str) -> dict[str, str]:
     """Every sentence of one language, by key."""
+    return kept(f"messages-{lang}", dict[str, str], (Path(__file__).parent,), lambda: _read(lang))
+
+
+def _read(lang: str) -> dict[str, str]:
+    from ddp_codemod.toml import tomllib
+
     folder = Path(__file__).parent
     entries: dict[str, str] = {}
     for path in (folder / f"{lang}.toml", *sorted((folder / f"{lang}.d").glob("*.toml"))):

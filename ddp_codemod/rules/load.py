@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -13,18 +11,13 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, field
 
+from ddp_codemod.kept import kept
 from ddp_codemod.rules.advisory import Advice, AdviceFile
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
-from ddp_codemod.rules.kept import kept
 from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile, TextObject
 from ddp_codemod.rules.packages import Machines, Package, PackageFile
 from ddp_codemod.rules.processes import Processes
 from ddp_codemod.rules.signature import DiagnosticFile, Hint, Signature
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MOST = 1_000_000  # bytes of one file
 T = TypeVar("T")
@@ -73,7 +66,7 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
 
     Raises RuleError for a file that is no TOML, breaks the schema or repeats an id.
     """
-    return kept(Rules, (data_folder(), *extra), lambda: _read(extra))
+    return kept("rules", Rules, (data_folder(), *extra), lambda: _read(extra))
 
 
 def _read(extra: tuple[Path, ...]) -> Rules:
@@ -120,7 +113,7 @@ def load_diagnostics(extra: tuple[Path, ...] = ()) -> Diagnostics:
 
     Raises RuleError as ``load`` does.
     """
-    return kept(Diagnostics, (data_folder(), *extra), lambda: _read_diagnostics(extra))
+    return kept("diagnostics", Diagnostics, (data_folder(), *extra), lambda: _read_diagnostics(extra))
 
 
 def _read_diagnostics(extra: tuple[Path, ...]) -> Diagnostics:
@@ -176,6 +169,8 @@ def _check_references(rules: Rules, seen: dict[tuple[str, str], Path]) -> None:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest known word, or "" when none is near."""
+    from difflib import get_close_matches
+
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
@@ -186,6 +181,8 @@ def _line_of(text: str, word: str) -> int:
 
 
 def _decode(path: Path, kind: type[T]) -> T:
+    from ddp_codemod.toml import tomllib
+
     try:
         if not path.is_file():  # a pipe would keep us waiting
             raise RuleError(f"{path}:1: no plain file")

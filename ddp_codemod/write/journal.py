@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from msgspec.structs import asdict
 
 from ddp_codemod.write import atomic
 from ddp_codemod.write.errors import JournalUnavailable
+from ddp_codemod.write.places import journal_folder
 
 KEPT = 20  # applies that can be undone, for each root
 _DONE, _PENDING, _UNDONE, _ASIDE = "record.json", "pending.json", "undone.json", "aside.json"
@@ -57,24 +57,6 @@ class Entry(Struct, frozen=True):
 def digest(data: bytes) -> str:
     """The hash by which the journal knows content."""
     return hashlib.sha256(data).hexdigest()
-
-
-def state_folder() -> Path:
-    """Where the user's programs keep what they have to remember: XDG_STATE_HOME, or the system's own place."""
-    # a relative one would lie in whatever project one stands in
-    if (chosen := os.environ.get("XDG_STATE_HOME")) and Path(chosen).is_absolute():
-        return Path(chosen, "ddp-codemod")
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser(), "ddp-codemod")
-    if sys.platform == "darwin":
-        return Path("~/Library/Application Support/ddp-codemod").expanduser()
-    return Path("~/.local/state/ddp-codemod").expanduser()
-
-
-def journal_folder(root: Path) -> Path:
-    """The folder of one root's journal."""
-    key = os.path.normcase(os.path.realpath(root))
-    return state_folder() / hashlib.sha256(os.fsencode(key)).hexdigest()[:32]
 
 
 def entries(root: Path) -> list[Entry]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ddp_codemod.write.errors import JournalUnavailable, Locked
-from ddp_codemod.write.journal import journal_folder
+from ddp_codemod.write.places import journal_folder
 
 if sys.platform == "win32":
     import msvcrt

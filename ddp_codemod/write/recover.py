@@ -14,6 +14,7 @@ from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.errors import OutsideRoot, PutBackFailed
 from ddp_codemod.write.journal import Entry, Kept
 from ddp_codemod.write.lock import only_one
+from ddp_codemod.write.places import has_journal
 from ddp_codemod.write.replace import Replacement, real_target
 from ddp_codemod.write.undo import clear_away, restoring
 
@@ -35,7 +36,7 @@ def interrupted(root: Path) -> tuple[str, ...]:
 
 def recover(root: Path) -> Recovered | None:
     """Finish what was cut off; None where nothing was. Raises PutBackFailed, Locked, JournalUnavailable."""
-    if not journal.journal_folder(root).is_dir():
+    if not has_journal(root):
         return None
     with only_one(root):
         for entry in journal.unfinished(root):

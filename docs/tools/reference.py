@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ddp_codemod.messages import in_language
 from ddp_codemod.rules.advisory import AdviceExample
-from ddp_codemod.rules.load import data_folder, load, load_diagnostics, tomllib
+from ddp_codemod.rules.load import data_folder, load, load_diagnostics
 from ddp_codemod.rules.model import Example, Fix, Parameter, Platform
 from ddp_codemod.rules.signature import Signature
+from ddp_codemod.toml import tomllib
 
 WORDS = {
     "platforms": ("Platforms", "平台"),

@@ -10,8 +10,9 @@ import pytest
 
 import ddp_codemod
 from ddp_codemod import messages
-from ddp_codemod.messages import catalogue, language, placeholders, render, text, tomllib
+from ddp_codemod.messages import catalogue, language, placeholders, render, text
 from ddp_codemod.model import Reason
+from ddp_codemod.toml import tomllib
 
 PACKAGE = Path(ddp_codemod.__file__).parent
 

@@ -12,8 +12,9 @@ import jsonschema
 import msgspec
 import pytest
 
-from ddp_codemod.rules.load import data_folder, tomllib
+from ddp_codemod.rules.load import data_folder
 from ddp_codemod.rules.schema import FILES, kinds, path, schema, schema_of, text
+from ddp_codemod.toml import tomllib
 
 
 def test_the_stored_schema_is_the_generated_one() -> None:

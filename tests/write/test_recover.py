@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.model import FileChange
-from ddp_codemod.write import atomic, journal
+from ddp_codemod.write import atomic, journal, places
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.errors import ChangedMeanwhile, Locked, PutBackFailed
 from ddp_codemod.write.lock import only_one
@@ -212,7 +212,7 @@ def test_another_instance_is_named(project: Path) -> None:
         other.stdin.close()
         other.wait()
     apply_changes(project, changes, allow_dirty=False)  # the lock went with its holder
-    said = json.loads((journal.journal_folder(project) / "lock").read_text())
+    said = json.loads((places.journal_folder(project) / "lock").read_text())
     assert said["pid"] == os.getpid()
 
 
@@ -224,4 +224,4 @@ def test_the_lock_of_one_project_is_not_that_of_another(project: Path, tmp_path:
 
 def test_a_relative_state_folder_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "state")
-    assert journal.state_folder().is_absolute()
+    assert places.state_folder().is_absolute()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.kept import KEPT, cache_folder
 from ddp_codemod.rules import load as loading
-from ddp_codemod.rules.kept import KEPT, cache_folder
 from ddp_codemod.rules.load import RuleError, Rules
 
 SURFACE = """framework = 'MyCorp'

@@ -1,4 +1,4 @@
-"""Keeps decoded rule data in the user's cache folder: reading it back takes a twentieth of reading the TOML."""
+"""Keeps what TOML files hold, decoded, in the user's cache folder: reading it back takes a twentieth of reading the TOML."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import TypeVar
 import msgspec
 
 T = TypeVar("T")
-KEPT = 16  # files; more are of installations and rule folders that are no longer used
+KEPT = 16  # files; more belong to installations and rule folders that are no longer used
 
 
-def kept(kind: type[T], folders: Sequence[Path], build: Callable[[], T]) -> T:
+def kept(name: str, kind: type[T], folders: Sequence[Path], build: Callable[[], T]) -> T:
     """What ``build`` makes of the TOML files in some folders; from the cache as long as neither they nor this program changed.
 
     The cache holds data only and is checked against the types when it is read. One that cannot be read or written is done without.
     """
     stamp = "\n".join(_stamp(folders)).encode("utf-8", "surrogateescape") + b"\0"
     which = zlib.crc32(repr(folders).encode("utf-8", "replace"))
-    place = cache_folder() / f"{kind.__name__.lower()}-{which:08x}.msgpack"
+    place = cache_folder() / f"{name}-{which:08x}.msgpack"
     with suppress(OSError, msgspec.MsgspecError):
         content = place.read_bytes()
         if content.startswith(stamp):
@@ -54,7 +54,7 @@ def cache_folder() -> Path:
 def _stamp(folders: Sequence[Path]) -> Iterator[str]:
     """What changes when a rule file, the code that reads them, the decoder or Python does."""
     yield f"{sys.version} {msgspec.__version__}"
-    for top, suffix in (*((folder, ".toml") for folder in folders), (Path(__file__).parent, ".py")):
+    for top, suffix in (*((folder, ".toml") for folder in folders), (Path(__file__).parent / "rules", ".py")):
         for at, inside, names in os.walk(top):
             inside.sort()
             for name in sorted(names):

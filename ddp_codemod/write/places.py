@@ -1,0 +1,32 @@
+"""Where the journals of all projects lie, outside of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def state_folder() -> Path:
+    """Where the user's programs keep what they have to remember: XDG_STATE_HOME, or the system's own place."""
+    # a relative one would lie in whatever project one stands in
+    if (chosen := os.environ.get("XDG_STATE_HOME")) and Path(chosen).is_absolute():
+        return Path(chosen, "ddp-codemod")
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser(), "ddp-codemod")
+    if sys.platform == "darwin":
+        return Path("~/Library/Application Support/ddp-codemod").expanduser()
+    return Path("~/.local/state/ddp-codemod").expanduser()
+
+
+def journal_folder(root: Path) -> Path:
+    """The folder of one root's journal."""
+    import hashlib  # OpenSSL comes with it, and most runs have no journal
+
+    key = os.path.normcase(os.path.realpath(root))
+    return state_folder() / hashlib.sha256(os.fsencode(key)).hexdigest()[:32]
+
+
+def has_journal(root: Path) -> bool:
+    """Whether anything was ever written in a project."""
+    return os.path.isdir(state_folder()) and os.path.isdir(journal_folder(root))  # noqa: PTH112 - never an error
