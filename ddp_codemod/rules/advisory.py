@@ -1,7 +1,5 @@
 """The schema of rules/advisories/*.toml: what no longer holds once a group has another backend, or the machine another device."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """The schema of rules/idioms.toml and rules/aliases.toml: how code hands a value on, and other names of facts."""
 
-from __future__ import annotations
-
 import msgspec
 
 from ddp_codemod.rules.model import FactValue, Name, RuleEntry

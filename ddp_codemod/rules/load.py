@@ -1,7 +1,5 @@
 """Reads the rule data: TOML files under ``rules/``, and those that a user adds in the same layout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

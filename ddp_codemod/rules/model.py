@@ -1,6 +1,7 @@
-"""The schema of the rule data: what a TOML file under ``rules/`` may say. An unknown key is an error."""
+"""The schema of the rule data: what a TOML file under ``rules/`` may say. An unknown key is an error.
 
-from __future__ import annotations
+Annotations are no texts here and in the modules beside it: msgspec would have to evaluate each of them at every start.
+"""
 
 from typing import Annotated, Literal, Union
 

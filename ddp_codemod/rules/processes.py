@@ -1,7 +1,5 @@
 """The schema of rules/processes.toml: what training code does with a process group, and what one process does instead."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec
