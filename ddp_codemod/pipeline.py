@@ -50,6 +50,7 @@ from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.launches import Launches
 from ddp_codemod.sites.project import Project, is_under
 from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.users import Users
 from ddp_codemod.versions import Stated
 
 SUFFIXES = (".py", ".ipynb")
@@ -108,7 +109,8 @@ class Run:
             self.versions,
         )
         self.ignored = 0
-        self.groups = Groups(self.project, self.finder, self.candidates)
+        self.users = Users(self.project, self.finder, self.candidates)
+        self.groups = Groups(self.project, self.finder, self.users)
         self.launches = Launches(self.project)
         self._noted: set[Module] = set()
         self._shown: set[Place] = set()
@@ -142,7 +144,7 @@ class Run:
             style,
         )
         plan = planner.plan(findings)
-        decided = {made for finding in plan.findings for made in decisions_of(finding)}
+        decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
         for fix in (fix for fix in self._wanted() if fix.recipe == "guard-entries"):
             from ddp_codemod.entries.plan import planned  # only one platform needs them
@@ -150,7 +152,7 @@ class Run:
 
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)
-            decided, edits, self.ignored = decided | made.decisions, made.edits, self.ignored + made.ignored
+            decided, edits, self.ignored = decided | dict.fromkeys(made.decisions), made.edits, self.ignored + made.ignored
         pins = pinned(self.root, self._wanted(), self.limits, edits, self.versions.concerned)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=in_order))
@@ -178,18 +180,13 @@ class Run:
 
     def _uses(self) -> Iterator[Use]:
         """The uses of all surfaces in the files under the paths, file by file."""
-        derived: dict[str, object] = {}
-        for name in self.candidates.names:
-            for module in self.project.programs(name) if b"class " in self.project.data(name) else ():
-                derived.update(dict.fromkeys(self.finder.derived(module)))
-        more = {found for word in derived for found in self.project.mentioning(word)}
-        files = sorted({name for name in {*self.candidates.names, *more} if self.limits.admits(name)})
+        files = [name for name in self.users.names if self.limits.admits(name)]
         for number, name in enumerate(files):
             if self.options.progress is not None:
                 self.options.progress(name, number, len(files))
             for module in self.project.programs(name):
-                yield from self.finder.uses(module, derived)
-            self.project.unread(name, self.candidates.pattern.search)
+                yield from self.finder.uses(module, self.users.derived)
+            self.project.unread(name, self.candidates.search.some)
 
     def _match(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group:

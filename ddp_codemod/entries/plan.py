@@ -17,7 +17,7 @@ from ddp_codemod.rules.model import Fix
 class Planned(Struct, frozen=True):
     """What a rule makes of all entries: their decisions, the edits of the run with those of the entries, and how many were left alone."""
 
-    decisions: frozenset[Decision]
+    decisions: tuple[Decision, ...]
     edits: tuple[Edit, ...]
     ignored: int
 
@@ -34,7 +34,7 @@ def planned(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequence[
             heeded.append(entry)
     group = 1 + max((number for edit in known for number in edit.groups), default=0)
     made = sorted((*known, *edits(heeded, fix, group)), key=lambda edit: (edit.name, edit.start, edit.end))
-    return Planned(frozenset(decisions(heeded, fix)), tuple(made), ignored)
+    return Planned(tuple(decisions(heeded, fix)), tuple(made), ignored)
 
 
 Key = tuple[str, int, int, str]

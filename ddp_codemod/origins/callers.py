@@ -33,7 +33,7 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
         return  # run by an assignment; its name, that of the attribute, stands everywhere
     word = around.name if construct and isinstance(around, ast.ClassDef) else function.name
     for name in project.mentioning(word):
-        other = project.module(name)
+        other = project.module(name) if name == module.name or construct or project.may_refer(name, word) else None
         if other is None:
             continue
         words = {word, *imported(other, [word])}

@@ -41,20 +41,27 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
 
 def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
     """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
-    project = tracer.resolver.project
-    classes: list[tuple[Module, ast.ClassDef]] = []
-    annotated = re.compile(rb"\b" + re.escape(name.encode()) + rb"\s*:")
-    for file in project.mentioning(name):
-        module = project.module(file) if project.holds(file, annotated) else None
-        for node in module.nodes.get(ast.ClassDef, ()) if module else ():
-            assert isinstance(node, ast.ClassDef)
-            assert module is not None
-            declared = [b for b in bindings(module, node).get(name, ()) if isinstance(b.node, ast.AnnAssign)]
-            if declared:
-                classes.append((module, node))
+    known = tracer.memory.setdefault("fields", {})
+    if name not in known:
+        known[name] = list(_annotating(tracer, name))
+    classes: list[tuple[Module, ast.ClassDef]] = known[name]
     if len(classes) != 1:
         return []
     return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != "unknown"]
+
+
+def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
+    """The classes of the project that declare a field of a name."""
+    project = tracer.resolver.project
+    at_start = rb"(?:\A|[\r\n;:\"])[ \t\f]*"
+    annotated = re.compile(at_start + re.escape(name.encode()) + rb"\s*:")
+    for file in project.mentioning(name):
+        module = project.module(file) if annotated.search(project.data(file)) else None
+        for node in module.nodes.get(ast.ClassDef, ()) if module else ():
+            assert isinstance(node, ast.ClassDef)
+            assert module is not None
+            if any(isinstance(b.node, ast.AnnAssign) for b in bindings(module, node).get(name, ())):
+                yield module, node
 
 
 def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:

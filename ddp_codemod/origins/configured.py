@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
@@ -50,7 +51,7 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way) -> list[Leaf]:
     and what stands there has to be the name of a backend or a URL.
     """
     found: list[Leaf] = []
-    for document in tracer.resolver.project.documents(keys[-1]) if keys else ():
+    for document in tracer.resolver.project.documents(keys[-1], _given(tracer, keys[-1])) if keys else ():
         for entry in document.ending(keys[-1]):
             whole = keys[-len(entry.path) :] == entry.path
             part = len(keys) > 1 and entry.path[-len(keys) :] == keys
@@ -59,6 +60,18 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way) -> list[Leaf]:
                 found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
     found += settings.trace_settings(tracer, keys, way)
     return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
+
+
+def _given(tracer: Tracer, key: str) -> re.Pattern[bytes] | None:
+    """What stands in a file that gives a key a value of interest; None for a key that may be a place in a list."""
+    known = tracer.memory.setdefault("given", {})
+    if key not in known:
+        name = re.escape(key.encode())
+        skipped = rb"(?:(?:#[^\n]*\n|[&!]\S+\s|[|>][-+\d]*\s)\s*)*"  # comments, anchors and tags, the start of a block
+        values = b"|".join(re.escape(value.encode()) for value in ("://", *sorted(tracer.rules.backends)))
+        written = rb"%b[\"']?\s*[:=]\s*%b[^\n]*?(?i:%b)" % (name, skipped, values)
+        known[key] = None if key.isdigit() else re.compile(written)
+    return known[key]  # type: ignore[no-any-return]
 
 
 def overridden(tracer: Tracer, leaf: Leaf, way: Way) -> list[Leaf]:

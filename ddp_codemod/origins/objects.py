@@ -21,10 +21,13 @@ DEPTH = 5  # functions that hand an object on
 
 def stored(tracer: Tracer, attribute: str) -> bool:
     """Whether any file of the project looks as if an object or class were given an attribute of this name."""
-    name = re.escape(attribute.encode())
-    written = re.compile(rb"\.%b\s*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def\s+)?%b\s*[:=(](?!=)" % (name, name), re.M)
-    project = tracer.resolver.project
-    return any(written.search(project.data(file)) for file in project.mentioning(attribute))
+    known = tracer.memory.setdefault("stored", {})
+    if attribute not in known:
+        name = re.escape(attribute.encode())
+        written = re.compile(rb"\.%b\s*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def\s+)?%b\s*[:=(](?!=)" % (name, name), re.M)
+        project = tracer.resolver.project
+        known[attribute] = any(written.search(project.data(file)) for file in project.mentioning(attribute))
+    return bool(known[attribute])
 
 
 def passed(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None = None, depth: int = 0) -> list[Entity] | None:

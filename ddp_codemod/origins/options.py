@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -13,8 +14,7 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Flag
-from ddp_codemod.sites.scopes import Binding, bindings  # noqa: F401
-from ddp_codemod.sites.words import pattern_of
+from ddp_codemod.sites.words import Words
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -47,21 +47,7 @@ def decorated_default(
 
 def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
     """The defaults of the options whose value an attribute of this name reads: in this file, else in the files nearest to it."""
-    by_file: dict[str, list[tuple[Module, ast.Call, Flag]]] = {}
-    words = {name, name.replace("_", "-")}
-    project = tracer.resolver.project
-    methods = pattern_of({method for flag in _flags_of(tracer) for method in (flag.method, flag.defaults_method) if method})
-    for other_name in sorted({found for word in words for found in project.mentioning(word)}):
-        other = project.module(other_name) if project.holds(other_name, methods) else None
-        if other is None:
-            continue
-        for flag in _flags_of(tracer):
-            for call in calls.calls_of(other).get(flag.method, ()):
-                if isinstance(call.func, ast.Attribute) and destination(call, flag) == name:
-                    by_file.setdefault(other_name, []).append((other, call, flag))
-            for call in calls.calls_of(other).get(flag.defaults_method or "", ()):
-                if any(keyword.arg == name for keyword in call.keywords):
-                    by_file.setdefault(other_name, []).append((other, call, flag))
+    by_file, words = _declaring(tracer, name), {name, name.replace("_", "-")}
     declaring = set(by_file)
     if module.name not in by_file:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
         by_file = {
@@ -75,6 +61,43 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
     others = declaring - set(nearest)
     words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call)} | words
     return [*found, *_given_at_launch(tracer, words, others, way)] if found else []
+
+
+def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
+    """The calls that declare an option of this name or set its default, by their files."""
+    known = tracer.memory.setdefault("declared", {})
+    if name not in known:
+        project = tracer.resolver.project
+        key = b"[-_]".join(re.escape(part.encode()) for part in re.split("[-_]", name))
+        written = re.compile(rb"""["']-*%b(?:\\?["']|/)|\b%b\s*=""" % (key, re.escape(name.encode())))
+        methods = tracer.memory.setdefault("methods", Words(_methods(tracer)))
+        mentioning = sorted({file for word in {name, name.replace("_", "-")} for file in project.mentioning(word)})
+        known[name] = {}
+        for file in mentioning:
+            may = methods.some(project.data(file)) and written.search(project.data(file))
+            other = project.module(file) if may else None
+            if other is not None and (made := _declared(tracer, other).get(name)):
+                known[name][file] = [(other, call, flag) for call, flag in made]
+    return dict(known[name])
+
+
+def _methods(tracer: Tracer) -> set[str]:
+    return {method for flag in _flags_of(tracer) for method in (flag.method, flag.defaults_method) if method}
+
+
+def _declared(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
+    """The calls of a file that declare an option or set its default, by the name under which its value arrives."""
+    if "options" not in module.cache:
+        table: dict[str, list[tuple[ast.Call, Flag]]] = {}
+        for flag in _flags_of(tracer):
+            for call in calls.calls_of(module).get(flag.method, ()):
+                if isinstance(call.func, ast.Attribute) and (name := destination(call, flag)) is not None:
+                    table.setdefault(name, []).append((call, flag))
+            for call in calls.calls_of(module).get(flag.defaults_method or "", ()):
+                for given in dict.fromkeys(keyword.arg for keyword in call.keywords if keyword.arg is not None):
+                    table.setdefault(given, []).append((call, flag))
+        module.cache["options"] = table
+    return module.cache["options"]  # type: ignore[return-value]
 
 
 def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:

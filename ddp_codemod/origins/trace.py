@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -33,6 +34,7 @@ class Tracer:
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = Composed(resolver.project, resolver, entries)
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
+        self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.words import held, pattern_of
+from ddp_codemod.sites.words import Words
 
 
 class Candidates:
@@ -23,10 +23,10 @@ class Candidates:
                 # found by its name alone, it needs no import; a star can stand for any package
                 top = "" if surface.by_name or name.startswith("*") else name.split(".")[0]
                 tops.setdefault(name.rsplit(".", 1)[-1], set()).add(top)
-        pattern = pattern_of(tops)
-        found = {name: words for name in project.names if (words := set(held(pattern, project.data(name))))}
+        every = Words(tops)
+        found = {name: words for name in project.names if (words := set(every.held(project.data(name))))}
         seen = {word for words in found.values() for word in words}
         there = {top for top in {top for word in seen for top in tops[word]} if not top or project.mentions(top)}
         self.words: frozenset[str] = frozenset(word for word in seen if tops[word] & there)
         self.names: list[str] = [name for name, words in found.items() if words & self.words]
-        self.pattern = pattern_of(self.words)
+        self.search = Words(self.words)

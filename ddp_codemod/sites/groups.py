@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.users import Users
 
 
 class Groups:
     """Which files and packages make the default group."""
 
-    def __init__(self, project: Project, finder: Finder, candidates: Candidates) -> None:
-        self.project, self.finder, self.candidates = project, finder, candidates
+    def __init__(self, project: Project, finder: Finder, users: Users) -> None:
+        self.project, self.finder, self.users = project, finder, users
         self._known: dict[str, bool] = {}
 
     def made_for(self, module: Module) -> bool:
@@ -25,7 +25,7 @@ class Groups:
     def _makes(self, module: Module) -> bool:
         top = self.project.package(module.name)
         if top not in self._known:
-            names = [module.name] if top == module.name else [name for name in self.candidates.names if is_under(name, top)]
+            names = [module.name] if top == module.name else [name for name in self.users.names if is_under(name, top)]
             trees = [tree for name in names for tree in self.project.programs(name)]
             self._known[top] = any(use.surface.default_group for tree in trees for use in self.finder.uses(tree))
         return self._known[top]

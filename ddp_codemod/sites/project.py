@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
@@ -18,10 +18,11 @@ from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
 from ddp_codemod.parse.shell_kinds import WINDOWS
-from ddp_codemod.sites.words import held, pattern_of
+from ddp_codemod.sites.texts import Texts
+from ddp_codemod.sites.words import holds
 
 
-class Project:
+class Project(Texts):
     """All Python files under a root. Nothing is parsed before someone asks for it."""
 
     def __init__(
@@ -32,39 +33,28 @@ class Project:
         configs: Iterable[Path] = (),
         launchers: Iterable[Path] = (),
     ) -> None:
-        self.root = root
-        self.names: list[str] = [path.relative_to(root).as_posix() for path in files]
+        super().__init__(root, files)
         self.configs: list[str] = [path.relative_to(root).as_posix() for path in configs]
         self.skipped: dict[str, Skipped] = {}
         self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
         self._documents: dict[str, Document | None] = {}
-        self._holding: dict[str, list[Document]] = {}
+        self._holding: dict[tuple[str, re.Pattern[bytes] | None], list[Document]] = {}
+        self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._known = set(self.names)
-        self._folders = {str(parent) for name in self.names for parent in PurePosixPath(name).parents}
-        self._bytes: dict[str, bytes] = {}
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
         self._programs: dict[str, tuple[Module, ...]] = {}
         self._commands: dict[str, tuple[Script, ...]] = {}
-        self._mentions: dict[bytes, tuple[str, ...]] = {}
-        self._held: dict[tuple[str, re.Pattern[bytes]], bool] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         # what an import can begin with, if it means the project
         self._importable = {part for name in self.names for part in name.removesuffix(".py").split("/")}
         self._tops = frozenset(framework_tops)
 
-    def data(self, name: str) -> bytes:
-        """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
-        if name not in self._bytes:
-            try:
-                with (self.root / name).open("rb") as file:
-                    self._bytes[name] = data = file.read(MOST)
-            except OSError:
-                self._bytes[name] = data = b""
-            if len(data) == MOST and name in self._known:
-                self.skipped.setdefault(name, Skipped(name, Reason.of("skipped-too-large", limit=MOST // 1_000_000), False))
-        return self._bytes[name]
+    def cut_off(self, name: str) -> None:
+        """Name a file of which only the start is looked at."""
+        if name in self._known:
+            self.skipped.setdefault(name, Skipped(name, Reason.of("skipped-too-large", limit=MOST // 1_000_000), False))
 
     def module(self, name: str) -> Module | None:
         """The parsed file, or None where it cannot be handled (then ``skipped`` says why)."""
@@ -96,43 +86,14 @@ class Project:
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 
-    def mentions(self, word: str) -> bool:
-        """Whether any file holds the word as a whole name; looks no further than the first that does."""
-        key, pattern = word.encode(), pattern_of([word])
-        return any(key in data and any(held(pattern, data)) for data in map(self.data, self.names))
-
-    def deriving(self, word: str) -> tuple[str, ...]:
-        """Names of the files that may hold a class with the word among its bases."""
-        header = re.compile(rb"\bclass\s(?:[^)]|\)(?!\s*:))*?\b" + re.escape(word.encode()) + rb"\b")
-        return tuple(name for name in self.mentioning(word) if header.search(self.data(name)))
-
-    def holds(self, name: str, pattern: re.Pattern[bytes]) -> bool:
-        """Whether a file's bytes hold what a pattern is about; asked once of each."""
-        key = (name, pattern)
-        if key not in self._held:
-            self._held[key] = pattern.search(self.data(name)) is not None
-        return self._held[key]
-
-    def calling(self, word: str) -> tuple[str, ...]:
-        """Names of the files that may call something by the word itself."""
-        call = re.compile(re.escape(word.encode()) + rb"[\s)]*\(")
-        return tuple(name for name in self.mentioning(word) if call.search(self.data(name)))
-
-    def mentioning(self, word: str) -> tuple[str, ...]:
-        """Names of the files whose bytes hold the word as a whole name."""
-        key = word.encode()
-        if key not in self._mentions:
-            pattern = pattern_of([word])
-            having = (name for name in self.names if key in self.data(name))
-            self._mentions[key] = tuple(name for name in having if any(held(pattern, self.data(name))))
-        return self._mentions[key]
-
-    def documents(self, word: str) -> list[Document]:
-        """The configuration files whose bytes hold the word, parsed; those that cannot be read are left out."""
-        if word not in self._holding:
-            there = (self._document(name) for name in self._small_configs if word.encode() in self.data(name))
-            self._holding[word] = [document for document in there if document is not None]
-        return self._holding[word]
+    def documents(self, word: str, pattern: re.Pattern[bytes] | None = None) -> list[Document]:
+        """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out."""
+        key = (word, pattern)
+        if key not in self._holding:
+            wanted = (name for name in self._small_configs if word.encode() in self.data(name))
+            there = (self._document(name) for name in wanted if pattern is None or pattern.search(self.data(name)))
+            self._holding[key] = [document for document in there if document is not None]
+        return self._holding[key]
 
     @cached_property
     def _small_configs(self) -> list[str]:
@@ -159,8 +120,8 @@ class Project:
                     self._scripts[name] = made if isinstance(made, Script) else None
                 if (script := self._scripts[name]) is not None:
                     found.append(script)
-        for name in self.names:
-            if name.endswith(NOTEBOOK) and word.encode() in self.data(name):
+        for name in self._notebooks:
+            if word.encode() in self.data(name):
                 found += self._cells(name)
         return found
 
@@ -180,10 +141,26 @@ class Project:
 
     def started(self, program: str) -> list[str]:
         """The files of the project that a program of a launch file, a script or a dotted module, can be."""
-        path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
-        path = path.removeprefix("./")
-        found = [name for name in self.names if name == path or name.endswith(f"/{path}") or path.endswith(f"/{name}")]
-        return [*found, *(name for name in self.mentioning(path) if name.endswith(NOTEBOOK) and self._writes(name, path))]
+        if program not in self._starting:
+            path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
+            path = path.removeprefix("./")
+            last = path.rpartition("/")[2]
+            found = [name for name in self._ending.get(last, ()) if f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")]
+            written = (name for name in self._notebooks if holds(self.data(name), path.encode()) and self._writes(name, path))
+            self._starting[program] = [*found, *written]
+        return self._starting[program]
+
+    @cached_property
+    def _ending(self) -> dict[str, list[str]]:
+        """The files by the last part of their names."""
+        found: dict[str, list[str]] = {}
+        for name in self.names:
+            found.setdefault(name.rpartition("/")[2], []).append(name)
+        return found
+
+    @cached_property
+    def _notebooks(self) -> list[str]:
+        return [name for name in self.names if name.endswith(NOTEBOOK)]
 
     def _writes(self, name: str, path: str) -> bool:
         """Whether a cell of a notebook writes a file."""
@@ -205,27 +182,23 @@ class Project:
         """The name of the file that an import of ``dotted`` in a file of this folder reads, if it is the project's."""
         key = (dotted, folder)
         if key not in self._found:
-            self._found[key] = self._find(dotted, PurePosixPath(folder))
+            self._found[key] = self._find(dotted, folder)
         return self._found[key]
 
-    def _find(self, dotted: str, folder: PurePosixPath) -> str | None:
+    def _find(self, dotted: str, folder: str) -> str | None:
         bare = dotted.lstrip(".")
         level = len(dotted) - len(bare)
-        if not level and bare.partition(".")[0] not in self._importable:
+        top = bare.partition(".")[0]
+        if not level and top not in self._importable:
             return None
-        tail = PurePosixPath(*bare.split(".")) if bare else PurePosixPath()
+        tail = bare.replace(".", "/")
         if level:
             for _ in range(level - 1):
-                folder = folder.parent
-            return self._file(folder / tail)
-        top = bare.split(".")[0]
-        for base in self._import_roots(folder, top):
-            found = self._file(base / tail)
-            if found is not None:
-                return found
-        return None
+                folder = _parent(folder)
+            return self._file(_joined(folder, tail))
+        return next((found for base in self._import_roots(folder, top) if (found := self._file(_joined(base, tail)))), None)
 
-    def _import_roots(self, folder: PurePosixPath, top: str) -> Iterable[PurePosixPath]:
+    def _import_roots(self, folder: str, top: str) -> Iterator[str]:
         """Folders that can stand on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
 
         A package's own folder counts too (a script in it sees its neighbours), but never for the top name of a framework:
@@ -233,27 +206,35 @@ class Project:
         """
         at = folder
         while True:
-            plain = not self._is_package(at) or str(at) == "."
+            plain = at == "." or not self._is_package(at)
             if plain or (at == folder and top not in self._tops):
                 yield at
             if plain:
-                yield at / "src"
-            if str(at) == ".":
+                yield _joined(at, "src")
+            if at == ".":
                 return
-            at = at.parent
+            at = _parent(at)
 
     def package(self, name: str) -> str:
         """The folder of the outermost package that a file lies in; the file itself where it lies in none."""
-        top, at = name, PurePosixPath(name).parent
-        while self._is_package(at) and str(at) != ".":
-            top, at = str(at), at.parent
+        top, at = name, _parent(name)
+        while self._is_package(at) and at != ".":
+            top, at = at, _parent(at)
         return top
 
-    def _is_package(self, folder: PurePosixPath) -> bool:
-        return str(folder / "__init__.py") in self._known
+    def _is_package(self, folder: str) -> bool:
+        return _joined(folder, "__init__.py") in self._known
 
-    def _file(self, stem: PurePosixPath) -> str | None:
-        return next((name for name in (f"{stem}.py", str(stem / "__init__.py")) if name in self._known), None)
+    def _file(self, stem: str) -> str | None:
+        return next((name for name in (f"{stem}.py", _joined(stem, "__init__.py")) if name in self._known), None)
+
+
+def _parent(name: str) -> str:
+    return name.rpartition("/")[0] or "."
+
+
+def _joined(folder: str, name: str) -> str:
+    return folder if not name else name if folder == "." else f"{folder}/{name}"
 
 
 def is_under(name: str, folder: str) -> bool:

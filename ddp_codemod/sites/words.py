@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-WORD = re.compile(rb"[\w\x80-\xff]")
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
+
+LETTERS = frozenset({*b"0123456789_", *range(65, 91), *range(97, 123), *range(0x80, 0x100)})
 
 
-def pattern_of(words: Iterable[str]) -> re.Pattern[bytes]:
-    """One of the words, the longest that fits; nothing at all where there are none."""
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    return re.compile(b"|".join(map(_ends, ordered)) or b"(?!)")
+class Words:
+    """Finds names of a set, all in one pass.
+
+    They are identifiers, and between two identifiers stands something else: so the longest that starts somewhere is a whole name,
+    if any is.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(dict.fromkeys(words))
+        keys = [word.encode() for word in self.words]
+        self._search = BytesAhoCorasick(keys, matchkind=MatchKind.LeftmostLongest) if keys else None
+
+    def places(self, data: bytes) -> Iterator[tuple[str, int, int]]:
+        """Where the words stand in a file's bytes as whole names: ``DataParallel`` holds no ``Parallel``."""
+        for index, start, end in self._search.find_matches_as_indexes(data) if self._search else ():
+            if _is_whole(data, start, end):
+                yield self.words[index], start, end
+
+    def held(self, data: bytes) -> Iterator[str]:
+        """The words in a file's bytes that are whole names."""
+        return (word for word, _, _ in self.places(data))
+
+    def some(self, data: bytes) -> bool:
+        """Whether the bytes hold any of them."""
+        return next(self.held(data), None) is not None
 
 
-def _ends(word: str) -> bytes:
-    return re.escape(word.encode()) + (rb"(?![\w\x80-\xff])" if WORD.match(word[-1:].encode()) else b"")
+def holds(data: bytes, word: bytes) -> bool:
+    """Whether a file's bytes hold a word as a whole name; it may be any text, such as an option's with its dashes."""
+    at = data.find(word)
+    while word and at >= 0:
+        if _is_whole(data, at, at + len(word)):
+            return True
+        at = data.find(word, at + 1)
+    return not word
 
 
-def held(pattern: re.Pattern[bytes], data: bytes) -> Iterator[str]:
-    """The words in a file's bytes that are whole names: ``DataParallel`` holds no ``Parallel``."""
-    for found in pattern.finditer(data):
-        before = data[max(found.start() - 2, 0) : found.start()]
-        # in a notebook's JSON the n of an escaped line end stands before the first name of a line
-        if not WORD.match(before[-1:]) or before[:-1] == b"\\":
-            yield found.group().decode()
+def _is_whole(data: bytes, start: int, end: int) -> bool:
+    if end < len(data) and data[end] in LETTERS and data[end - 1] in LETTERS:
+        return False
+    # in a notebook's JSON the n of an escaped line end stands before the first name of a line
+    return not start or data[start - 1] not in LETTERS or (start > 1 and data[start - 2] == 0x5C)

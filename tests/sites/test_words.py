@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.sites.words import held, pattern_of
+from ddp_codemod.sites.words import Words, holds
 
 NAMES = st.from_regex(r"\A[ab_]{1,4}\Z").filter(lambda name: not keyword.iskeyword(name))
 
@@ -29,8 +29,9 @@ NAMES = st.from_regex(r"\A[ab_]{1,4}\Z").filter(lambda name: not keyword.iskeywo
     ],
 )
 def test_only_whole_names_are_held(code: str, words: list[str]) -> None:
-    pattern = pattern_of(["launch", "launch_from_torch", "Parallel"])
-    assert list(held(pattern, code.encode())) == words
+    wanted = ["launch", "launch_from_torch", "Parallel"]
+    assert list(Words(wanted).held(code.encode())) == words
+    assert [word for word in wanted if holds(code.encode(), word.encode())] == words
 
 
 @given(
@@ -43,4 +44,5 @@ def test_every_name_that_the_tokenizer_sees_is_held(parts: list[str], words: set
     except (tokenize.TokenError, IndentationError):
         return
     wanted = {token.string for token in tokens if token.type == tokenize.NAME} & words
-    assert wanted <= set(held(pattern_of(words), code.encode()))
+    assert wanted <= set(Words(words).held(code.encode()))
+    assert wanted <= {word for word in words if holds(code.encode(), word.encode())}

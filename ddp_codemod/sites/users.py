@@ -1,0 +1,76 @@
+"""Which files can use a surface, themselves or through a class of the project that derives from it: the ones worth parsing."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
+from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.candidates import Candidates
+from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.words import Words
+
+_CALLED = re.compile(rb"[\s)\\]*\(")
+_RENAMED = re.compile(rb"[\s\\]+as\b")
+_ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\\]|\Z)")
+_NAMED = re.compile(rb"(?:\(|=[\s(\\]*)[\w\x80-\xff.\s\\]*\Z")  # what stands before a name that is handed on or assigned
+_FAR = 300  # characters that are looked at before a name
+
+
+class Users:
+    """The files of a project that have to be parsed to find the uses of surfaces: most that mention one only annotate or import it."""
+
+    def __init__(self, project: Project, finder: Finder, candidates: Candidates) -> None:
+        self.project, self.finder, self.candidates = project, finder, candidates
+
+    @cached_property
+    def derived(self) -> dict[str, None]:
+        """Names of the project's classes that derive from a surface, of those in files that mention one."""
+        found: dict[str, None] = {}
+        mentioning, seen = set(self.candidates.names), set[str]()
+        words, new = set[str](), set(self.candidates.words)  # what a base can be called
+        while new:
+            words |= new
+            files = {name for word in new for name in self.project.deriving(word)} & mentioning - seen
+            seen |= files
+            made = [word for name in sorted(files) for part in self.project.programs(name) for word in self.finder.derived(part)]
+            found.update(dict.fromkeys(made))
+            new = {*made, *self._renamed(new)} - words
+        return found
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The files, in order."""
+        found = {name for name in self.candidates.names if self._uses(name, self.candidates.search)}
+        if self.derived:
+            words = Words(self.derived)
+            found |= {name for name in self.project.names if self._uses(name, words)}
+        found |= {name for word in (*self.candidates.words, *self.derived) for name in self.project.deriving(word)}
+        return sorted(found)
+
+    def _renamed(self, words: set[str]) -> set[str]:
+        """The other names that files which mention a surface give to one of the words."""
+        search, found = Words(words), set[str]()
+        for name in self.candidates.names:
+            data = self.project.data(name)
+            if any(name.endswith(NOTEBOOK) or _is_renamed(data, start, end) for _, start, end in search.places(data)):
+                for module in self.project.programs(name):
+                    found |= aliases(module, words)
+        return found
+
+    def _uses(self, name: str, words: Words) -> bool:
+        data = self.project.data(name)
+        places = words.places(data)
+        if name.endswith(NOTEBOOK):
+            return next(places, None) is not None
+        return any(_CALLED.match(data, end) or _is_renamed(data, start, end) for _, start, end in places)
+
+
+def _is_renamed(data: bytes, start: int, end: int) -> bool:
+    """Whether a name that stands at a place is imported under another one, or assigned or handed on without being called."""
+    if _RENAMED.match(data, end):
+        return True
+    before = _NAMED.search(data, max(start - _FAR, 0), start)
+    return before is not None and (before[0][:1] == b"(" or _ENDED.match(data, end) is not None)
