@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ddp_codemod.entries.model import Open, Piece
 from ddp_codemod.entries.survey import Entry
 from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason
-from ddp_codemod.rules.limits import Limits, says_ignore
+from ddp_codemod.rules.limits import Limits, ignored_within, says_ignore
 from ddp_codemod.rules.model import Fix
 
 
@@ -23,12 +23,13 @@ class Planned(Struct, frozen=True):
 
 
 def planned(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequence[Edit]) -> Planned:
-    """The entries but for those whose line, or the project, says that they are to be left alone."""
+    """The entries but for those of which a line, or the project, says that it is to be left alone: half an entry would not run."""
     heeded, ignored = [], 0
     for entry in entries:
         module = entry.start.module
         said = says_ignore(module, module.place(entry.start.node).start, fix.id)
-        if said or limits.scope.ignores_in(module.name, {fix.id}):
+        touched = any(ignored_within(piece.module, piece.start, piece.end, fix.id) for piece in entry.pieces)
+        if said or touched or limits.scope.ignores_in(module.name, {fix.id}):
             ignored += 1
         else:
             heeded.append(entry)

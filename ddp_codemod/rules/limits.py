@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.parse.tree import Tree
+from ddp_codemod.parse.tree import Tree, place_of
 from ddp_codemod.rules.decisions import places_of
 from ddp_codemod.rules.finding import Finding, NewText
 from ddp_codemod.sites.project import is_under
@@ -51,8 +51,10 @@ class Limits(Struct, frozen=True):
 
     def heed(self, finding: Finding) -> Finding | None:
         """The finding; None where its line says that it is to be left alone, or the project says so for its file."""
-        marked: list[tuple[Tree, int]] = [(finding.use.module, place.start) for place in places_of(finding)]
-        marked += [(change.leaf.module, change.leaf.place.start) for change in finding.changes if isinstance(change, NewText)]
+        marked: list[tuple[Tree, int]] = [(finding.use.module, at) for at in _lines_of(finding)]
+        for change in finding.changes:
+            if isinstance(change, NewText):
+                marked += [(change.leaf.module, at) for at in (change.leaf.place.start, change.leaf.place.end)]
         if any(says_ignore(tree, offset, finding.rule) for tree, offset in marked):
             return None
         idents = {finding.use.surface.id, finding.rule or ""}
@@ -62,6 +64,16 @@ class Limits(Struct, frozen=True):
         return None if finding.at and not at else replace(finding, at=at)
 
 
+def _lines_of(finding: Finding) -> Iterator[int]:
+    """Offsets in the lines that an edit of the finding can touch: where its value and its call begin and end, and where an argument is added."""
+    module, call = finding.use.module, finding.use.call
+    for place in places_of(finding):
+        yield from (place.start, place.end)
+    if isinstance(call, ast.Call):
+        for last in (*call.args[-1:], *call.keywords[-1:]):
+            yield place_of(module, last).end
+
+
 def says_ignore(tree: Tree, offset: int, rule: str | None) -> bool:
     """Whether a comment at the end of the line says so."""
     start, end = tree.source.line_span(offset)
@@ -69,6 +81,16 @@ def says_ignore(tree: Tree, offset: int, rule: str | None) -> bool:
         named = said.group(1)
         if named is None or rule in re.split(r"[,\s]+", named):
             return not isinstance(tree, Module) or not _in_string(tree, said.start())
+    return False
+
+
+def ignored_within(tree: Tree, start: int, end: int, rule: str) -> bool:
+    """Whether a comment says so at the end of any line of a span."""
+    at = start
+    while at < end:
+        if says_ignore(tree, at, rule):
+            return True
+        at = tree.source.line_span(at)[1]
     return False
 
 
