@@ -35,6 +35,7 @@ from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
+from ddp_codemod.rules.match_chosen import match_chosen
 from ddp_codemod.rules.match_environment import match_environment
 from ddp_codemod.rules.match_files import match_files
 from ddp_codemod.rules.match_handler import match_handler
@@ -219,7 +220,7 @@ class Run:
             if parameter.role == "backend":
                 if parameter.add == "handler":
                     return match_handler(self.context, use, parameter, fix)
-                match = match_object if parameter.add == "object" else match_backend
+                match = {"object": match_object, "variable": match_chosen}.get(parameter.add, match_backend)
                 finding = match(self.context, use, parameter, fix)
                 if finding is None:
                     return None

@@ -27,6 +27,8 @@ STAGES = [
         "ddp_codemod",
         "ddp_codemod.model",
         "ddp_codemod.messages",
+        "ddp_codemod.rules.entry",
+        "ddp_codemod.rules.objects",
         "ddp_codemod.rules.model",
         "ddp_codemod.rules.idioms",
         "ddp_codemod.rules.packages",

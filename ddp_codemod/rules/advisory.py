@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from ddp_codemod.rules.model import Name, RuleEntry, When
+from ddp_codemod.rules.entry import Name, RuleEntry, When
 
 
 class Pattern(RuleEntry, frozen=True, kw_only=True):

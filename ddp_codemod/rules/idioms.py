@@ -2,7 +2,8 @@
 
 import msgspec
 
-from ddp_codemod.rules.model import FactValue, Name, RuleEntry
+from ddp_codemod.rules.entry import Name, RuleEntry
+from ddp_codemod.rules.model import FactValue
 
 
 class Alias(RuleEntry, frozen=True, kw_only=True):

@@ -12,7 +12,8 @@ from msgspec import Struct, field
 from ddp_codemod.kept import kept
 from ddp_codemod.rules.advisory import Advice, AdviceFile
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
-from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile, TextObject
+from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile
+from ddp_codemod.rules.objects import TextObject
 from ddp_codemod.rules.packages import Machines, Package, PackageFile
 from ddp_codemod.rules.processes import Processes
 from ddp_codemod.rules.signature import DiagnosticFile, Hint, Signature

@@ -12,7 +12,9 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of
-from ddp_codemod.rules.model import Fix, Parameter, TextObject
+from ddp_codemod.rules.match_chosen import by_variable, has_part, names_object
+from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.rules.objects import TextObject
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
@@ -24,12 +26,20 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     if use.own_init:
         return None  # what it hands on is a call of its own
     argument, leaves = leaves_of(context, use, parameter)
+    chosen = parameter.objects.chosen
+    if chosen is not None and has_part(context, use):
+        return None  # that is a site of its own
+    if chosen is not None and names_object(context, use, chosen):
+        return by_variable(context, use, parameter, chosen, fix)
     named = [(leaf, found) for leaf in leaves if (found := _named(context, use.module.name, parameter, leaf.value))]
     if not named and _picks_itself(context, use, parameter, leaves):
         automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
         named = [(leaf, automatic) for leaf in leaves if automatic is not None]
     if not named:
         return None
+    if chosen is not None and _elsewhere(context, use, parameter) is None:
+        if chosen.when and context.versions.holds(chosen.when, use.module.name, asks=False) is True:
+            return by_variable(context, use, parameter, chosen, fix)
     choice = context.platform.backend
     made = start(
         context, use, parameter, argument, [replace(leaf, value=Known(choice.default)) for leaf, _ in named], [choice.default]

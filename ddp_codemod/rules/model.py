@@ -3,16 +3,10 @@
 Annotations are no texts here and in the modules beside it: msgspec would have to evaluate each of them at every start.
 """
 
-from typing import Annotated, Literal, Union
+from typing import Literal, Union
 
-import msgspec
-
-Name = Annotated[str, msgspec.Meta(min_length=1)]
-When = dict[Name, Name]  # versions by package (rules/versions.toml): {torch = ">=2.8"}; see rules/versions.py
-
-
-class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of rule data."""
+from ddp_codemod.rules.entry import Name, RuleEntry, When
+from ddp_codemod.rules.objects import Chosen, Objects, TextObject
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
@@ -53,27 +47,6 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
     default: str = "None"  # source text of what leaving the keyword out means
 
 
-class TextObject(RuleEntry, frozen=True, kw_only=True):
-    """A text that a parameter takes in place of an object: the object is of a surface's class, with these arguments."""
-
-    table: Name
-    text: Name
-    surface: Name
-    arguments: dict[Name, bool | int | str] = {}
-    when: When = {}
-
-
-class Objects(RuleEntry, frozen=True, kw_only=True):
-    """A parameter that takes an object or a text for it."""
-
-    table: Name  # of the texts: the objects of rule data with this name
-    module: Name  # the objects are imported from here
-    automatic: Name  # the text that the framework takes where there are several devices and it has the choice
-    open: tuple[str, ...] = ()  # texts that leave it the choice
-    several: tuple[Name, ...] = ()  # keywords that count devices: with more than one the choice is ``automatic``
-    elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
-
-
 class Parameter(RuleEntry, frozen=True, kw_only=True):
     """A parameter of a surface that the tool follows."""
 
@@ -84,13 +57,14 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
     omitted_value: str | None = None
-    add: Literal["keyword", "handler", "object", "never"] = "keyword"  # how a value is given where it was left out
+    add: Literal["keyword", "handler", "object", "variable", "never"] = "keyword"  # how a value is given where it was left out
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
     # Platforms on which it is not known what leaving it out gives: listed for review there.
     open_on: tuple[Name, ...] = ()
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
+    chosen: Chosen | None = None  # with add = "variable": the environment chooses it
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from ddp_codemod.rules.model import Name, RuleEntry
+from ddp_codemod.rules.entry import Name, RuleEntry
 
 
 class Package(RuleEntry, frozen=True, kw_only=True):

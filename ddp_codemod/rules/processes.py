@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from ddp_codemod.rules.model import Name, RuleEntry
+from ddp_codemod.rules.entry import Name, RuleEntry
 
 Role = Literal["start", "wrap", "skip", "gather", "answer", "sampler", "launch", "strategy", "harmless", "bound", "alone"]
 

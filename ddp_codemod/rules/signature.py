@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ddp_codemod.rules.model import Name, RuleEntry
+from ddp_codemod.rules.entry import Name, RuleEntry
 from ddp_codemod.rules.pattern import anchors
 
 
