@@ -42,6 +42,7 @@ from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_object import match_object
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.rules.repeats import said_once
 from ddp_codemod.rules.switches import switches
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.candidates import Candidates
@@ -129,7 +130,7 @@ class Run:
 
     def survey(self) -> Survey:
         """Everything that the run finds."""
-        findings = [finding for use in self._uses() for finding in self._match(use)]
+        findings = list(said_once(finding for use in self._uses() for finding in self._match(use)))
         found = match_files(self.context, self.finder, self._wanted(), self.limits.admits)
         findings += [finding for made in found for finding in self._heeded(made)]
         rules = tuple(fix.id for fix in self._wanted())
@@ -227,6 +228,7 @@ class Run:
                 needed = self.options.platform.required_import
                 # a file that knows the module imports it where it wants to
                 wanted = finding.action is Action.EDIT and needed is not None and needed not in use.module.source.text
+                wanted = wanted and not use.own_init  # what the class hands on is a call of its own
                 return replace(finding, required_import=needed) if wanted else finding
         return None
 

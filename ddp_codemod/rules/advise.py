@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from ddp_codemod.model import MISSING_NAME, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
+from ddp_codemod.rules.left_behind import left_behind
+from ddp_codemod.rules.model import Warning_
 from ddp_codemod.rules.switches import is_backend
 from ddp_codemod.rules.tied import tied
+from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.scopes import scope_of
 
@@ -25,6 +29,7 @@ def advise(
     yield from _unheeded(context, findings)
     yield from _missing_imports(context, finder, writable)
     yield from tied(context, findings, edits, writable)
+    yield from left_behind(context, findings, writable)
 
 
 def _warnings(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
@@ -40,6 +45,8 @@ def _warnings(context: Context, findings: Sequence[Finding], writable: Writable)
             continue
         text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
         places = [where for finding in about if (where := _wrapped_beside(context, finding, warning.when_wraps, writable))]
+        if not places and warning.when_wraps and not any(_wrapped_near(context, one, warning) for one in about):
+            continue
         for at, row in dict.fromkeys(places) or {("", 0): None}:
             yield Advisory(at, row, warning.id, Reason.of("platform-warning", **text))
 
@@ -66,14 +73,54 @@ def _wrapped_beside(
     module, made = finding.use.module, finding.use.call
     if not isinstance(module, Module) or not isinstance(made, ast.AST) or not writable(module.name):
         return None
-    calls = (call for found in calls_of(module).values() for call in found if wrappers and call.keywords)
-    for call in calls:
-        if scope_of(module, call) is not scope_of(module, made):
-            continue
+    if any(scope_of(module, call) is scope_of(module, made) for call in _wraps(context, module, wrappers)):
+        return module.name, module.source.position(module.place(finding.argument or made).start)[0]  # type: ignore[arg-type]
+    return None
+
+
+def _wrapped_near(context: Context, finding: Finding, warning: Warning_) -> bool:
+    """Whether the file that makes a group, or one that imports it, hands models on a device to one of the wrappers."""
+    module, project = finding.use.module, context.tracer.resolver.project
+    if not isinstance(module, Module):
+        return False
+    if _wraps_on_a_device(context, module, warning):
+        return True
+    words = {name.rpartition(".")[2] for name in warning.when_wraps}
+    naming = set(project.mentioning(PurePosixPath(module.name).stem))
+    near = sorted({name for word in words for name in project.mentioning(word)} & naming)
+    others = (other for name in near for other in project.programs(name))
+    return any(_imports(context, other, module) and _wraps_on_a_device(context, other, warning) for other in others)
+
+
+def _wraps_on_a_device(context: Context, module: Module, warning: Warning_) -> bool:
+    if next(_wraps(context, module, warning.when_wraps), None) is not None:
+        return True
+    if not any(word in module.source.text for word in warning.when_words):
+        return False
+    last = {name.rpartition(".")[2] for name in warning.when_wraps}
+    called = (call for word in last | aliases(module, last) for call in calls_of(module).get(word, ()))
+    return any(set(context.tracer.resolver.names(module, call.func)) & set(warning.when_wraps) for call in called)
+
+
+def _wraps(context: Context, module: Module, wrappers: Mapping[str, str]) -> Iterator[ast.Call]:
+    """The calls of a file that hand a wrapper a value for its keyword."""
+    for call in (call for found in calls_of(module).values() for call in found if wrappers and call.keywords):
         asked = {wrappers[name] for name in context.tracer.resolver.names(module, call.func) if name in wrappers}
         if any(keyword.arg in asked and not _is_none(keyword.value) for keyword in call.keywords):
-            return module.name, module.source.position(module.place(finding.argument or made).start)[0]  # type: ignore[arg-type]
-    return None
+            yield call
+
+
+def _imports(context: Context, module: Module, wanted: Module) -> bool:
+    """Whether a file imports another of the project, or something from it."""
+    project = context.tracer.resolver.project
+    for node in module.nodes.get(ast.ImportFrom, ()):
+        assert isinstance(node, ast.ImportFrom)
+        top = "." * node.level + (node.module or "")
+        under = [f"{top}.{alias.name}" if node.module else top + alias.name for alias in node.names]
+        if any(project.find(dotted, module) is wanted for dotted in (top, *under)):
+            return True
+    plain = (alias for node in module.nodes.get(ast.Import, ()) if isinstance(node, ast.Import) for alias in node.names)
+    return any(project.find(alias.name, module) is wanted for alias in plain)
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -82,6 +129,8 @@ def _is_none(node: ast.expr) -> bool:
 
 def _outcomes(finding: Finding) -> set[str]:
     """The backends that a site has once the edits are made."""
+    if finding.reason.key == "keep-unreachable":
+        return set()
     edited = {change.text for change in finding.changes if isinstance(change, (NewObject, NewText))}
     if finding.action is not Action.KEEP or not is_backend(finding):
         return edited

@@ -14,6 +14,7 @@ from ddp_codemod.origins.members import look_up
 from ddp_codemod.origins.spreads import at_position
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
+from ddp_codemod.rules.elsewhere import said_of_object
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.hardware import for_other_hardware
 from ddp_codemod.rules.model import Fix, Parameter
@@ -55,16 +56,16 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
         return None
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
-    never = unreachable(context, use)
+    left_out = all(leaf.kind == OMITTED for leaf in leaves)
+    never = unreachable(context, use) or (said_of_object(context, use) if left_out else None)
     if never is not None:
         return made.keep(never)
-    if platform.id in parameter.open_on and all(leaf.kind == OMITTED for leaf in leaves):
+    if platform.id in parameter.open_on and left_out:
         if use.own_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
-        reason = Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
-        return made.review(fix.id, reason)
+        return made.review(fix.id, _open_reason(context, parameter))
     decided = decide(context, made, parameter, fix)
-    if decided.action is Action.KEEP and parameter.needs_plugin and all(leaf.kind == OMITTED for leaf in leaves):
+    if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
         needed = platform.required_import
         if needed is not None and not context.tracer.resolver.project.mentioning(needed):
             choice = {"value": platform.backend.default, "needed": needed}
@@ -98,6 +99,8 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         reason = _edit_reason(context, made, parameter, changes[0], len(changes))
         if any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes):
             safe = False  # torch is asked about a device, which may be another than the platform's
+        if platform.id in parameter.named_on and any(map(_was_left_out, changes)):
+            safe = False  # what the framework would pick by itself is not known
         if any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
         elif _default_wrong(context) and any(isinstance(leaf.value, Default) for leaf in _untouched(made, changes)):
@@ -114,7 +117,8 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     changes: list[Change] = []
     blocked: Reason | None = None
     choice = context.platform.backend
-    default_wrong = _default_wrong(context)
+    default_open = context.platform.id in parameter.named_on
+    default_wrong = default_open or _default_wrong(context)
     for leaf in leaves:
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
@@ -131,7 +135,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
             if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == "literal":
                 changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
-                blocked = blocked or _default_reason(context)
+                blocked = blocked or (_open_reason(context, parameter) if default_open else _default_reason(context))
         elif isinstance(value, Default):
             if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
                 changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
@@ -172,6 +176,18 @@ def may_clash(change: Change) -> bool:
     return isinstance(change, NewKeyword) and any(keyword.arg is None for keyword in change.call.keywords)
 
 
+def _was_left_out(change: Change) -> bool:
+    """Whether a change gives a value that nobody gave; None, written out, is none."""
+    if isinstance(change, NewText):
+        return isinstance(change.leaf.value, Known) and change.leaf.value.value is None
+    return isinstance(change, NewKeyword)
+
+
+def _open_reason(context: Context, parameter: Parameter) -> Reason:
+    platform = context.platform
+    return Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
+
+
 def _default_reason(context: Context) -> Reason:
     platform = context.platform
     default, wanted = platform.backend.default, platform.backend.wanted
@@ -192,6 +208,9 @@ def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
 def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
     platform = context.platform
     common = {"platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    named = platform.id in parameter.named_on and _was_left_out(first)
+    if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
+        return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
     if isinstance(first, NewText):
         common |= {"value": text_of(context, first.leaf, parameter), "wanted": first.text}
         if first.leaf.node is made.argument or first.leaf.outer is made.argument:
@@ -200,7 +219,7 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
     common |= {"parameter": parameter.name, "value": platform.backend.default, "wanted": platform.backend.wanted}
     if isinstance(first, NewKeyword) and first.call is not made.use.call:
         line = first.module.source.position(first.module.place(first.call).start)[0]
-        return Reason.of("edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
+        return Reason.of("edit-named-base" if named else "edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
     return Reason.of("edit-omitted", **common)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.rules.elsewhere import said_by
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of
 from ddp_codemod.rules.match_chosen import by_variable, has_part, names_object
@@ -37,14 +38,15 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
         named = [(leaf, automatic) for leaf in leaves if automatic is not None]
     if not named:
         return None
-    if chosen is not None and _elsewhere(context, use, parameter) is None:
+    elsewhere = said_by(context, use.module, use.call, parameter.objects.elsewhere)
+    if chosen is not None and elsewhere is None:
         if chosen.when and context.versions.holds(chosen.when, use.module.name, asks=False) is True:
             return by_variable(context, use, parameter, chosen, fix)
     choice = context.platform.backend
     made = start(
         context, use, parameter, argument, [replace(leaf, value=Known(choice.default)) for leaf, _ in named], [choice.default]
     )
-    never = unreachable(context, use) or _elsewhere(context, use, parameter)
+    never = unreachable(context, use) or elsewhere
     if never is not None:
         return made.keep(never)
     if choice.default in choice.works:
@@ -117,16 +119,6 @@ def _picks_itself(context: Context, use: Use, parameter: Parameter, leaves: Sequ
             if (isinstance(many, int) and many > 1) or (isinstance(many, tuple) and len(many) > 1):
                 return True
     return False
-
-
-def _elsewhere(context: Context, use: Use, parameter: Parameter) -> Reason | None:
-    """Why the group is for other devices than the platform's own, if a keyword says so (``accelerator="cpu"``)."""
-    assert parameter.objects is not None
-    for keyword in use.call.keywords:
-        value = context.facts.fold(use.module, keyword.value) if keyword.arg in parameter.objects.elsewhere else None
-        if isinstance(value, Known) and keyword.arg and value.value in parameter.objects.elsewhere[keyword.arg]:
-            return Reason.of("keep-object-elsewhere", text=f'{keyword.arg}="{value.value}"')
-    return None
 
 
 def _blocked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ddp_codemod.model import Reason
+from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.pieces import pieces, written_head
@@ -39,6 +39,9 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
+    if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
+        call = use.module.source.position(use.module.place(use.call).start)[0]
+        return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
     if "store" in roles and use.argument(roles["store"]) is not None:
         return _match_store(context, use, roles["store"], fix, made)
     return _match_url(context, use, parameter, fix, made)

@@ -60,8 +60,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     add: Literal["keyword", "handler", "object", "variable", "never"] = "keyword"  # how a value is given where it was left out
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
-    # Platforms on which it is not known what leaving it out gives: listed for review there.
-    open_on: tuple[Name, ...] = ()
+    # Platforms on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
+    named_on: tuple[Name, ...] = ()
+    open_on: tuple[Name, ...] = ()  # ... or, where that alone may not do, it is listed for review
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     chosen: Chosen | None = None  # with add = "variable": the environment chooses it
@@ -136,8 +137,10 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
 
     id: Name
     when_backend: Name  # a site comes out, or is edited to, this backend
-    # Only for default groups, and said at one whose function calls this with this keyword (DDP, device_ids).
+    # Only for default groups, and said at one whose function calls this with this keyword (DDP, device_ids); for the project as a
+    # whole where the file, or one that imports it, does so or calls it and has one of the words.
     when_wraps: dict[str, str] = {}
+    when_words: tuple[Name, ...] = ()
     when: When = {}  # not where this does not hold for any version that the project admits
     message: str
     message_zh: str = ""  # here and elsewhere: without it the Chinese reader gets the English
