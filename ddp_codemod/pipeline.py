@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -57,6 +58,7 @@ from ddp_codemod.versions import Stated
 
 SUFFIXES = (".py", ".ipynb")
 LAUNCHERS = (*NAMES, *WINDOWS, *(suffix.upper() for suffix in WINDOWS))
+DEEPEST = (None, 250, 60, 30)  # levels of the trees that are looked into: fewer where a stage did not come to the end of one
 Progress = Callable[[str, int, int], None]
 
 
@@ -79,7 +81,7 @@ class Options(Struct, frozen=True):
 class Run:
     """One survey of one project."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, deepest: int | None = None) -> None:
         paths = [Path(_absolute(path)) for path in options.paths]
         self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
         platform, rules = options.platform, options.rules
@@ -95,6 +97,7 @@ class Run:
         named = list(walk(self.root, others, (), links.setdefault))
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
         self.project = Project(self.root, [*project_files, *named], tops, configs, launchers)
+        self.project.deepest = deepest
         under = tuple(_name(path, self.root) for path in paths)
         files = frozenset(name for name in under if (self.root / name).is_file())
         self.limits = Limits(under, files, options.scope, dict(self._led(links)))
@@ -252,7 +255,10 @@ def survey(options: Options) -> Survey:
     collecting = gc.isenabled()
     gc.disable()  # a tree is millions of objects, none of them garbage before the end: looking for some takes twice the parser's time
     try:
-        return Run(options).survey()
+        for deepest in DEEPEST[:-1]:
+            with suppress(RecursionError):
+                return Run(options, deepest).survey()
+        return Run(options, DEEPEST[-1]).survey()
     finally:
         if collecting:
             gc.enable()

@@ -22,6 +22,7 @@ from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
 
+MAX_STEPS, FEW_STEPS = 3_000, 200  # of one trace; ways multiply where a name is set many times from itself
 TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods that leave a name the same name
 
 
@@ -33,6 +34,8 @@ class Tracer:
         self.idioms = rules.idioms
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = Composed(resolver.project, resolver, entries)
+        self._steps, self._open = 0, False  # taken in the trace that is open
+        self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
@@ -56,9 +59,29 @@ class Tracer:
         """All leaves of an expression, each once; [] where it can only come from itself."""
         way = way or Way()
         key = (id(node), id(way.frame))
-        if key in way.seen or len(way.hops) > MAX_HOPS:
+        if key in way.seen:
             return []
+        if len(way.hops) > MAX_HOPS:
+            again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
+            return [] if again else [self.unknown(module, node, way, "why-too-far")]
+        if not self._open:
+            return self._outermost(module, node, way, key)
+        self._steps += 1
+        if self._steps > self._most:
+            return [self.unknown(module, node, way, "why-too-far")]
         return list(self._trace(module, node, replace(way, seen=way.seen | {key})))
+
+    def _outermost(self, module: Module, node: ast.expr, way: Way, key: tuple[int, int]) -> list[Leaf]:
+        """A trace that no other waits for: what nests too deep, or leads on without end, is not known."""
+        self._steps, self._open = 0, True
+        try:
+            return list(self._trace(module, node, replace(way, seen=way.seen | {key})))
+        except RecursionError:
+            return [self.unknown(module, node, way, "why-too-far")]
+        finally:
+            self._open = False
+            if self._steps > self._most:
+                self._most = max(FEW_STEPS, self._most // 2)
 
     def unknown(self, module: Module, node: ast.AST, way: Way, key: str, **args: object) -> Leaf:
         """A leaf whose value is not known, and why."""

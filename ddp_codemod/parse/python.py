@@ -55,12 +55,14 @@ class Module(Struct, eq=False):
         return at
 
 
-def parse(source: Source) -> Module | Skipped:
-    """Parse a file; one that this Python cannot read is skipped by name with what to do about it."""
+def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
+    """Parse a file; one that this Python cannot read, or that nests deeper, is skipped by name with what to do about it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
             tree = ast.parse(source.text)
+        if deepest is not None and nests_deeper(tree, deepest):
+            return Skipped(source.name, Reason.of("skipped-parser", why="RecursionError"))
         return _index(source, tree)
     except SyntaxError as why:
         if PYTHON_2.search(source.text):
@@ -71,6 +73,14 @@ def parse(source: Source) -> Module | Skipped:
         return Skipped(source.name, reason)
     except (ValueError, RecursionError, MemoryError) as why:
         return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
+
+
+def nests_deeper(tree: ast.AST, levels: int) -> bool:
+    """Whether a tree has more levels."""
+    row = [tree]
+    for _ in range(levels):
+        row = [child for node in row for child in ast.iter_child_nodes(node)]
+    return bool(row)
 
 
 def _index(source: Source, tree: ast.Module) -> Module:

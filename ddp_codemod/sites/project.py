@@ -50,6 +50,7 @@ class Project(Texts):
         # what an import can begin with, if it means the project
         self._importable = {part for name in self.names for part in name.removesuffix(".py").split("/")}
         self._tops = frozenset(framework_tops)
+        self.deepest: int | None = None  # levels of a tree; a file with more is skipped
 
     def cut_off(self, name: str) -> None:
         """Name a file of which only the start is looked at."""
@@ -65,8 +66,9 @@ class Project(Texts):
             if isinstance(made, Source):
                 self._sources[name] = made
                 own, *others = made.views() if isinstance(made, NotebookSource) else [made]
-                made = parse(own)
-                self._programs[name] = tuple(part for view in others if isinstance(part := parse(view), Module))
+                made = parse(own, self.deepest)
+                programs = (parse(view, self.deepest) for view in others)
+                self._programs[name] = tuple(part for part in programs if isinstance(part, Module))
             if isinstance(made, Skipped):
                 self.skipped[name] = made
                 self._modules[name] = None
