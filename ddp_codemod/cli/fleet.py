@@ -12,7 +12,7 @@ import click
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, INTERRUPTED, Failure, fail
 from ddp_codemod.cli.options import Settings, fleet_options
-from ddp_codemod.cli.run import known_rules, load_rules
+from ddp_codemod.cli.run import given_versions, known_rules, load_rules
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
 from ddp_codemod.model import Reason
@@ -77,6 +77,7 @@ def command(
     console = Console(settings.lang, settings.color, settings.quiet)
     rules = load_rules(settings.folders)
     known_rules(settings.rules, rules)
+    given_versions(settings, rules)
     if settings.platform is not None:
         from ddp_codemod.cli.platform import known_platform
 
@@ -109,6 +110,7 @@ def command(
 def _read(settings: Settings, console: Console, name: str, rules: Rules, here: bool) -> Listing:
     """Read the list. Raises Failure that names each wrong line and what was expected there."""
     from ddp_codemod.fleet.listing import Reader
+    from ddp_codemod.fleet.model import Entry
 
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -119,7 +121,11 @@ def _read(settings: Settings, console: Console, name: str, rules: Rules, here: b
     except OSError as why:
         raise fail("fleet-list-unreadable", path=name, why=why.strerror or why) from None
     base = Path.cwd() if name == "-" else Path(name).absolute().parent
-    reader = Reader(base, settings.platform, settings.rules, rules.platforms, rules.fixes, here)
+    default = Entry(
+        repository="", platform=settings.platform or "", rules=settings.rules, style=settings.style, env_in=settings.env_in,
+        torch_version=settings.torch_version, unsafe=settings.unsafe,
+    )  # fmt: skip
+    reader = Reader(base, default, rules.platforms, rules.fixes, here)
     listing = reader.read(lines)
     if listing.wrong:
         told = [f"{name}:{wrong.line}: {render(wrong.reason, settings.lang)}" for wrong in listing.wrong[:_SHOWN]]

@@ -103,7 +103,7 @@ def _work(asked: Asked) -> Work:
     folders = tuple(rule_files(folder) for folder in settings.folders)
     return Work(
         out=str(asked.out), token=secrets.token_hex(8), version=__version__, rules=rules_digest(folders), folders=folders,
-        unsafe=settings.unsafe, lang=settings.json_lang, page_lang=settings.lang, limits=asked.limits, again=asked.again,
+        lang=settings.json_lang, page_lang=settings.lang, limits=asked.limits, again=asked.again,
     )  # fmt: skip
 
 

@@ -145,8 +145,8 @@ def patch_options(function: F) -> F:
 
 def fleet_options(function: F) -> F:
     """Give ``fleet`` those options of what reads projects that mean something for many."""
-    platform, rule, folders, _, unsafe, strict, *_ = _SURVEY
-    return _settings(function, (platform, rule, folders, unsafe, strict, _PLAIN_FORMAT, _QUIET, _COLOR, LANG))
+    other = {_SURVEY_FORMAT: _PLAIN_FORMAT, _VERBOSE: None}
+    return _settings(function, tuple(one for each in _SURVEY if (one := other.get(each, each)) is not None))
 
 
 def talk_options(function: F) -> F:

@@ -43,7 +43,8 @@ def _words(entry: Entry) -> list[str]:
 
 def result_name(entry: Entry, work: Work, commit: str) -> str:
     """The folder of one result, relative to the folder of all."""
-    asked = repr((work.rules, entry.platform, sorted(entry.rules), work.unsafe, work.lang, work.page_lang))
+    how = (entry.platform, sorted(entry.rules), entry.style, entry.env_in, entry.torch_version, entry.unsafe)
+    asked = repr((work.rules, how, work.lang, work.page_lang))
     return f"{place_name(entry)}/{commit.removeprefix(FILES)[:12]}-{entry.platform}-{_hex(asked.encode())[:12]}-{work.version}"
 
 

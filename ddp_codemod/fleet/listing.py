@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from ddp_codemod.fleet.model import Entry
+from ddp_codemod import versions
+from ddp_codemod.fleet.model import PLACES, STYLES, Entry
 from ddp_codemod.messages import text
 from ddp_codemod.model import Reason
 
 SCHEMES = ("https", "ssh", "file", "http")
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:[^:\s]")
 _REF = re.compile(r"[^\s~^:?*\[\\\x00-\x1f\x7f-]((?!\.\.|@\{)[^\s~^:?*\[\\\x00-\x1f\x7f])*")
-_KEYS = {"repository": str, "platform": str, "ref": str, "rules": list}
+_KEYS: dict[str, Any] = {
+    "repository": str, "platform": str, "ref": str, "rules": list, "style": str, "env_in": str, "torch_version": str, "unsafe": bool,
+}  # fmt: skip
+_EXPECTED = {str: '"TEXT"', list: '["ID", ...]', bool: "true"}
 
 
 @dataclass(frozen=True)
@@ -41,15 +46,14 @@ class Reader:
     """What a line may speak of, and what it means where it does not say so."""
 
     base: Path  # where relative paths start
-    platform: str | None
-    rules: tuple[str, ...]
+    default: Entry  # how repositories are ported; without a platform where the command names none
     platforms: Collection[str]
     fixes: Collection[str]
     here: bool  # paths have to exist on this machine
 
     def read(self, lines: Iterable[str]) -> Listing:
         """The whole list."""
-        entries: dict[tuple[object, ...], Entry] = {}
+        entries: dict[Entry, Entry] = {}
         wrong: list[Wrong] = []
         repeated = 0
         for number, line in enumerate(lines, 1):
@@ -59,7 +63,7 @@ class Reader:
             made = self._line(said, number)
             if isinstance(made, Reason):
                 wrong.append(Wrong(number, made))
-            elif entries.setdefault((made.repository, made.platform, made.ref, made.rules), made) is not made:
+            elif entries.setdefault(replace(made, line=0), made) is not made:
                 repeated += 1
         return Listing(tuple(entries.values()), tuple(wrong), repeated)
 
@@ -74,19 +78,25 @@ class Reader:
             if key not in _KEYS:
                 return Reason.of("fleet-list-key", name=key, known=", ".join(_KEYS))
             if not isinstance(value, _KEYS[key]) or (key == "rules" and not all(isinstance(one, str) for one in value)):
-                return Reason.of("fleet-list-type", name=key, expected='["ID", ...]' if key == "rules" else '"TEXT"')
+                return Reason.of("fleet-list-type", name=key, expected=_EXPECTED[_KEYS[key]])
         return self._entry(values, number)
 
     def _entry(self, values: dict[str, object], number: int) -> Entry | Reason:
         place = self._place(str(values.get("repository", "")))
         if isinstance(place, Reason):
             return place
-        platform = values.get("platform", self.platform)
-        if platform is None:
+        given: Any = values.get("rules", ())
+        said: dict[str, Any] = {key: value for key, value in values.items() if key not in ("repository", "rules")}
+        rules = [*self.default.rules, *given]
+        made = replace(self.default, repository=place, line=number, **said, rules=tuple(dict.fromkeys(rules)))
+        return self._wrong(made) or made
+
+    def _wrong(self, made: Entry) -> Reason | None:
+        """What cannot be used of an entry."""
+        if not made.platform:
             return Reason.of("fleet-list-no-platform")
-        given = values.get("rules", ())
-        rules = tuple(dict.fromkeys((*self.rules, *map(str, given if isinstance(given, list) else ()))))
-        for key, word, known in (("platform", str(platform), self.platforms), *(("rules", one, self.fixes) for one in rules)):
+        words = [("platform", made.platform, self.platforms), ("style", made.style, STYLES), ("env_in", made.env_in, PLACES)]
+        for key, word, known in (*words, *(("rules", one, self.fixes) for one in made.rules)):
             if word not in known:
                 near = get_close_matches(word, list(known), n=1)
                 hints = {
@@ -94,10 +104,14 @@ class Reader:
                     for suffix, lang in (("", "en"), ("_zh", "zh"))
                 }
                 return Reason.of("fleet-list-unknown", name=key, word=word, **hints)
-        ref = values.get("ref")
-        if ref is not None and not _REF.fullmatch(str(ref)):
-            return Reason.of("fleet-list-ref", ref=ref)
-        return Entry(place, str(platform), None if ref is None else str(ref), rules, number)
+        if made.ref is not None and not _REF.fullmatch(made.ref):
+            return Reason.of("fleet-list-ref", ref=made.ref)
+        if made.torch_version is not None:
+            try:
+                versions.given(made.torch_version, "", "")
+            except ValueError:
+                return Reason.of("fleet-list-version", word=made.torch_version)
+        return None
 
     def _place(self, said: str) -> str | Reason:
         scheme, found, rest = said.partition("://")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
+
+STYLES: tuple[Literal["pin", "portable"], ...] = ("pin", "portable")
+PLACES: tuple[Literal["python", "shell"], ...] = ("python", "shell")  # where environment rules set their variables
 
 
 class Trouble(str, Enum):
@@ -18,13 +22,17 @@ class Trouble(str, Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list."""
+    """A line of the list; where it does not say how to port the repository, as the command says."""
 
     repository: str  # a URL, or an absolute path
     platform: str
     ref: str | None = None
     rules: tuple[str, ...] = ()
     line: int = 0
+    style: str = STYLES[0]
+    env_in: str = PLACES[0]
+    torch_version: str | None = None
+    unsafe: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,6 @@ class Work:
     version: str
     rules: str  # digest of the rule data
     folders: tuple[tuple[tuple[str, str], ...], ...]  # the user's own rule data: for each folder (name, text)
-    unsafe: bool
     lang: str  # of JSON and pull-request text
     page_lang: str
     limits: Limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from ddp_codemod.discover.config import Config, ConfigError, check, read
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.edits.units import Unit, units
-from ddp_codemod.fleet.model import Count, Entry, Outcome, Trouble, Work
+from ddp_codemod.fleet.model import PLACES, STYLES, Count, Entry, Outcome, Trouble, Work
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action, Applicability, Decision, Survey
 from ddp_codemod.patch.gitdiff import git_diff
@@ -20,6 +21,7 @@ from ddp_codemod.report.json import dumps
 from ddp_codemod.report.markdown import pull_request
 from ddp_codemod.report.view import View, leading
 from ddp_codemod.rules.load import RuleError, Rules, load
+from ddp_codemod.versions import Stated, given
 from ddp_codemod.write.repository import blobs
 
 PATCH, JSON, TEXT, PAGE = "changes.patch", "report.json", "pull-request.md", "review.html"
@@ -46,10 +48,22 @@ def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome
     """Survey a work tree and render what is found; nothing in it is changed. Raises Unparseable."""
     config, rules = _configured(root, work, known)
     asked = tuple(dict.fromkeys((*config.rules, *entry.rules)))
-    found = survey(Options((root,), rules.platforms[entry.platform], rules, asked, root, scope=config.scope))
+    found = survey(
+        Options(
+            paths=(root,),
+            platform=rules.platforms[entry.platform],
+            rules=rules,
+            fixes=asked,
+            root=root,
+            style="portable" if entry.style == "portable" else "pin",
+            env_in="shell" if entry.env_in == "shell" else "python",
+            scope=config.scope,
+            versions=_versions(entry, rules),
+        )
+    )
     if not found.decisions and (unread := [one for one in found.skipped if one.candidate]):
         raise Unparseable(f"{unread[0].name}: {sentence(unread[0].reason, work.lang)}")
-    rendered = render(found, work.unsafe) if found.edits else Rendered((), (), (), ())
+    rendered = render(found, entry.unsafe) if found.edits else Rendered((), (), (), ())
     offer = _offer(found, rendered)
     after = offer.after if offer else {}
     names = dict.fromkeys((*(change.name for change in rendered.changes), *after))
@@ -58,14 +72,14 @@ def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome
     view = View(found, work.lang, Ink(False), root)
     files = {
         JSON: dumps(found, work.lang, (*made, *rendered.left, *rendered.failed_edits), (), rendered.failed),
-        TEXT: pull_request(view, rules, made, rendered.left, _command(entry, work)).encode("utf-8", "replace"),
+        TEXT: pull_request(view, rules, made, rendered.left, command(entry)).encode("utf-8", "replace"),
     }
     if rendered.changes:
         files[PATCH] = git_diff(rendered.changes, held)
     if offer:
         shown = View(found, work.page_lang, Ink(False), root)
         before = {name: held[name] for name in after if name in held}
-        files[PAGE] = page(Choices(shown, rules, offer.units, after, before, work.unsafe))
+        files[PAGE] = page(Choices(shown, rules, offer.units, after, before, entry.unsafe))
     outcome = Outcome(
         repository=entry.repository,
         platform=entry.platform,
@@ -122,11 +136,25 @@ def _whole(offered: list[Unit], rendered: Rendered) -> list[Unit]:
     return [unit for unit in offered if not any(id(edit) in broken for edit in unit.edits)]
 
 
-def _command(entry: Entry, work: Work) -> str:
+def _versions(entry: Entry, rules: Rules) -> dict[str, Stated]:
+    """The version of torch that the list knows."""
+    if entry.torch_version is None:
+        return {}
+    asked = (package.name for package in rules.packages.values() if package.asked)
+    return {name: given(entry.torch_version, name, "--torch-version") for name in asked}
+
+
+def command(entry: Entry) -> str:
     """The command that makes the same changes in a work tree of the repository."""
-    rules = [word for rule in entry.rules for word in ("--rule", rule)]
-    unsafe = ["--unsafe"] if work.unsafe else []
-    return " ".join(["ddp-codemod", "apply", ".", "--platform", entry.platform, *rules, *unsafe])
+    words = ["ddp-codemod", "apply", ".", "--platform", entry.platform]
+    for rule in entry.rules:
+        words += ["--rule", rule]
+    for name, value, usual in (
+        ("--torch-version", entry.torch_version, None), ("--env-in", entry.env_in, PLACES[0]), ("--style", entry.style, STYLES[0]),
+    ):  # fmt: skip
+        if value != usual:
+            words += [name, str(value)]
+    return shlex.join([*words, "--unsafe"] if entry.unsafe else words)
 
 
 def _counts(found: Survey, rules: Rules) -> tuple[Count, ...]:

@@ -37,7 +37,7 @@ def make(tmp_path: Path) -> Make:
 def work(tmp_path: Path) -> Work:
     """A run that keeps its results in ``out``, which nobody but the client sees."""
     return Work(
-        out=str(tmp_path / "out"), token="t", version=__version__, rules=rules_digest(()), folders=(), unsafe=False,
+        out=str(tmp_path / "out"), token="t", version=__version__, rules=rules_digest(()), folders=(),
         lang="en", page_lang="en", limits=Limits(seconds=60, cpu=60),
     )  # fmt: skip
 

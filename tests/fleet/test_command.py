@@ -76,6 +76,8 @@ def test_a_folder_with_other_things_in_it_is_not_written_to(tmp_path: Path, caps
     [
         (("--platform", "rocn"), "rocn"),
         (("--platform", "rocm", "--rule", "nccl-debugg"), "nccl-debug"),
+        (("--platform", "rocm", "--torch-version", "newest"), "--torch-version: newest is no version"),
+        (("--platform", "rocm", "--style", "portabel"), "portable"),
         (("--platform", "rocm", "--memory-limit", "much"), "--memory-limit: much is no size"),
         (("--platform", "rocm", "--memory-limit", "10M"), "the engine itself needs"),
     ],

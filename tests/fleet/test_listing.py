@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ PLATFORMS, FIXES = {"rocm", "windows"}, {"nccl-debug"}
 
 
 def read(*lines: str, base: Path = Path("/"), platform: str | None = "rocm", here: bool = False) -> Listing:
-    return Reader(base, platform, (), PLATFORMS, FIXES, here).read(lines)
+    return Reader(base, Entry("", platform or ""), PLATFORMS, FIXES, here).read(lines)
 
 
 def only(line: str) -> Entry:
@@ -51,6 +52,27 @@ def test_a_line_of_json_says_more() -> None:
     assert only(said) == Entry("https://e.org/a", "windows", "v1.0", ("nccl-debug",), 1)
 
 
+def test_a_line_says_how_to_port_or_else_the_command_does() -> None:
+    said = '{"repository": "https://e.org/b", "style": "pin", "env_in": "python", "torch_version": "2.1", "unsafe": false, "rules": []}'
+    default = Entry("", "rocm", None, ("nccl-debug",), style="portable", env_in="shell", torch_version="2.4", unsafe=True)
+    listing = Reader(Path("/"), default, PLATFORMS, FIXES, False).read(["https://e.org/a", said])
+    assert listing.wrong == ()
+    assert listing.entries == (
+        replace(default, repository="https://e.org/a", line=1),
+        Entry("https://e.org/b", "rocm", None, ("nccl-debug",), 2, torch_version="2.1"),
+    )
+
+
+def test_a_repository_is_done_once_for_each_way_of_porting() -> None:
+    listing = read(
+        "https://e.org/a",
+        '{"repository": "https://e.org/a", "style": "portable"}',
+        '{"repository": "https://e.org/a", "style": "pin"}',
+    )
+    assert [entry.style for entry in listing.entries] == ["pin", "portable"]
+    assert listing.repeated == 1
+
+
 def test_comments_blank_lines_and_windows_line_ends_are_passed_over() -> None:
     listing = read("\ufeff# all of ours\r\n", "\r\n", "   ", "https://e.org/a\r\n")
     assert [(entry.repository, entry.line) for entry in listing.entries] == [("https://e.org/a", 4)]
@@ -83,6 +105,13 @@ def test_a_repository_is_done_once_for_each_platform() -> None:
         ('{"platform": "rocm"}', "fleet-list-empty"),
         ('{"repository": "https://e.org/a", "platform": "rocn"}', "fleet-list-unknown"),
         ('{"repository": "https://e.org/a", "rules": ["nccl-debugg"]}', "fleet-list-unknown"),
+        ('{"repository": "https://e.org/a", "style": "portabel"}', "fleet-list-unknown"),
+        ('{"repository": "https://e.org/a", "env_in": "yaml"}', "fleet-list-unknown"),
+        ('{"repository": "https://e.org/a", "env-in": "shell"}', "fleet-list-key"),
+        ('{"repository": "https://e.org/a", "unsafe": "yes"}', "fleet-list-type"),
+        ('{"repository": "https://e.org/a", "unsafe": 1}', "fleet-list-type"),
+        ('{"repository": "https://e.org/a", "torch_version": 2.4}', "fleet-list-type"),
+        ('{"repository": "https://e.org/a", "torch_version": "newest"}', "fleet-list-version"),
         ('{"repository": "https://e.org/a", "ref": "-x"}', "fleet-list-ref"),
         ('{"repository": "https://e.org/a", "ref": "a b"}', "fleet-list-ref"),
         ('{"repository": "https://e.org/a", "ref": "a..b"}', "fleet-list-ref"),
