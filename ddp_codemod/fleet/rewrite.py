@@ -167,7 +167,7 @@ def _what(decision: Decision, rules: Rules) -> tuple[str, str, str]:
     roles: dict[str, str] = {parameter.name: parameter.role for parameter in surface.parameters} if surface else {}
     # a call of the project's own that hands a value on has names of its own
     kind = roles.get(decision.parameter) or next(iter(roles.values()), decision.parameter or "environment")
-    framework = (surface.names[0] if surface else decision.surface).split(".")[0]
+    framework = (surface.names if surface and surface.names else (decision.surface,))[0].split(".")[0]
     return framework, kind, decision.action.value
 
 

@@ -69,3 +69,9 @@ def test_what_a_line_asks_for_is_what_the_command_of_the_pull_request_does(
 def test_the_command_of_the_pull_request_says_no_more_than_it_has_to(work: Work, known: Known, tmp_path: Path) -> None:
     _, made = rewrite(project(tmp_path, {"train.py": NCCL}), USUAL, work, known)
     assert re.findall(r"ddp-codemod apply \. [^`\n]*", made[TEXT].decode()) == ["ddp-codemod apply . --platform rocm"]
+
+
+def test_what_a_framework_reads_from_a_file_counts_too(work: Work, known: Known, tmp_path: Path) -> None:
+    files = {"train.py": b"from mmengine.runner import Runner\n", "config.py": b'env_cfg = dict(dist_cfg=dict(backend="nccl"))\n'}
+    outcome, _ = rewrite(project(tmp_path, files), USUAL, work, known)
+    assert (outcome.edits, sum(count.sites for count in outcome.sites)) == (1, 1)
