@@ -12,6 +12,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
 from ddp_codemod.rules.left_behind import left_behind
 from ddp_codemod.rules.model import Warning_
+from ddp_codemod.rules.named_in_text import named_in_text
 from ddp_codemod.rules.switches import is_backend
 from ddp_codemod.rules.tied import tied
 from ddp_codemod.sites.aliases import aliases
@@ -30,6 +31,7 @@ def advise(
     yield from _missing_imports(context, finder, writable)
     yield from tied(context, findings, edits, writable)
     yield from left_behind(context, findings, writable)
+    yield from named_in_text(context, finder, writable)
 
 
 def _warnings(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:

@@ -39,10 +39,14 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     platform = context.platform
     choice = platform.backend
     made = start(context, use, parameter, None, [], [choice.default])
-    if parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works:
+    named = platform.id in parameter.named_on
+    if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     if not use.may_add:
         return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
+    if named:
+        reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
+        return made.edit(fix.id, False, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id}
     reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
     safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"

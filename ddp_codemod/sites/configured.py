@@ -1,7 +1,8 @@
-"""Uses of surfaces in configuration files: Hydra's ``_target_`` and Lightning's ``class_path`` name what is called with which keys."""
+"""Uses of surfaces in configuration files: Hydra's ``_target_``, Lightning's ``class_path``, the ``target`` of others name what is called."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -11,7 +12,8 @@ from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project
 
-TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",)}  # and where, beside it, the arguments stand
+# and where, beside it, the arguments stand
+TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",), "target": ("params",)}
 
 
 class ConfiguredUse(Struct, frozen=True, eq=False):
@@ -39,8 +41,10 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
 
 def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]:
     """The names of surfaces in all configuration files."""
+    last = {name.rpartition(".")[2].encode() for surface in finder.surfaces for name in surface.names}
+    named = re.compile(b"|".join(map(re.escape, sorted(last))))
     for target in TARGETS:
-        for document in project.documents(target):
+        for document in project.documents(target, named):
             for entry in document.ending(target):
                 if surface := finder.surface(entry.value):
                     yield ConfiguredUse(document, entry, surface)
