@@ -2,9 +2,10 @@
 
     python benchmarks/run.py --corpus GPT-SoVITS=./GPT-SoVITS     a folder, under the name that the table shows; repeatable
     python benchmarks/run.py                                      a published package of middle size, fetched from the index
+    python benchmarks/run.py --collection                         published packages with 20,000 files as well
     python benchmarks/run.py --correctness                        only what they make of small projects; no clock
 
-The peers are installed into an environment of their own (``--peers``). With ``--write`` the table and the plot go into the READMEs.
+The peers are installed into environments of their own (``--peers``). With ``--write`` the table and the plot go into the READMEs.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from tempfile import TemporaryDirectory
 import report
 from correctness import Score, score
 from timing import Timed, in_turn
-from tools import Peers, tools
+from tools import OURS, Peers, ours, qualified_names, tools
 
 HOME = Path("~/.cache/ddp-codemod/benchmarks").expanduser()
-PACKAGES = ("lightning==2.4.0",)
+MIDDLE = ("lightning==2.4.0",)
+COLLECTION = ("ansible==9.13.0", "transformers==4.46.3", "sympy==1.13.3", "diffusers==0.31.0", "accelerate==1.1.1", *MIDDLE)
 START = "python -c pass"
 
 
@@ -31,90 +33,118 @@ def main() -> int:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", action="append", default=[], metavar="NAME=FOLDER", help="a tree to look through")
+    parser.add_argument("--collection", action="store_true", help="published packages in one tree (70 MB to fetch)")
     parser.add_argument("--runs", type=int, default=5, help="how often each command is timed (default 5)")
+    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="a longer run is stopped (default 60)")
     parser.add_argument(
-        "--limit", type=float, default=120, metavar="SECONDS", help="a command that takes longer is stopped (default 120)"
+        "--budget", type=float, default=20, metavar="SECONDS", help="a command that has taken as long is run no more (default 20)"
     )
-    parser.add_argument("--peers", type=Path, default=HOME / "peers", help="folder of the environment for the peers")
+    parser.add_argument("--peers", type=Path, default=HOME / "peers", help="folder of the environments of the peers")
     parser.add_argument("--correctness", action="store_true", help="only the correctness half")
     parser.add_argument("--write", action="store_true", help="put the results into README.md and README.zh-CN.md")
     asked = parser.parse_args()
-    known = tools(Peers(asked.peers))
-    scores = {tool.name: score(tool) for tool in known if tool.rewrite or tool.name.endswith("diff")}
-    print(report.correctness(scores))
+    peers = Peers(asked.peers)
+    scores = {tool.name: score(tool) for tool in tools(peers) if tool.rewrite or tool.name == f"{OURS} diff"}
+    print(report.correctness(scores), flush=True)
     if not asked.correctness:
+        trees = given(asked)
         with TemporaryDirectory() as folder:
-            times = {**hooks(Path(folder), asked), **corpora(asked)}
-        print(report.times(times, START))
+            times = {**small(Path(folder), peers, asked), **corpora(trees, peers, asked)}
+        results = report.Results(scores, times, {label(name, tree): size(tree) for name, tree in trees.items()})
+        print(report.tables(results))
         if asked.write:
-            report.write(scores, times, START)
+            report.write(results)
     return _verdict(scores)
 
 
-def corpora(asked: argparse.Namespace) -> dict[str, dict[str, Timed]]:
+def given(asked: argparse.Namespace) -> dict[str, Path]:
+    """The trees to look through, by name."""
+    trees = {name: Path(tree).resolve() for name, tree in (word.split("=", 1) for word in asked.corpus)}
+    if not trees or asked.collection:
+        trees |= {pin: package(pin) for pin in MIDDLE}
+    if asked.collection:
+        for pin in COLLECTION:
+            package(pin, "collection")
+        trees["collection"] = HOME / "collection"
+    return trees
+
+
+def size(tree: Path) -> float:
+    """Megabytes of Python files in a tree."""
+    return sum(path.stat().st_size for path in tree.rglob("*.py") if path.is_file()) / 1e6
+
+
+def label(name: str, tree: Path) -> str:
+    """The name of a tree with the number of its files."""
+    return f"{name} ({sum(1 for _ in tree.rglob('*.py')):,} files, {size(tree):.1f} MB)"
+
+
+def corpora(trees: dict[str, Path], peers: Peers, asked: argparse.Namespace) -> dict[str, dict[str, Timed]]:
     """The times of all tools on each tree."""
-    trees = dict(word.split("=", 1) for word in asked.corpus) or {pin: str(package(pin)) for pin in PACKAGES}
     found: dict[str, dict[str, Timed]] = {}
     for name, tree in trees.items():
-        root = Path(tree).resolve()
-        files = sum(1 for _ in root.rglob("*.py"))
-        commands = {tool.name: tool.look(root) for tool in tools(Peers(asked.peers)) if tool.look}
-        found[f"{name} ({files} files)"] = in_turn({START: [sys.executable, "-c", "pass"], **commands}, asked.runs, asked.limit)
+        commands = {tool.name: words for tool in tools(peers) if tool.look and (words := tool.look(tree))}
+        found[label(name, tree)] = in_turn({START: _start(), **commands}, asked.runs, asked.limit, asked.budget)
     return found
 
 
-def hooks(folder: Path, asked: argparse.Namespace) -> dict[str, dict[str, Timed]]:
-    """The times of a hook on files that hold nothing to find, beside one that reads them all."""
+def small(folder: Path, peers: Peers, asked: argparse.Namespace) -> dict[str, dict[str, Timed]]:
+    """The times of a hook on files that hold nothing to find, beside one that reads them all; and of one large file with an edit."""
     found: dict[str, dict[str, Timed]] = {}
-    pyupgrade = Peers(asked.peers).command("pyupgrade", "pyupgrade")
     for count in (2, 200):
-        tree = folder / f"plain{count}"
-        tree.mkdir()
-        body = "".join(
-            f"def step{n}(x, y):\n    z = [x + y * {n} for _ in range({n})]\n    return sum(z)\n\n\n" for n in range(40)
-        )
-        for number in range(count):
-            (tree / f"module{number}.py").write_text(f'"""Module {number}."""\n\nimport math\n\n\n{body}', "utf-8")
-        files = [str(path) for path in sorted(tree.iterdir())]
+        files = _plain(folder / f"plain{count}", count)
         commands = {
-            START: [sys.executable, "-c", "pass"],
-            "ddp-codemod check": [sys.executable, "-m", "ddp_codemod", "check", str(tree), "--platform", "rocm"],
-            "pyupgrade": [pyupgrade, *files],
+            START: _start(),
+            f"{OURS} check": ours("check", str(files[0].parent)),
+            "pyupgrade": [peers.command("pyupgrade", "pyupgrade"), *map(str, files)],
         }
-        found[f"hook, {count} files, nothing to find"] = in_turn(commands, asked.runs, asked.limit)
+        found[f"hook, {count} files, nothing to find"] = in_turn(commands, asked.runs, asked.limit, asked.budget)
+    [file] = _plain(folder / "large", 1, 1000)
+    call = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
+    file.write_text(file.read_text("utf-8") + call, "utf-8")
+    commands = {
+        START: _start(),
+        f"{OURS} diff": ours("diff", str(file)),
+        "LibCST, parsing and qualified names": qualified_names(peers, file),
+    }
+    found["one file of 5,000 lines, one edit"] = in_turn(commands, asked.runs, asked.limit, asked.budget)
     return found
 
 
-def package(pin: str) -> Path:
+def _plain(folder: Path, count: int, functions: int = 40) -> list[Path]:
+    folder.mkdir()
+    body = "".join(
+        f"def step{n}(x, y):\n    z = [x + y * {n} for _ in range({n})]\n    return sum(z)\n\n\n" for n in range(functions)
+    )
+    files = [folder / f"module{number}.py" for number in range(count)]
+    for number, file in enumerate(files):
+        file.write_text(f'"""Module {number}."""\n\nimport math\n\n\n{body}', "utf-8")
+    return files
+
+
+def _start() -> list[str]:
+    return [sys.executable, "-c", "pass"]
+
+
+def package(pin: str, folder: str = "corpus") -> Path:
     """The sources of a published package, fetched once."""
-    folder = HOME / "corpus" / pin
-    if not folder.is_dir():
+    at = HOME / folder / pin
+    if not at.is_dir():
         with TemporaryDirectory() as temporary:
-            pip = [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "--quiet",
-                "--no-deps",
-                "--only-binary",
-                ":all:",
-                "--dest",
-                temporary,
-                pin,
-            ]
-            subprocess.run(pip, check=True)
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            subprocess.run([*pip, "--only-binary", ":all:", "--dest", temporary, pin], check=True)
+            part = at.with_name(f"{pin}.part")
             with zipfile.ZipFile(next(Path(temporary).glob("*.whl"))) as wheel:
-                wheel.extractall(folder.with_suffix(".part"))
-        shutil.move(folder.with_suffix(".part"), folder)
-    return folder
+                wheel.extractall(part)
+        shutil.move(part, at)
+    return at
 
 
 def _verdict(scores: dict[str, Score]) -> int:
     """0 where this tool spoils nothing and gets most places right, more than any other does; else 1."""
-    ours = next(made for name, made in scores.items() if name.startswith("ddp-codemod"))
-    others = [made for name, made in scores.items() if not name.startswith("ddp-codemod")]
-    return int(ours.spoilt > 0 or ours.wrong > 0 or any(other.right >= ours.right for other in others))
+    own = next(made for name, made in scores.items() if name.startswith(OURS))
+    others = [made for name, made in scores.items() if not name.startswith(OURS)]
+    return int(own.spoilt > 0 or own.wrong > 0 or any(other.right >= own.right for other in others))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ class Timed:
     cpu: list[float] = field(default_factory=list)
     peak: float = 0.0
     failed: str = ""
+    spent: float = 0.0
 
     @property
     def best(self) -> float:
@@ -34,22 +35,24 @@ class Timed:
         return median(self.wall) if self.wall else float("nan")
 
 
-def in_turn(commands: Mapping[str, Sequence[str]], runs: int, limit: float) -> dict[str, Timed]:
-    """Run every command once to warm the caches, then all of them ``runs`` times in turn; one over ``limit`` seconds is run no more."""
+def in_turn(commands: Mapping[str, Sequence[str]], runs: int, limit: float, budget: float) -> dict[str, Timed]:
+    """Run every command once to warm the caches, then all of them up to ``runs`` times in turn.
+
+    One over ``limit`` seconds is stopped and run no more; so is one that has taken ``budget`` seconds in all, whose first run counts.
+    """
     found = {name: Timed() for name in commands}
     for turn in range(-1, runs):
         for name, words in commands.items():
             timed = found[name]
-            if timed.failed:
+            if timed.failed or (turn >= 0 and timed.wall and timed.spent >= budget):
                 continue
-            wall, cpu, peak, said = _once(words, limit)
-            if said:
-                timed.failed = said
-            elif turn >= 0 or wall > limit / 4:  # a slow one is not warmed for nothing
+            wall, cpu, peak, timed.failed = _once(words, limit)
+            timed.spent += wall
+            if not timed.failed and (turn >= 0 or wall > budget / 2):  # a slow one is not warmed for nothing
                 timed.wall.append(wall)
                 timed.cpu.append(cpu)
                 timed.peak = max(timed.peak, peak)
-            sys.stderr.write(f"\r{turn + 1}/{runs} {name:30.30} {wall:8.3f} s")
+            sys.stderr.write(f"\r{turn + 1}/{runs} {name:36.36} {wall:8.3f} s")
             sys.stderr.flush()
     sys.stderr.write("\r" + " " * 60 + "\r")
     return found
@@ -72,7 +75,7 @@ def _once(words: Sequence[str], limit: float) -> tuple[float, float, float, str]
         errors.seek(0)
         said = errors.read().decode("utf-8", "replace").strip().splitlines()
     if process.returncode == -signal.SIGKILL and wall >= limit:
-        return wall, 0.0, 0.0, f"over {limit:.0f} s"
+        return wall, 0.0, 0.0, f"> {limit:.0f} s"
     if process.returncode not in (0, 1):  # 1 is what linters say where they found something
         return wall, 0.0, 0.0, (said or [f"exit code {process.returncode}"])[-1][:100]
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, ""

