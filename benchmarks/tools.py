@@ -85,7 +85,7 @@ def tools(peers: Peers) -> list[Tool]:
         Tool("semgrep", lambda tree: [*semgrep, str(tree)], lambda tree: [*semgrep, "--autofix", str(tree)]),
         Tool(
             "LibCST codemod",
-            lambda tree: _libcst(python, tree, "--unified-diff", "3"),
+            lambda tree: _libcst(python, tree, "--unified-diff=3"),
             lambda tree: _libcst(python, tree),
         ),
         Tool("Fixit", lambda tree: _fixit(fixit, "lint", tree), lambda tree: _fixit(fixit, "fix", tree, "--automatic")),
@@ -111,7 +111,7 @@ def qualified_names(peers: Peers, file: Path) -> list[str]:
 def _libcst(python: str, tree: Path, *words: str) -> list[str]:
     # it makes a configuration file in no folder, so it is told all on the command line
     code = f"import sys; sys.path.insert(0, {str(PEERS)!r}); from libcst.tool import main; sys.exit(main('libcst.tool', sys.argv[1:]))"
-    return [python, "-c", code, "codemod", *words, "--no-format", "-x", "libcst_backend.Backend", str(tree)]
+    return [python, "-c", code, "codemod", "-x", *words, "--no-format", "libcst_backend.Backend", str(tree)]
 
 
 def _fixit(python: str, command: str, tree: Path, *words: str) -> list[str]:

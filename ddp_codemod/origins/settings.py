@@ -32,7 +32,10 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
             for binding in bindings(module, module.tree).get(keys[start], ()) if module and is_settings(module) else ():
                 if module is None or binding.kind != "value" or binding.value is None:
                     continue
-                step = way.hop(module.place(binding.node), Reason.of("hop-config", name=".".join(keys[start:]), file=name))
+                place = module.place(binding.node)
+                if any(hop.place == place for hop in way.hops):
+                    continue  # ``env_cfg = base.env_cfg`` would be asked for what it is itself
+                step = way.hop(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
                 for leaf in members.descend(tracer, module, binding.value, keys[start + 1 :], step):
                     if isinstance(leaf.value, Known) and tracer.could_be_value(str(leaf.value.value)):
                         found.append(replace(leaf, kind="config-key" if leaf.kind == "key" else leaf.kind))
