@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import gc
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import Literal
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ddp_codemod.discover.files import walk
-from ddp_codemod.discover.root import find_root
-from ddp_codemod.discover.scope import Scope
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.portable import Style
-from ddp_codemod.model import Action, Decision, Place, Reason, Skipped, Survey
+from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
-from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.python import Module
-from ddp_codemod.parse.shell_kinds import NAMES, WINDOWS
 from ddp_codemod.rules.adapt import Adapter
 from ddp_codemod.rules.advice import Whole
 from ddp_codemod.rules.advise import advise
@@ -42,68 +31,39 @@ from ddp_codemod.rules.match_files import match_files
 from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_object import match_object
 from ddp_codemod.rules.match_url import match_init_method
-from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.rules.model import Fix
 from ddp_codemod.rules.repeats import said_once
 from ddp_codemod.rules.switches import switches
 from ddp_codemod.rules.versions import Versions
-from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.launches import Launches
-from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.users import Users
-from ddp_codemod.versions import Stated
-
-SUFFIXES = (".py", ".ipynb")
-LAUNCHERS = (*NAMES, *WINDOWS, *(suffix.upper() for suffix in WINDOWS))
-DEEPEST = (None, 250, 60, 30)  # levels of the trees that are looked into: fewer where a stage did not come to the end of one
-Progress = Callable[[str, int, int], None]
-
-
-class Options(Struct, frozen=True):
-    """What one run is asked to do. ``fixes`` are rule ids beside those that the platform brings."""
-
-    paths: tuple[Path, ...]
-    platform: Platform
-    rules: Rules
-    fixes: tuple[str, ...] = ()
-    root: Path | None = None
-    progress: Progress | None = None
-    style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
-    env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
-    scope: Scope = field(default_factory=Scope)  # what the project leaves out
-    # versions of packages, where the user knows better than the project's files
-    versions: Mapping[str, Stated] = field(default_factory=dict)
+from ddp_codemod.survey import Look, Options, explain, survey
 
 
 class Run:
     """One survey of one project."""
 
-    def __init__(self, options: Options, deepest: int | None = None) -> None:
-        paths = [Path(_absolute(path)) for path in options.paths]
-        self.root = Path(_absolute(options.root)) if options.root else find_root(paths)
-        platform, rules = options.platform, options.rules
-        self.versions = Versions(self.root, rules.packages, platform.facts, options.versions, platform.id, rules.machines)
-        self.options = options = replace(options, platform=self.versions.platform(options.platform))
-        finder_surfaces = list(options.rules.surfaces.values())
-        links: dict[Path, Path] = {}
-        everything = list(walk(self.root, [self.root], (*SUFFIXES, *CONFIGS, *LAUNCHERS), links.setdefault))
-        project_files = [path for path in everything if path.suffix in SUFFIXES]
-        configs = [path for path in everything if path.suffix in CONFIGS]
-        launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
-        others = [path for path in paths if path.is_file() and path not in set(everything)]
-        named = list(walk(self.root, others, (), links.setdefault))
+    def __init__(self, look: Look, deepest: int | None = None) -> None:
+        listing, rules = look.listing, look.options.rules
+        self.root = listing.root
+        platform, given = look.options.platform, look.options.versions
+        self.versions = Versions(self.root, rules.packages, platform.facts, given, platform.id, rules.machines)
+        self.options = options = replace(look.options, platform=self.versions.platform(platform))
+        finder_surfaces = list(rules.surfaces.values())
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
-        self.project = Project(self.root, [*project_files, *named], tops, configs, launchers)
+        self.project = Project(self.root, listing.programs, tops, listing.configs, listing.launchers, look.texts)
         self.project.deepest = deepest
-        under = tuple(_name(path, self.root) for path in paths)
-        files = frozenset(name for name in under if (self.root / name).is_file())
-        self.limits = Limits(under, files, options.scope, dict(self._led(links)))
+        for name in listing.outside:
+            self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)
+        self.limits = Limits(listing.under, listing.named, options.scope, listing.led)
         resolver = Resolver(self.project)
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
-        self.candidates = Candidates(finder_surfaces, self.project)
+        self.candidates = look.candidates
         self.finder = Finder(finder_surfaces, resolver, self.candidates.words, forwarders)
         self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
         self.context = Context(
@@ -121,22 +81,12 @@ class Run:
         self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
 
-    def _led(self, links: dict[Path, Path]) -> Iterator[tuple[str, str]]:
-        """The links in the project by name, and the names of what they lead to; those that lead out of it are skipped by name."""
-        home = Path(os.path.realpath(self.root))
-        for link, real in links.items():
-            name = link.relative_to(self.root).as_posix()
-            if real.is_relative_to(home):
-                yield name, real.relative_to(home).as_posix()
-            elif link.suffix in SUFFIXES and any(is_under(name, _name(path, self.root)) for path in self.options.paths):
-                self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)
-
     def survey(self) -> Survey:
         """Everything that the run finds."""
         findings = list(said_once(finding for use in self._uses() for finding in self._match(use)))
-        found = match_files(self.context, self.finder, self._wanted(), self.limits.admits)
+        found = match_files(self.context, self.finder, self.options.wanted, self.limits.admits)
         findings += [finding for made in found for finding in self._heeded(made)]
-        rules = tuple(fix.id for fix in self._wanted())
+        rules = tuple(fix.id for fix in self.options.wanted)
         whole = Whole(self.context, switches(self.context, findings), Imports(self.project), rules)
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
         findings += [finding for made in adapter.findings() for finding in self._heeded(made)]
@@ -151,14 +101,14 @@ class Run:
         plan = planner.plan(findings)
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
-        for fix in (fix for fix in self._wanted() if fix.recipe == "guard-entries"):
+        for fix in (fix for fix in self.options.wanted if fix.recipe == "guard-entries"):
             from ddp_codemod.entries.plan import planned  # only one platform needs them
             from ddp_codemod.entries.survey import Entries
 
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)
             decided, edits, self.ignored = decided | dict.fromkeys(made.decisions), made.edits, self.ignored + made.ignored
-        pins = pinned(self.root, self._wanted(), self.limits, edits, self.versions.concerned)
+        pins = pinned(self.root, self.options.wanted, self.limits, edits, self.versions.concerned)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=in_order))
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
@@ -199,7 +149,7 @@ class Run:
                 return
             self._noted.add(use.module)  # one note a file
         rules = self.options.rules
-        wanted = self._wanted()
+        wanted = self.options.wanted
         replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
         backend = self._backend(use, replace_fix or _no_fix(rules))
         if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):
@@ -214,10 +164,6 @@ class Run:
                 found = match_environment(self.context, use, fix, backend)
             if found is not None:
                 yield from self._heeded(found)
-
-    def _wanted(self) -> list[Fix]:
-        """The rules that this run brings, each once."""
-        return [self.options.rules.fixes[ident] for ident in dict.fromkeys((*self.options.platform.rules, *self.options.fixes))]
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
@@ -250,50 +196,8 @@ class Run:
             self._shown |= {leaf.place for leaf in part.at if part is not heeded}
 
 
-def survey(options: Options) -> Survey:
-    """Look through a project and work out every site, what happens to it and why, and the edits."""
-    collecting = gc.isenabled()
-    gc.disable()  # a tree is millions of objects, none of them garbage before the end: looking for some takes twice the parser's time
-    try:
-        for deepest in DEEPEST[:-1]:
-            with suppress(RecursionError):
-                return Run(options, deepest).survey()
-        return Run(options, DEEPEST[-1]).survey()
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def explain(options: Options, path: Path, line: int) -> Survey:
-    """The survey, limited to the decisions whose call, value or origin touches a line, and to its notes."""
-    whole = survey(options)
-    name = Path(_absolute(path)).relative_to(whole.root).as_posix()
-
-    def touches(place_name: str, start: int, end: int) -> bool:
-        source = whole.sources.get(name)
-        return place_name == name and source is not None and source.position(start)[0] <= line <= source.position(end)[0]
-
-    def concerns(decision: Decision) -> bool:
-        places = [decision.call, decision.place, *(origin.place for origin in decision.origins)]
-        places += [hop.place for hop in decision.hops if hop.reason.key == "hop-start"]
-        return any(touches(place.name, place.start, place.end) for place in places)
-
-    chosen = tuple(decision for decision in whole.decisions if concerns(decision))
-    edits = tuple(edit for edit in whole.edits if touches(edit.name, edit.start, edit.end))
-    notes = tuple(note for note in whole.advisories if (note.name, note.line) == (name, line))
-    return replace(whole, decisions=chosen, edits=edits, advisories=notes)
-
-
-def _name(path: Path, root: Path) -> str:
-    return Path(_absolute(path)).relative_to(root).as_posix()
-
-
-def _absolute(path: Path) -> str:
-    return os.path.normpath(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-
-
 def _no_fix(rules: Rules) -> Fix:
     return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")
 
 
-__all__ = ["Options", "explain", "survey"]
+__all__ = ["Options", "Run", "explain", "survey"]

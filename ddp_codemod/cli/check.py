@@ -18,15 +18,17 @@ from ddp_codemod.cli.translate import Command
 def command(settings: Settings) -> int:
     """List the edits that ``apply`` would make."""
     job = prepare(settings)
-    from ddp_codemod.pipeline import survey
-    from ddp_codemod.report import json, text
+    from ddp_codemod.report import text
     from ddp_codemod.report.summary import Outcome, summary
+    from ddp_codemod.survey import survey
 
     found = survey(job.options)
     if settings.format in MACHINES:
         job.console.raw(document(job, found))
         return exit_code(found, settings, edits_count=True)
     if settings.format == "json":
+        from ddp_codemod.report import json
+
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings, edits_count=True)
     made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))

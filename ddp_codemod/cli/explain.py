@@ -23,10 +23,10 @@ def command(settings: Settings, place: str) -> int:
     path, line = existing(name), int(number)
     # the whole project: whether a line is edited can hang on calls and origins in other files
     job = prepare(replace(settings, paths=(str(root_of([path])), name)))
-    from ddp_codemod.pipeline import explain as survey
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
     from ddp_codemod.report.text import advisories
+    from ddp_codemod.survey import explain as survey
 
     found = survey(job.options, path, line)
     if settings.format in MACHINES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import click
 from ddp_codemod.cli.app import app
 from ddp_codemod.cli.console import can_show, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
+from ddp_codemod.cli.leave import leave
 from ddp_codemod.cli.translate import Reader
 from ddp_codemod.messages import LANGUAGES, language, render, text
 from ddp_codemod.report.inert import inert
@@ -22,8 +24,16 @@ if TYPE_CHECKING:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
-    words = list(sys.argv[1:] if args is None else args)
+    """Run a command line and return the exit code; without one that of the process, which ends with it."""
+    if args is not None:
+        return _main(list(args))
+    gc.set_threshold(100_000)  # hardly any of what a run makes is garbage before its end
+    code = _main(sys.argv[1:])
+    leave(code)
+    return code
+
+
+def _main(words: list[str]) -> int:
     asked = _lang_option(words)
     lang = language(asked, os.environ)
     if asked is None and not all(can_show(lang, stream) for stream in (sys.stdout, sys.stderr)):

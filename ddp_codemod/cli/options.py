@@ -85,7 +85,7 @@ LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
 _COLOR = option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="help-color")
 _QUIET = option("-q", "--quiet", is_flag=True, help="help-quiet")
 _VERBOSE = option("-v", "--verbose", is_flag=True, help="help-verbose")
-_FOLDERS = option("--rules", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="help-rules")
+_FOLDERS = option("--rules", "folders", multiple=True, type=Path, metavar="DIR", help="help-rules")
 
 
 def _format(*names: str) -> Callable[[F], F]:

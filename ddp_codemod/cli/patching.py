@@ -53,7 +53,7 @@ class Patching(Struct, frozen=True):
 
 def patching(job: Job, converted: bool = False) -> Patching:
     """Survey the project and render its edits; without an edit neither LibCST nor git is loaded."""
-    from ddp_codemod.pipeline import survey
+    from ddp_codemod.survey import survey
 
     return patched(job, survey(job.options), converted)
 

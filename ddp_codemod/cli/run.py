@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ddp_codemod.cli.platform import Choice
     from ddp_codemod.discover.config import Config
     from ddp_codemod.model import Edit, Skipped, Survey
-    from ddp_codemod.pipeline import Options
     from ddp_codemod.report.view import View
     from ddp_codemod.rules.load import Rules
+    from ddp_codemod.survey import Options
     from ddp_codemod.versions import Stated
 
 
@@ -60,7 +60,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     _announce(settings, console, choice)
     versions = given_versions(settings, rules)
     (mend if writes else tell)(console, root)
-    from ddp_codemod.pipeline import Options  # not before it is clear that there is work
+    from ddp_codemod.survey import Options  # not before it is clear that there is work
 
     options = Options(
         paths=paths,

@@ -6,7 +6,6 @@ import codecs
 import io
 import os
 import stat
-import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -85,6 +84,8 @@ def read(path: Path, root: Path) -> Source | Skipped:
     data = content(path, root)
     if isinstance(data, Reason):
         return Skipped(name, data)
+    import tokenize  # with the first file that is parsed
+
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         codecs.lookup(encoding)

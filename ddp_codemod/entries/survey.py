@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
+from ddp_codemod.discover.listing import is_under
 from ddp_codemod.entries.api import Api, given
 from ddp_codemod.entries.collect import Collected, collect
 from ddp_codemod.entries.condition import Conditions
@@ -28,7 +29,7 @@ from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.rules.processes import Processes
-from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.project import Project
 
 PROGRAMS = 60  # a start that more programs share is for a person
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ddp_codemod.discover.files import walk
+from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, PROGRAMS
 from ddp_codemod.fleet.model import Entry, Work
-from ddp_codemod.parse.config import SUFFIXES as CONFIGS
 from ddp_codemod.parse.requirements import LOCKS, states_versions
-from ddp_codemod.pipeline import LAUNCHERS, SUFFIXES
 from ddp_codemod.rules.load import data_folder
 
-_READ = (*SUFFIXES, *CONFIGS, *LAUNCHERS)  # what the names of the files end with that a survey reads
+_READ = (*PROGRAMS, *CONFIGS, *LAUNCHERS)  # what the names of the files end with that a survey reads
 # and of those that state versions; a sparse checkout takes these patterns
 PATTERNS = (
     *(f"*{suffix}" for suffix in _READ), *LOCKS, "Pipfile", "*requirement*.txt", "*requirement*.in",

@@ -10,6 +10,7 @@ import re
 
 from msgspec import Struct, field
 
+from ddp_codemod.discover.kinds import WINDOWS
 from ddp_codemod.model import Place, Reason, Skipped, Source
 from ddp_codemod.parse import shell_kinds
 from ddp_codemod.parse.grammar import MAX_BYTES
@@ -100,7 +101,7 @@ class Script(Struct, eq=False):
     @property
     def editable(self) -> bool:
         """Whether values in it are edited; in what Windows runs they are for a person."""
-        return self.kind not in shell_kinds.WINDOWS.values()
+        return self.kind not in WINDOWS.values()
 
     def place(self, entry: Option | Setting | Launch) -> Place:
         """Where a value, or a command, stands."""
@@ -145,7 +146,7 @@ def parse_shell(source: Source) -> Script | Skipped:
 
     if len(source.data) > MAX_BYTES:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
-    if (kind := shell_kinds.WINDOWS.get(source.path.suffix.lower())) is not None:
+    if (kind := WINDOWS.get(source.path.suffix.lower())) is not None:
         from ddp_codemod.parse import windows
 
         return Script(source, kind, windows.read(source, kind))

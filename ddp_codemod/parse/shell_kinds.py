@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from ddp_codemod.discover.kinds import SHELL
 from ddp_codemod.model import Source
 
-SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
-# what the names of launch files end with
-NAMES = (*SUFFIXES, "Dockerfile", "dockerfile", "Containerfile", "Makefile", "makefile")
-# launch files of Windows, which are read and never edited
-WINDOWS = {".bat": "batch", ".cmd": "batch", ".ps1": "powershell"}
 _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 # with the lines that continue it, and comments between these
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
@@ -29,7 +25,7 @@ def kind(source: Source) -> str | None:
         return "docker"
     if name in ("makefile", "gnumakefile") or name.endswith(".mk"):
         return "make"
-    return "shell" if name.endswith(SUFFIXES) or _SHEBANG.match(source.text) else None
+    return "shell" if name.endswith(SHELL) or _SHEBANG.match(source.text) else None
 
 
 def shell_text(text: str, kind: str) -> str:

@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ddp_codemod.discover.scope import Scope
+from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree, place_of
 from ddp_codemod.rules.decisions import places_of
 from ddp_codemod.rules.finding import Finding, NewText
-from ddp_codemod.sites.project import is_under
 
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 
 
-class Limits(Struct, frozen=True):
-    """The paths of a run (relative to the root), the files among them that were named, and what the project says."""
-
-    under: tuple[str, ...]
-    named: frozenset[str] = frozenset()  # taken though they are excluded, as by other tools
-    scope: Scope = field(default_factory=Scope)
-    links: Mapping[str, str] = field(default_factory=dict)  # names of links, and of the files that they lead to
-
-    def covers(self, name: str) -> bool:
-        """Whether a file lies under the paths; where it is a link the one that it leads to, too."""
-        names = {name, self.links.get(name, name)}
-        return all(any(is_under(one, at) for at in self.under) for one in names)
-
-    def admits(self, name: str) -> bool:
-        """Whether a file may be changed."""
-        return self.covers(name) and not self.excludes(name)
-
-    def excludes(self, name: str) -> bool:
-        """Whether the project leaves a file out."""
-        return name not in self.named and not self.scope.holds(name)
+class Limits(Bounds, frozen=True):
+    """The bounds of a run, and the comments that narrow them."""
 
     def bar(self, name: str, rule: str, place: str) -> Reason | None:
         """Why a rule may not edit a file, if so; ``place`` is what the reader is told."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ddp_codemod.rules.model import Surface
-from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import Words
 
 
@@ -16,15 +16,15 @@ class Candidates:
     starts at an import somewhere in the project.
     """
 
-    def __init__(self, surfaces: Iterable[Surface], project: Project) -> None:
+    def __init__(self, surfaces: Iterable[Surface], project: Texts) -> None:
         tops: dict[str, set[str]] = {}
         for surface in surfaces:
             for name in surface.names:
                 # found by its name alone, it needs no import; a star can stand for any package
                 top = "" if surface.by_name or name.startswith("*") else name.split(".")[0]
                 tops.setdefault(name.rsplit(".", 1)[-1], set()).add(top)
-        every = Words(tops)
-        found = {name: words for name in project.names if (words := set(every.held(project.data(name))))}
+        self.every = Words(tops)
+        found = {name: words for name in project.names if (words := set(self.every.held(project.data(name))))}
         seen = {word for words in found.values() for word in words}
         there = {top for top in {top for word in seen for top in tops[word]} if not top or project.mentions(top)}
         self.words: frozenset[str] = frozenset(word for word in seen if tops[word] & there)

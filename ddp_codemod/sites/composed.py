@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.idioms import ConfigEntry
-from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
 DEFAULTS = "defaults"  # the key of the list

@@ -11,9 +11,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project
-
-# and where, beside it, the arguments stand
-TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",), "target": ("params",)}
+from ddp_codemod.sites.targets import TARGETS
 
 
 class ConfiguredUse(Struct, frozen=True, eq=False):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
+from ddp_codemod.discover.kinds import WINDOWS
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
@@ -17,7 +18,6 @@ from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
-from ddp_codemod.parse.shell_kinds import WINDOWS
 from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import holds
 
@@ -32,6 +32,7 @@ class Project(Texts):
         framework_tops: Iterable[str] = (),
         configs: Iterable[Path] = (),
         launchers: Iterable[Path] = (),
+        read: Texts | None = None,  # the same files, of which some were read already
     ) -> None:
         super().__init__(root, files)
         self.configs: list[str] = [path.relative_to(root).as_posix() for path in configs]
@@ -51,6 +52,8 @@ class Project(Texts):
         self._importable = {part for name in self.names for part in name.removesuffix(".py").split("/")}
         self._tops = frozenset(framework_tops)
         self.deepest: int | None = None  # levels of a tree; a file with more is skipped
+        for name, data in (read.taken() if read else {}).items():
+            self.take(name, data)
 
     def cut_off(self, name: str) -> None:
         """Name a file of which only the start is looked at."""
@@ -237,8 +240,3 @@ def _parent(name: str) -> str:
 
 def _joined(folder: str, name: str) -> str:
     return folder if not name else name if folder == "." else f"{folder}/{name}"
-
-
-def is_under(name: str, folder: str) -> bool:
-    """Whether a file's name is the given one or lies in the given folder; "" and "." are the root."""
-    return folder in ("", ".") or name == folder or name.startswith(folder + "/")

@@ -42,10 +42,18 @@ class Texts:
                     found = file.read(MAX_BYTES)
             except OSError:
                 found = b""
-            self._bytes[name] = found
-            if len(found) == MAX_BYTES:
-                self.cut_off(name)
+            self.take(name, found)
         return found
+
+    def take(self, name: str, data: bytes) -> None:
+        """Keep the bytes of a file for the run."""
+        self._bytes[name] = data
+        if len(data) == MAX_BYTES:
+            self.cut_off(name)
+
+    def taken(self) -> dict[str, bytes]:
+        """The bytes of the files that were read."""
+        return self._bytes
 
     def cut_off(self, name: str) -> None:
         """Told of a file of which only the start is looked at."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from pathlib import Path
 
 
@@ -23,10 +24,22 @@ def journal_folder(root: Path) -> Path:
     """The folder of one root's journal."""
     import hashlib  # OpenSSL comes with it, and most runs have no journal
 
-    key = os.path.normcase(os.path.realpath(root))
-    return state_folder() / hashlib.sha256(os.fsencode(key)).hexdigest()[:32]
+    key = _key(root)
+    return state_folder() / (_head(key) + hashlib.sha256(key).hexdigest()[:24])
 
 
 def has_journal(root: Path) -> bool:
     """Whether anything was ever written in a project."""
-    return os.path.isdir(state_folder()) and os.path.isdir(journal_folder(root))  # noqa: PTH112 - never an error
+    head = _head(_key(root))
+    try:
+        return any(name.startswith(head) for name in os.listdir(state_folder())) and journal_folder(root).is_dir()  # noqa: PTH208
+    except OSError:
+        return False
+
+
+def _key(root: Path) -> bytes:
+    return os.fsencode(os.path.normcase(os.path.realpath(root)))
+
+
+def _head(key: bytes) -> str:
+    return f"{zlib.crc32(key):08x}"

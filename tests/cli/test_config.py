@@ -17,7 +17,7 @@ from ddp_codemod.rules.load import load
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
-PYTHON2 = "import torch.distributed as dist\nclass A: pass\nprint 'init_process_group'\n"
+PYTHON2 = "import torch.distributed as dist\nclass A: pass\nprint dist.init_process_group('nccl')\n"
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
+from ddp_codemod.discover.kinds import LAUNCHERS, PROGRAMS
 from ddp_codemod.fleet.keys import PATTERNS
 from ddp_codemod.parse.requirements import states_versions
-from ddp_codemod.pipeline import LAUNCHERS, SUFFIXES
 
 SPEC = GitIgnoreSpec.from_lines(PATTERNS)
 WORDS = st.sampled_from(
@@ -25,7 +25,7 @@ def test_files_that_state_versions_are_checked_out(name: str) -> None:
         assert SPEC.match_file(name.strip("/"))
 
 
-@pytest.mark.parametrize("suffix", [*SUFFIXES, *LAUNCHERS])
+@pytest.mark.parametrize("suffix", [*PROGRAMS, *LAUNCHERS])
 def test_files_that_are_read_are_checked_out(suffix: str) -> None:
     assert SPEC.match_file(f"a/b{suffix}")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.pipeline import Options, Run
+from ddp_codemod.pipeline import Run
 from ddp_codemod.rules.load import load
+from ddp_codemod.survey import Look, Options
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -21,7 +22,7 @@ def run(tmp_path: Path) -> Callable[[dict[str, str]], Run]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
         rules = load()
-        return Run(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path))
+        return Run(Look(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path)))
 
     return made
 

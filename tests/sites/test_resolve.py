@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.project import Project, is_under
+from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Definition, External, Instance, ModuleRef, Resolver, Variable
 
 

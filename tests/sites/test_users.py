@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.pipeline import Options, Run
+from ddp_codemod.pipeline import Run
 from ddp_codemod.rules.load import load
+from ddp_codemod.survey import Look, Options
 
 IMPORT = "from torch.distributed import init_process_group\n"
 USING = [
@@ -41,7 +42,7 @@ def run(folder: Path, files: dict[str, str]) -> Run:
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
     rules = load()
-    return Run(Options((folder,), rules.platforms["rocm"], rules, root=folder))
+    return Run(Look(Options((folder,), rules.platforms["rocm"], rules, root=folder)))
 
 
 @pytest.mark.parametrize("text", USING)

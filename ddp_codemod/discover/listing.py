@@ -1,0 +1,47 @@
+"""The files of a project by kind, and the paths of a run in it; nothing is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ddp_codemod.discover.files import walk
+from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, PROGRAMS
+from ddp_codemod.discover.root import find_root
+
+
+class Listing:
+    """What lies under the root, and what was asked for."""
+
+    def __init__(self, paths: Sequence[Path], root: Path | None) -> None:
+        asked = [Path(absolute(path)) for path in paths]
+        self.root = Path(absolute(root)) if root else find_root(asked)
+        links: dict[Path, Path] = {}
+        everything = list(walk(self.root, [self.root], (*PROGRAMS, *CONFIGS, *LAUNCHERS), links.setdefault))
+        others = [path for path in asked if path.is_file() and path not in set(everything)]
+        self.programs = [path for path in everything if path.suffix in PROGRAMS]
+        self.programs += walk(self.root, others, (), links.setdefault)
+        self.configs = [path for path in everything if path.suffix in CONFIGS]
+        self.launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
+        self.under = tuple(path.relative_to(self.root).as_posix() for path in asked)
+        self.named = frozenset(name for name in self.under if (self.root / name).is_file())
+        self.led: dict[str, str] = {}  # names of links, and of the files that they lead to
+        self.outside: list[str] = []  # names of links under the paths that lead out of the root
+        home = Path(os.path.realpath(self.root)) if links else self.root
+        for link, real in links.items():
+            name = link.relative_to(self.root).as_posix()
+            if real.is_relative_to(home):
+                self.led[name] = real.relative_to(home).as_posix()
+            elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
+                self.outside.append(name)
+
+
+def is_under(name: str, folder: str) -> bool:
+    """Whether a file's name is the given one or lies in the given folder; "" and "." are the root."""
+    return folder in ("", ".") or name == folder or name.startswith(folder + "/")
+
+
+def absolute(path: Path) -> str:
+    """A path from the top of the file system, its links as they are."""
+    return os.path.normpath(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links

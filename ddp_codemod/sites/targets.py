@@ -1,0 +1,6 @@
+"""The keys of configuration files that name what is called: Hydra's ``_target_``, Lightning's ``class_path`` and others."""
+
+from __future__ import annotations
+
+# and where, beside it, the arguments stand
+TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",), "target": ("params",)}
