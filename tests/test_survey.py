@@ -96,6 +96,7 @@ def test_the_engine_is_imported_where_there_is_work(tmp_path: Path, text: str, e
     write(tmp_path, plain__py=text)
     code = "import sys\nfrom ddp_codemod.cli import main\nmain(sys.argv[1:])\nprint(*sys.modules)"
     words = [sys.executable, "-c", code, "scan", ".", "--platform", "rocm"]
+    subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)  # after which decoded rules and messages are kept
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8")
     loaded = set(done.stdout.splitlines()[-1].split())
     unneeded = {"ddp_codemod.pipeline", "ast", "dis", "tokenize", "json", "tomllib", "dataclasses", "subprocess", "difflib"}

@@ -10,8 +10,8 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.model import Parameter
-from ddp_codemod.sites.configured import TARGETS
 from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.targets import TARGETS
 
 NAMED_IN_TEXT = "named-in-text"
 
