@@ -14,8 +14,9 @@ from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.portable import Style, guard, portable_edits
+from ddp_codemod.edits.shared import imported_once, is_import, shared
 from ddp_codemod.edits.values import first_quote, new_value
-from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe, replaced
+from ddp_codemod.model import Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import (
@@ -64,6 +65,7 @@ class Planner(Struct):
         settled = tuple(self._settle(finding) for finding in findings)
         for module, dropped in self._dropped.items():
             self._remove_imports(module, dropped)
+        self._made = imported_once(self._made)
         return Plan(settled, tuple(sorted(self._made.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
 
     def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]]) -> None:
@@ -97,7 +99,7 @@ class Planner(Struct):
                 return finding.review(finding.rule, edits)
             made.append(edits)
         for edits in made:
-            shared = {self._made[key].group for edit in edits if not _imports(edit) and (key := _key(edit)) in self._made}
+            shared = {self._made[key].group for edit in edits if not is_import(edit) and (key := _key(edit)) in self._made}
             if shared:  # the same change was made for another site: what this one needs beside it belongs to it as well
                 self._join(shared, min(shared))
             for edit in edits:
@@ -114,14 +116,7 @@ class Planner(Struct):
     def _keep(self, edit: Edit) -> None:
         key = _key(edit)
         known = self._made.get(key)
-        if known is None:
-            self._made[key] = edit
-            return
-        also = known.also if edit.group in known.groups else (*known.also, edit.group)
-        applicability = known.applicability
-        if edit.applicability is not applicability:  # what a safe change needs is safe, what two sites disagree on is not
-            applicability = Applicability.SAFE if _imports(edit) else Applicability.UNSAFE
-        self._made[key] = replace(known, also=also, applicability=applicability)
+        self._made[key] = edit if known is None else shared(known, edit)
 
     def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
         module: Tree = change.leaf.module if isinstance(change, NewText) else change.module
@@ -263,10 +258,6 @@ class Planner(Struct):
             module.name, insertion.offset, insertion.offset, insertion.text, finding.rule, finding.applicability, reason, group
         )
         return [made], written
-
-
-def _imports(edit: Edit) -> bool:
-    return edit.reason.key == "edit-import"
 
 
 def _key(edit: Edit) -> Key:
