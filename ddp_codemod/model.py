@@ -169,6 +169,9 @@ class Recipe(Struct, frozen=True):
     args: tuple[tuple[str, str], ...] = ()
 
 
+REMOVE_IMPORT = "remove-import-name"  # the recipe that takes a name out of an import
+
+
 class Edit(Struct, frozen=True):
     """One change of one stretch of text. ``after`` is the new text, or None where ``recipe`` has still to make it.
 

@@ -97,6 +97,7 @@ class Run:
             partial(droppable, self.context, self._pure),
             partial(reexported, self.context),
             style,
+            self.options.rules.missing_on(self.options.platform.id),
         )
         plan = planner.plan(findings)
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -21,10 +21,12 @@ class Unused(Struct, frozen=True, eq=False):
     users: tuple[ast.expr, ...]
 
 
-def unused_imports(module: Module, dropped: Sequence[ast.expr], reexported: Callable[[Module, str], bool]) -> Iterator[Unused]:
+def unused_imports(
+    module: Module, dropped: Sequence[ast.expr], reexported: Callable[[Module, str], bool], missing: Container[str] | None = None
+) -> Iterator[Unused]:
     """The standard-library names of plain top-level imports that nothing uses once the dropped expressions are gone.
 
-    A name that is in ``__all__``, taken by another file, or on a ``noqa`` line stays.
+    With ``missing`` those of its qualified names instead, whose import fails. A name that is in ``__all__``, taken by another file, or on a ``noqa`` line stays.
     """
     inside: dict[str, list[ast.expr]] = {}
     gone: set[ast.AST] = set()
@@ -41,7 +43,9 @@ def unused_imports(module: Module, dropped: Sequence[ast.expr], reexported: Call
             continue
         for alias in statement.names:
             name = alias.asname or alias.name.split(".")[0]
-            if name not in inside or name in outside or name == "*" or not _standard(statement, alias):
+            if name not in inside or name in outside or name == "*":
+                continue
+            if not (_standard(statement, alias) if missing is None else f"{_module(statement)}.{alias.name}" in missing):
                 continue
             if not _exported(module, name) and not _noqa(module, statement) and not reexported(module, name):
                 yield Unused(statement, name, tuple(dict.fromkeys(inside[name])))
@@ -53,6 +57,10 @@ def _standard(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     return (
         top in sys.stdlib_module_names and top != "__future__" and not (isinstance(statement, ast.ImportFrom) and statement.level)
     )
+
+
+def _module(statement: ast.Import | ast.ImportFrom) -> str | None:
+    return statement.module if isinstance(statement, ast.ImportFrom) and not statement.level else None
 
 
 def _exported(module: Module, name: str) -> bool:

@@ -16,7 +16,7 @@ from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.portable import Style, guard, portable_edits
 from ddp_codemod.edits.shared import imported_once, is_import, shared
 from ddp_codemod.edits.values import first_quote, new_value
-from ddp_codemod.model import Action, Edit, Reason, Recipe, replaced
+from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import (
@@ -56,21 +56,25 @@ class Planner(Struct):
     purely: Callable[[Module, ast.expr], bool]  # whether an expression can be dropped without losing an effect
     reexported: Callable[[Module, str], bool]  # whether another file takes the name from this one
     style: Style | None = None  # how portable code is written; None: values are pinned
+    missing: frozenset[str] = frozenset()  # names that the platform's packages do not have
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _made: dict[Key, Edit] = field(default_factory=dict)
     _dropped: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
+    _arguments: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
 
     def plan(self, findings: list[Finding]) -> Plan:
         """All edits of the findings, with the imports that become unused, sorted by place."""
         settled = tuple(self._settle(finding) for finding in findings)
         for module, dropped in self._dropped.items():
             self._remove_imports(module, dropped)
+        for module, dropped in self._arguments.items():
+            self._remove_imports(module, dropped, self.missing)
         self._made = imported_once(self._made)
         return Plan(settled, tuple(sorted(self._made.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
 
-    def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]]) -> None:
+    def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]], missing: frozenset[str] | None = None) -> None:
         """Drop the imports that only the dropped expressions used; all edits that this takes become one group."""
-        for unused in companions.unused_imports(module, [expression for expression, _ in dropped], self.reexported):
+        for unused in companions.unused_imports(module, [expression for expression, _ in dropped], self.reexported, missing):
             keys = [key for expression, key in dropped if expression in unused.users and key in self._made]
             if not keys:
                 continue
@@ -79,7 +83,7 @@ class Planner(Struct):
             self._join(joined, group)
             first = self._made[keys[0]]
             place = module.place(unused.statement)
-            recipe = Recipe("remove-import-name", (("name", unused.name),))
+            recipe = Recipe(REMOVE_IMPORT, (("name", unused.name),))
             reason = Reason.of("edit-unused-import", name=unused.name)
             self._keep(Edit(module.name, place.start, place.end, None, first.rule, first.applicability, reason, group, recipe))
 
@@ -185,7 +189,9 @@ class Planner(Struct):
             return [edit(change.entry.start, change.entry.end, flow_mapping(change.target, change.arguments))]
         if isinstance(change, Dropped):
             place, argument = change.module.place(change.call), change.module.text(change.argument)
-            return [edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)]
+            made = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)
+            self._arguments.setdefault(change.module, []).append((change.argument, _key(made)))
+            return [made]
         if isinstance(change, Insertions):
             return self._insertions(finding, change, edit)
         return self._variable(finding, change, edit)

@@ -14,7 +14,7 @@ from ddp_codemod.edits.values import first_quote, new_value, written
 from ddp_codemod.model import Applicability, Edit, Reason, Recipe
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Change, Finding, NewHandler, NewKeyword, NewObject, NewText, NewVariable
+from ddp_codemod.rules.finding import Change, Dropped, Finding, NewHandler, NewKeyword, NewObject, NewText, NewVariable
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform, Portable
 from ddp_codemod.rules.versions import Versions
@@ -46,7 +46,10 @@ class Style(Struct, frozen=True):
 
     def applies(self, finding: Finding) -> bool:
         """Whether the rule behind the finding writes values that hang on the platform."""
-        return finding.rule is not None and self.rules.fixes[finding.rule].recipe in _RECIPES
+        fix = self.rules.fixes.get(finding.rule or "")
+        if fix is None:  # what advice asks for beside an argument less hangs on a condition of its own
+            return any(isinstance(change, Dropped) for change in finding.changes)
+        return fix.recipe in _RECIPES
 
     def entry(self, finding: Finding, change: Change) -> Portable | None:
         """The shortest condition that is right for what is replaced, at the versions that the project admits."""
@@ -111,6 +114,8 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
         return _keyword(entry, change.module, change.call, change.keyword, change.value, old, make, imported)
     if isinstance(change, NewHandler | NewObject):
         return _object(entry, change, make, imported)
+    if isinstance(change, Dropped):
+        return _without(entry, change, make, imported)
     if isinstance(change, NewVariable):
         return Reason.of("review-portable-variable", variable=change.environment.name, value=change.environment.value)
     return Reason.of("review-portable-file", platform=style.platform.id)
@@ -119,7 +124,11 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
 def _replaced(style: Style, finding: Finding, change: Change) -> set[str]:
     """The names of the backends that the change replaces; {} where it is no backend."""
     assert finding.rule is not None
-    if style.rules.fixes[finding.rule].recipe != "replace-backend":
+    fix = style.rules.fixes.get(finding.rule)
+    if fix is None:
+        rewrite = style.rules.advice[finding.rule].rewrite
+        return set(rewrite.of) if rewrite is not None else set()
+    if fix.recipe != "replace-backend":
         return set()
     value = change.leaf.value if isinstance(change, NewText) else None
     text = str(value.value) if isinstance(value, Known) and value.value is not None else style.platform.backend.default
@@ -159,6 +168,18 @@ def _text(style: Style, entry: Portable, change: NewText, make: Make, imported: 
     if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
         text = f"({text})"
     return [*needed[0], make(place.start, place.end, text)]
+
+
+def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> list[Edit] | Reason:
+    """None in place of an argument that the platform does not take; the parameters in question have it as their default."""
+    module, node = change.module, change.argument
+    needed = _condition(entry, module, node, imported)
+    if isinstance(needed, Reason):
+        return needed
+    place, text = module.place(node), module.text(node)
+    if isinstance(node, (ast.IfExp, ast.Lambda)):
+        text = f"({text})"
+    return [*needed[0], make(place.start, place.end, _choice(entry, needed[1], "None", text))]
 
 
 def _keyword(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 
-from ddp_codemod.model import MISSING_NAME, Action, Advisory, Edit, Reason
+from ddp_codemod.model import MISSING_NAME, REMOVE_IMPORT, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewObject, NewText
@@ -28,7 +28,12 @@ def advise(
     """All notes about the files that may be written."""
     yield from _warnings(context, findings, writable)
     yield from _unheeded(context, findings)
-    yield from _missing_imports(context, finder, writable)
+    gone = {
+        (edit.name, edit.start, dict(edit.recipe.args)["name"])
+        for edit in edits
+        if edit.recipe and edit.recipe.name == REMOVE_IMPORT
+    }
+    yield from _missing_imports(context, finder, writable, gone)
     yield from tied(context, findings, edits, writable)
     yield from left_behind(context, findings, writable)
     yield from named_in_text(context, finder, writable)
@@ -139,8 +144,11 @@ def _outcomes(finding: Finding) -> set[str]:
     return edited | {text.lower() for text in finding.resolves_to}
 
 
-def _missing_imports(context: Context, finder: Finder, writable: Writable) -> Iterator[Advisory]:
-    """Unguarded imports of surfaces whose name is missing on the platform: an ImportError when the file is loaded."""
+def _missing_imports(context: Context, finder: Finder, writable: Writable, gone: Set[tuple[str, int, str]]) -> Iterator[Advisory]:
+    """Unguarded imports of surfaces whose name is missing on the platform: an ImportError when the file is loaded.
+
+    ``gone`` are those that an edit removes: file, place and name.
+    """
     project = context.tracer.resolver.project
     missing = [surface for surface in finder.surfaces if context.platform.id in surface.missing_on]
     words = {name.rsplit(".", 1)[-1] for surface in missing for name in surface.names}
@@ -150,8 +158,11 @@ def _missing_imports(context: Context, finder: Finder, writable: Writable) -> It
                 assert isinstance(node, ast.ImportFrom)
                 for alias in node.names:
                     surface = finder.surface(f"{node.module}.{alias.name}") if not node.level else None
+                    at = module.place(node).start
+                    if surface in missing and (name, at, alias.asname or alias.name) in gone:
+                        continue
                     if surface in missing and not _guarded(context, module, node):
-                        line = module.source.position(module.place(node).start)[0]
+                        line = module.source.position(at)[0]
                         yield Advisory(
                             name,
                             line,

@@ -46,6 +46,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     method: str = ""  # "to-device": the method that takes its place
     value: str = ""  # "to-device": what is passed where the old call passed nothing
     applicability: Literal["safe", "unsafe"] = "unsafe"
+    of: tuple[Name, ...] = ()  # drop-argument: the backends that the argument is for, where a portable condition may ask for them
 
 
 class AdviceExample(RuleEntry, frozen=True, kw_only=True):
@@ -56,6 +57,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     before: str
     after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
     script: str = ""  # a launch file beside it, marked in the same way
+    style: Literal["pin", "portable"] = "pin"
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
 
 

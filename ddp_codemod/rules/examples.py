@@ -158,7 +158,7 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
             fixes=() if isinstance(case.example, AdviceExample) else case.example.rules,
             root=folder,
             versions=versions,
-            style="pin" if isinstance(case.example, AdviceExample) else case.example.style,
+            style=case.example.style,
         )
     )
     rendered = render(found, isinstance(case.example, AdviceExample) or case.example.unsafe)

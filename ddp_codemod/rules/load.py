@@ -45,6 +45,10 @@ class Rules(Struct, frozen=True):
         """What an edit names as its reason."""
         return self.fixes.get(ident) or self.advice.get(ident)
 
+    def missing_on(self, platform: str) -> frozenset[str]:
+        """The qualified names that a platform's packages do not have: importing them fails there."""
+        return frozenset(name for surface in self.surfaces.values() if platform in surface.missing_on for name in surface.names)
+
 
 class Diagnostics(Struct, frozen=True):
     """All known errors, and what logs say about the machines that wrote them, by id."""
