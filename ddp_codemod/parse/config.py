@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse import ini, json, toml, yaml
 from ddp_codemod.parse.document import Content, Document, Entry, Link
@@ -11,14 +13,30 @@ __all__ = ["SUFFIXES", "Content", "Document", "Entry", "Link", "parse_config"]
 
 _READERS = {".yaml": yaml, ".yml": yaml, ".toml": toml, ".json": json, ".ini": ini, ".cfg": ini}
 SUFFIXES = tuple(_READERS)
+MAX_LEVELS = 1_000  # of brackets; what nests deeper is no configuration, and takes time with the square of its depth
+_BRACKET = re.compile(r"[\[{]|([\]}])")
 
 
 def parse_config(source: Source) -> Document | Skipped:
     """Read a configuration file; text that is not valid in its kind gives no entries near the fault (``Document.errors``)."""
     if len(source.data) > MAX_BYTES:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
+    if source.path.suffix.lower() not in (".ini", ".cfg") and nests_too_deep(source.text):
+        return Skipped(source.name, Reason.of("skipped-too-deep", levels=MAX_LEVELS))
     reader = _READERS[source.path.suffix.lower()]
     try:
         return Document(source, reader.read(source.text), reader.written)
     except RecursionError as why:
         return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
+
+
+def nests_too_deep(text: str) -> bool:
+    """Whether brackets may nest deeper than ``MAX_LEVELS``: those in strings and comments count too."""
+    if text.count("[") + text.count("{") <= MAX_LEVELS:
+        return False
+    level = 0
+    for bracket in _BRACKET.finditer(text):
+        level = max(0, level - 1) if bracket[1] else level + 1
+        if level > MAX_LEVELS:
+            return True
+    return False

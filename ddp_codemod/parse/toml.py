@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _SCALARS = frozenset({
     "string", "integer", "float", "boolean", "offset_date_time", "local_date_time", "local_date", "local_time",
 })  # fmt: skip
+_LONGEST_KEY = 2_000  # characters; a reader of dotted keys takes time with the square of their number
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -63,6 +64,8 @@ def _header(tree: Tree, node: Node, last: dict[Path, int]) -> Path:
 
 def _keys(tree: Tree, node: Node) -> Path:
     """The keys of a bare, quoted or dotted key; () if they cannot be told."""
+    if node.end_byte - node.start_byte > _LONGEST_KEY:
+        return ()
     try:
         # a TOML reader takes the key apart better than the grammar, which nests dotted keys
         table: Any = _toml(f"{tree.of(node)} = 1")

@@ -109,6 +109,7 @@ class Project(Texts):
         if name not in self._documents:
             source = read_text(self.root / name, self.root)
             made = parse_config(source) if isinstance(source, Source) else source
+            self._note_parser(made)
             self._documents[name] = made if isinstance(made, Document) else None
         return self._documents[name]
 
@@ -141,7 +142,7 @@ class Project(Texts):
 
     def _note_parser(self, made: object) -> None:
         """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, is none of the project's."""
-        if isinstance(made, Skipped) and made.reason.key == "skipped-parser":
+        if isinstance(made, Skipped) and made.reason.key in ("skipped-parser", "skipped-too-deep"):
             self.skipped.setdefault(made.name, made)
 
     def started(self, program: str) -> list[str]:

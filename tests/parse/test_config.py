@@ -55,7 +55,7 @@ def test_bytes_around_the_value_stay(name: str, newline: str, bom: bytes, end: b
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize(
     "text",
-    ["", "\n", "# c\n", "\t", "[" * 100_000, "{" * 100_000, "a: " * 30_000, "- " * 30_000, "? " * 999, "- " * 300, '"' * 999],
+    ["", "\n", "# c\n", "\t", "[" * 900, "{" * 900, "a: " * 30_000, "- " * 30_000, "? " * 999, "- " * 300, '"' * 999],
 )
 def test_what_is_no_configuration_gives_nothing(name: str, text: str, document: Parse) -> None:
     assert all(entry.path == () for entry in document(name, text).entries if not name.endswith(("ini", "cfg")))
@@ -63,7 +63,7 @@ def test_what_is_no_configuration_gives_nothing(name: str, text: str, document: 
 
 @pytest.mark.parametrize(("name", "head", "tail"), [("a.json", '{"a":', "}"), ("a.yaml", "{a: ", "}"), ("a.json", "[", "]")])
 def test_deep_nesting_is_read(name: str, head: str, tail: str, document: Parse) -> None:
-    deep = 3_000
+    deep = 900
     (entry,) = document(name, head * deep + "1" + tail * deep).entries
     assert len(entry.path) == deep
 
@@ -72,6 +72,25 @@ def test_deep_nesting_is_read(name: str, head: str, tail: str, document: Parse) 
 def test_blocks_too_deep_for_the_grammar_are_left(newline: str, document: Parse) -> None:
     parsed = document("a.yaml", "".join(" " * level + "a:" + newline for level in range(600)) + " " * 600 + "b: nccl")
     assert (parsed.entries, parsed.errors) == ((), (0,))
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000 + "]" * 200_000, "[" * 200_000, '{"a":' * 200_000 + "1" + "}" * 200_000])
+@pytest.mark.parametrize("name", ["a.json", "a.yaml", "a.toml"])
+def test_brackets_without_end_are_left_with_the_reason(name: str, text: str) -> None:
+    parsed = parse_config(Source(Path(name), name, text.encode(), text, "utf-8"))
+    assert isinstance(parsed, Skipped)
+    assert parsed.reason.key == "skipped-too-deep"
+
+
+def test_many_brackets_side_by_side_are_read(document: Parse) -> None:
+    text = '{"rows": [' + "[[1]], " * 2_000 + '[]], "backend": "nccl"}'
+    assert [entry.value for entry in document("a.json", text).ending("backend")] == ["nccl"]
+
+
+@pytest.mark.parametrize("text", ["a" + ".a" * 100_000 + " = 1", "[a" + ".a" * 100_000 + "]\nb = 1"])
+def test_a_dotted_key_without_end_is_left_out(text: str, document: Parse) -> None:
+    values = [entry.value for entry in document("a.toml", f'backend = "nccl"\n{text}\n').entries]
+    assert values == ["nccl"]
 
 
 def test_large_files_are_left() -> None:
