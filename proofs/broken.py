@@ -57,7 +57,7 @@ def seen(guard: Guard, tries: int = 8) -> bool | None:
     """Whether the proof fails without the guard; None where the text is not there any more."""
     with tempfile.TemporaryDirectory(prefix="broken-", ignore_cleanup_errors=True) as folder:
         top = Path(folder)
-        for name in ("ddp_codemod", "rules", "proofs", "fixtures", "tests/ecosystem"):
+        for name in ("ddp_codemod", "rules", "proofs", "fixtures", "tests/ecosystem", "tests/traps"):
             shutil.copytree(REPOSITORY / name, top / name, ignore=shutil.ignore_patterns("__pycache__", "kept"))
         for file, old, new in ((guard.file, guard.old, guard.new), *guard.also):
             path = top / "ddp_codemod" / file

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from proofs.proof import REPOSITORY, Trial
 from proofs.surveyed import Changed, changed
@@ -18,12 +18,22 @@ def packages(trial: Trial) -> Iterator[tuple[str, list[Changed]]]:
     """Each package under each platform, and what changes in it; none in a slice. One that cannot be fetched is counted."""
     for name, folder in unpacked(trial):
         for platform in PLATFORMS:
-            found = list(changed(folder, platform))
+            found = changes(name, folder, platform)
             trial.counts["package edits"] += sum(len(one.edits) for one in found)
             yield f"{name} {platform} ", found
 
 
-def unpacked(trial: Trial) -> Iterator[tuple[str, Any]]:
+_CHANGES: dict[tuple[str, str], list[Changed]] = {}  # several proofs of one run ask for the same
+
+
+def changes(name: str, folder: Path, platform: str) -> list[Changed]:
+    """What a run would change in a package as it was published."""
+    if (name, platform) not in _CHANGES:
+        _CHANGES[name, platform] = list(changed(folder, platform))
+    return _CHANGES[name, platform]
+
+
+def unpacked(trial: Trial) -> Iterator[tuple[str, Path]]:
     """(name, folder) of each package that could be fetched."""
     if not trial.whole:
         return

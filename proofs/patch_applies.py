@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ddp_codemod.patch.gitdiff import git_diff
 from ddp_codemod.write.repository import blobs
-from proofs import cases
-from proofs.packages import PLATFORMS, unpacked
+from proofs import cases, projects
+from proofs.packages import PLATFORMS, changes, unpacked
 from proofs.proof import REPOSITORY, Trial, environment, git, tree
-from proofs.surveyed import changed
+from proofs.surveyed import Changed, changed
 
 PROMISE = "every patch applies to exactly the planned bytes, and back"
 # settings of the user or of the repository, which the tool and git apply both run under
@@ -36,28 +36,34 @@ ATTRIBUTES = (
 
 def prove(trial: Trial) -> str:
     """Make each patch under a setting, let git apply it under the same, compare every byte, apply it in reverse."""
-    projects = sorted(path for path in (REPOSITORY / "fixtures").glob("*/project") if path.is_dir())
+    fixtures = sorted(path for path in (REPOSITORY / "fixtures").glob("*/project") if path.is_dir())
     under = [("setting", one) for one in SETTINGS] + [("attribute", one) for one in ATTRIBUTES]
     for kind, said in under if trial.whole else trial.random.sample(under, 2):
-        for number, source in enumerate(projects):
+        for number, source in enumerate(fixtures):
             folder = trial.folder / f"{kind}-{said}-{number}".replace(" ", "_").replace("/", "_").replace("*", "x")
             shutil.copytree(source, folder / "project")
             for name in ("extra é.py", 'qu"ote.py', "line\nend.py", "tab\t.py"):
                 data = cases.encoded(cases.python(trial.random), trial.random)
                 (folder / "project" / name).write_bytes(data)
+            for number in range(3):
+                for name, data in projects.project(trial.random).files.items():
+                    (folder / "project" / f"more{number}" / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / "project" / f"more{number}" / name).write_bytes(data)
             _check(trial, folder / "project", (kind, said), trial.random.choice(["rocm", "windows", "ascend"]))
             shutil.rmtree(folder)
     for name, folder in unpacked(trial):
         for platform in PLATFORMS:
-            _check(trial, folder, ("setting", trial.random.choice(SETTINGS)), platform, name)
+            _check(trial, folder, ("setting", trial.random.choice(SETTINGS)), platform, name, changes(name, folder, platform))
     return (
-        f"{len(SETTINGS)} settings and {len(ATTRIBUTES)} attributes x {len(projects)} fixtures with files of many encodings, and "
+        f"{len(SETTINGS)} settings and {len(ATTRIBUTES)} attributes x {len(fixtures)} fixtures with files of many encodings and kinds, and "
         f"{trial.counts['packages']} published packages: {trial.counts['patches']} patches applied and taken back, "
         f"{len(trial.failures)} with another byte"
     )
 
 
-def _check(trial: Trial, project: Path, under: tuple[str, str], platform: str, name: str = "") -> None:
+def _check(
+    trial: Trial, project: Path, under: tuple[str, str], platform: str, name: str = "", known: list[Changed] | None = None
+) -> None:
     env = environment(project.parent)
     new = not (project / ".git").exists()
     if new:
@@ -74,7 +80,7 @@ def _check(trial: Trial, project: Path, under: tuple[str, str], platform: str, n
         git(project, "rm", "-q", "-r", "--cached", ".", env=env)
         git(project, "reset", "-q", "--hard", env=env)
     before = tree(project)
-    found = list(changed(project, platform))
+    found = list(changed(project, platform)) if known is None else known
     if not found:
         return
     patch = git_diff([one.change for one in found], blobs(project, [one.change.name for one in found]))

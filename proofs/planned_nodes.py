@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from ddp_codemod.edits.splice import replacements
 from ddp_codemod.model import Source
 from proofs.packages import packages
 from proofs.proof import Trial
-from proofs.surveyed import Changed, generated, parsed
+from proofs.surveyed import Changed, generated, made, parsed
 
 Span = tuple[int, int]
 PROMISE = "only the planned nodes change; what compiled still compiles"
@@ -24,7 +26,7 @@ def prove(trial: Trial) -> str:
     for name, found in packages(trial):
         compared += sum(_check(trial, one, name) for one in found)
     return (
-        f"{compared} changed files of {trial.counts['files']} generated ones and {trial.counts['packages']} published packages: "
+        f"{compared} changed programs of {made(trial)} and {trial.counts['packages']} published packages: "
         f"{len(trial.failures)} nodes beside an edit, or programs that compile no more"
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ from ddp_codemod.edits.render import render
 from ddp_codemod.model import Edit, FileChange, Source
 from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
-from proofs import cases
+from proofs import cases, projects
 from proofs.proof import Trial
 
-PLATFORMS = ("rocm", "windows", "ascend", "mixed-gpu", "xpu")
+PLATFORMS = projects.PLATFORMS
 BATCH = 40
 
 
@@ -35,45 +36,73 @@ class Changed:
 def generated(trial: Trial, many: int) -> Iterator[tuple[Path, list[Changed]]]:
     """Folders of generated files, and what changes in each; the files are written anew by the second look of a proof."""
     code = _hypothesmith(trial, trial.sized(0, 400))
-    for number, path in enumerate(cases.kept()):
-        folder = trial.folder / f"kept{number}"
-        folder.mkdir()
-        (folder / path.name).write_bytes(path.read_bytes())
-        platform = trial.random.choice(PLATFORMS)
-        (folder / "platform.txt").write_text(platform)
-        yield folder, list(changed(folder, platform))
+    for path in cases.kept():
+        for number, project in enumerate(projects.kept(path)):
+            yield _surveyed(trial, trial.folder / f"kept-{path.name}-{number}", project)
     for start in range(0, many, BATCH):
-        folder = trial.folder / f"batch{start}"
-        folder.mkdir()
+        files = {}
         for number in range(start, min(start + BATCH, many)):
             if trial.random.random() < 0.15:
                 suffix, data = cases.mutant(trial.random)
             else:
                 suffix, data = ".py", cases.encoded(cases.python(trial.random, code), trial.random)
-            (folder / f"f{number}{suffix}").write_bytes(data)
-            trial.counts["files"] += 1
-        platform = trial.random.choice(PLATFORMS)
-        (folder / "platform.txt").write_text(platform)
-        found = list(changed(folder, platform))
-        trial.counts["changed"] += len(found)
-        trial.counts["edits"] += sum(len(one.edits) for one in found)
-        yield folder, found
+            files[f"f{number}{suffix}"] = data
+        trial.counts["files"] += len(files)
+        yield _surveyed(trial, trial.folder / f"batch{start}", projects.Project(files, trial.random.choice(PLATFORMS)))
+    for number in range(many // 10):
+        trial.counts["projects"] += 1
+        yield _surveyed(trial, trial.folder / f"project{number}", projects.project(trial.random))
 
 
-def changed(folder: Path, platform: str) -> Iterator[Changed]:
+def made(trial: Trial) -> str:
+    """What was generated, in words."""
+    return f"{trial.counts['files']} generated files and {trial.counts['projects']} generated projects with configuration, launch files and notebooks"
+
+
+def _surveyed(trial: Trial, folder: Path, project: projects.Project) -> tuple[Path, list[Changed]]:
+    for name, data in project.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    _HOW[folder] = project
+    try:
+        found = list(changed(folder, project.platform, project.rules, project.env_in))
+    except Exception as why:  # none may come out of a survey
+        trial.fail(
+            f"{folder.name}: {why!r} {traceback.extract_tb(why.__traceback__)[-1]}", f"{folder.name}.project", project.dumped()
+        )
+        found = []
+    trial.counts["changed"] += len(found)
+    trial.counts["edits"] += sum(len(one.edits) for one in found)
+    trial.counts["edits beside Python"] += sum(len(one.edits) for one in found if not one.change.name.endswith(".py"))
+    return folder, found
+
+
+def keep(folder: Path, name: str) -> tuple[str, bytes]:
+    """What to keep of an input that failed: the file, or the whole project where it is one."""
+    project = _HOW[folder]
+    return (f"{folder.name}.project", project.dumped()) if folder.name.startswith("project") else (name, project.files[name])
+
+
+def again(folder: Path) -> list[Changed]:
+    """What a run that is asked the same as the first would change now."""
+    project = _HOW[folder]
+    try:
+        return list(changed(folder, project.platform, project.rules, project.env_in))
+    except Exception:
+        return []  # told by the first survey, or by the proof about what kills
+
+
+_HOW: dict[Path, projects.Project] = {}  # how a folder was surveyed
+
+
+def changed(folder: Path, platform: str, fixes: tuple[str, ...] = (), env_in: str = "python") -> Iterator[Changed]:
     """What a run that takes unsafe edits too would change in a folder."""
     rules = load()
-    found = survey(Options((folder,), rules.platforms[platform], rules, root=folder))
+    found = survey(Options((folder,), rules.platforms[platform], rules, fixes, root=folder, env_in=env_in))  # type: ignore[arg-type]
     made = render(found, unsafe=True)
     for change in made.changes:
         planned = tuple(edit for edit in made.applied if edit.name == change.name)
         yield Changed(found.sources[change.name], change, change.edits, planned)
-
-
-def platform_of(folder: Path) -> str:
-    """The platform that a folder's files were surveyed for."""
-    file = folder / "platform.txt"
-    return file.read_text() if file.is_file() else "rocm"
 
 
 def parsed(data: bytes) -> ast.Module | None:

@@ -37,6 +37,8 @@ def rewrite(work: Work) -> Found:
 
 
 def _start(work: Work, seen: Seen) -> None:
+    if work.conditions.start is None:
+        return  # a strategy beside it: the start is an entry of its own
     statement = None if work.refused(seen) else work.statement(seen)
     test = work.text(seen, work.conditions.at_start()) if statement is not None else ""
     if statement is not None and test:
