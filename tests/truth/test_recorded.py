@@ -15,6 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from ddp_codemod.edits.render import render
+from ddp_codemod.pipeline import Options, survey
+from ddp_codemod.rules.load import load
+
 # What each platform tells a program, written down again here so that it can disagree with the rule data.
 LINUX = {"os.name": "posix", "platform.system": "Linux", "sys.platform": "linux"}
 MACHINES: dict[str, dict[str, Any]] = {
@@ -25,17 +29,42 @@ MACHINES: dict[str, dict[str, Any]] = {
     "macos": {"os.name": "posix", "platform.system": "Darwin", "sys.platform": "darwin", "gpus": 0},
     "cuda": {**LINUX, "gpus": 1},
     "mixed-gpu": {**LINUX, "gpus": 1},
-    "ascend": {**LINUX, "gpus": 1},  # torch_npu.contrib.transfer_to_npu makes torch.cuda answer yes
+    "ascend": {**LINUX, "gpus": 1, "accelerator": "npu"},  # torch_npu.contrib.transfer_to_npu makes torch.cuda answer yes
 }
-GOOD = {"rocm-rccl": "nccl", "cuda": "nccl", "ascend": "hccl"}  # gloo elsewhere
+# No person wrote a patch for these. On all but Intel's their makers have such migrations too.
+OTHERS: dict[str, dict[str, Any]] = {
+    name: {**LINUX, "gpus": 0 if name == "xpu" else 1, "accelerator": name} for name in ("xpu", "mlu", "musa", "hpu")
+}
+# What portable conditions ask beside that, and the machine that the projects were written for.
+NVIDIA: dict[str, Any] = {**LINUX, "gpus": 2, "names": ["A", "A"], "cuda": True, "nccl": True, "plugins": False}
+TARGETS: dict[str, dict[str, Any]] = {
+    **{name: {**machine, "nccl": machine.get("hip", False)} for name, machine in {**MACHINES, **OTHERS}.items()},
+    "cuda": NVIDIA,
+    "mixed-gpu": {**NVIDIA, "names": ["A", "B"]},
+}
+GOOD = {
+    "rocm-rccl": "nccl",
+    "cuda": "nccl",
+    "ascend": "hccl",
+    "xpu": "xccl",
+    "mlu": "cncl",
+    "musa": "mccl",
+    "hpu": "hccl",
+}  # gloo elsewhere
+PLUGINS = {
+    "ascend": ["torch_npu"],
+    "mlu": ["torch_mlu"],
+    "musa": ["torch_musa"],
+    "hpu": ["habana_frameworks.torch.distributed.hccl"],
+}
 
 # What a kind of program asks for unpatched, where that is not the same everywhere; None: it makes no group.
 NEVER_PATCHED = "gloo everywhere"
 KINDS: dict[str, dict[str, str | None]] = {
     "literal": {},
-    "spawn-ternary": {"windows": "gloo", "cpu": "gloo", "macos": "gloo"},
-    "strategy-ternary": {"windows": "gloo", "cpu": None, "macos": None},
-    "accelerator": {"cpu": "gloo", "macos": "gloo"},
+    "spawn-ternary": {"windows": "gloo", "cpu": "gloo", "macos": "gloo", "xpu": "gloo"},
+    "strategy-ternary": {"windows": "gloo", "cpu": None, "macos": None, "xpu": None},
+    "accelerator": {"cpu": "gloo", "macos": "gloo", "xpu": "gloo"},
 }
 SPEAKER = [f"speakerlab/bin/{name}.py" for name in ("train", "train_asd", "train_para", "train_rdino", "train_sdpn")]
 TOOLS = [f"egs/diarization/local/{n}.py" for n in ("extract_diar_embeddings", "extract_visual_embeddings", "out_transcription")]
@@ -70,10 +99,10 @@ def before(kind: str, platform: str) -> str | None:
     return "gloo" if kind == NEVER_PATCHED else KINDS[kind].get(platform, "nccl")
 
 
-def after(case: str, kind: str, platform: str) -> str | None:
+def after(kind: str, platform: str, unsafe: bool) -> str | None:
     if before(kind, platform) != "nccl":
         return before(kind, platform)
-    if kind == "accelerator" and not patch_name(case, platform).endswith("--unsafe"):
+    if kind == "accelerator" and (not unsafe or platform in PLUGINS):  # accelerate takes the makers' backends by itself
         return "nccl"
     return GOOD.get(platform, "gloo")
 
@@ -82,6 +111,19 @@ def libuv(record: dict[str, Any]) -> bool:
     """Whether torch 2.4 to 2.6 would ask for libuv: the query decides, else the variable, and only 1 means on."""
     query = parse_qs(urlsplit(record["init_method"] or "env://").query, keep_blank_values=True).get("use_libuv")
     return (query[0] if query else record["environment"].get("USE_LIBUV", "1")) == "1"
+
+
+OLD = "the machine that it was written for"
+
+
+def apply(root: Path, platform: str, fixes: tuple[str, ...] = (), unsafe: bool = False, style: Any = "pin") -> None:
+    """What the tool's command does, without starting Python for each of a hundred copies."""
+    rules = load()
+    found = survey(Options((root,), rules.platforms[platform], rules, fixes=fixes, root=root, style=style))
+    rendered = render(found, unsafe)
+    assert not rendered.failed
+    for change in rendered.changes:
+        (root / change.name).write_bytes(change.after)
 
 
 class Recorder:
@@ -97,14 +139,15 @@ class Recorder:
             self.truth.apply_by_hand(root, case, name)
         elif by == "tool":
             platform, *words = name.split("--")
-            options = [part for word in words for part in (["--unsafe"] if word == "unsafe" else ["--rule", word])]
-            self.truth.apply(root, platform, *options)
+            apply(root, platform, tuple(word for word in words if word != "unsafe"), "unsafe" in words)
+        elif by == "portable":
+            apply(root, name, unsafe=True, style="portable")
         return root
 
     def job(self, root: Path, platform: str, program: str, exported: dict[str, str] | None = None) -> dict[str, Any]:
         entry, *arguments = program.split()
         ranks = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
-        machine = {"root": str(root), **MACHINES[platform]}
+        machine = {"root": str(root), **(NVIDIA if platform == OLD else TARGETS[platform])}
         return {"machine": machine, "entry": entry, "arguments": arguments, "environment": {**ranks, **(exported or {})}}
 
     def run(self, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -121,9 +164,15 @@ class Recorder:
         return records
 
 
+PATCHES: dict[str, list[str]] = {"nobody": [*MACHINES, OLD], "hand": [*MACHINES], "tool": [*TARGETS], "portable": [*TARGETS]}
+
+
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
-    """``record(by)`` runs every program on every platform, once; ``by`` says who patched it: nobody, hand or tool."""
+    """``record(by)`` runs every program on every platform, once; ``by`` says who patched it.
+
+    What was written portably runs on the old machine too, under the platform's name with ``OLD`` behind it.
+    """
     done: dict[str, Results] = {}
 
     def results(by: str) -> Results:
@@ -131,11 +180,15 @@ def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
             recorder = Recorder(tmp_path_factory.mktemp(f"recorded-{by}"), truth)
             keys, jobs = [], []
             for case in CASES:
-                for platform in MACHINES:
-                    root = recorder.patched(case, patch_name(case, platform), by)
-                    for program, _kind in PROGRAMS[case]:
-                        keys.append((case, platform, program))
-                        jobs.append(recorder.job(root, platform, program))
+                for platform in PATCHES[by]:
+                    root = recorder.patched(case, platform if by == "portable" else patch_name(case, platform), by)
+                    for program, kind in PROGRAMS[case]:
+                        if by != "portable" or kind != NEVER_PATCHED:
+                            keys.append((case, platform, program))
+                            jobs.append(recorder.job(root, platform, program))
+                        if by == "portable" and kind != NEVER_PATCHED:
+                            keys.append((case, platform + OLD, program))
+                            jobs.append(recorder.job(root, OLD, program))
             done[by] = dict(zip(keys, recorder.run(jobs), strict=True))
         return done[by]
 
@@ -149,15 +202,35 @@ def test_unpatched_programs_ask_for_what_their_lines_say(record: Record, case: s
     assert found == {program: before(kind, platform) for program, kind in PROGRAMS[case]}
 
 
-@pytest.mark.parametrize("by", ["hand", "tool"])
-@pytest.mark.parametrize("platform", MACHINES)
+@pytest.mark.parametrize(("platform", "by"), [(name, by) for by in ("hand", "tool") for name in PATCHES[by]])
 @pytest.mark.parametrize("case", CASES)
 def test_patched_programs_ask_for_what_works(record: Record, case: str, platform: str, by: str) -> None:
+    unsafe = patch_name(case, platform).endswith("--unsafe")
     records = {program: record(by)[case, platform, program] for program, _kind in PROGRAMS[case]}
     found = {program: seen["backend"] for program, seen in records.items()}
-    assert found == {program: after(case, kind, platform) for program, kind in PROGRAMS[case]}
-    for seen in records.values():
-        assert seen["backend"] != "hccl" or seen["plugins"] == ["torch_npu"]
+    assert found == {program: after(kind, platform, unsafe) for program, kind in PROGRAMS[case]}
+    for program, seen in records.items():
+        assert platform not in PLUGINS or seen["backend"] != GOOD[platform] or seen["plugins"] == PLUGINS[platform], program
+
+
+@pytest.mark.parametrize("platform", TARGETS)
+@pytest.mark.parametrize("case", CASES)
+def test_portable_programs_ask_for_what_works(record: Record, case: str, platform: str) -> None:
+    for program, kind in PROGRAMS[case]:
+        if kind != NEVER_PATCHED:
+            seen = record("portable")[case, platform, program]
+            assert seen["backend"] == after(kind, platform, unsafe=True), program
+            assert platform not in PLUGINS or seen["backend"] != GOOD[platform] or seen["plugins"] == PLUGINS[platform], program
+
+
+@pytest.mark.parametrize("platform", TARGETS)
+@pytest.mark.parametrize("case", CASES)
+def test_portable_programs_ask_for_the_same_on_the_machine_they_were_written_for(
+    record: Record, case: str, platform: str
+) -> None:
+    for program, kind in PROGRAMS[case]:
+        if kind != NEVER_PATCHED:
+            assert record("portable")[case, platform + OLD, program] == record("nobody")[case, OLD, program], program
 
 
 @pytest.mark.parametrize("case", ["tts-spawn", "tts-spawn-before-libuv", "speaker-torchrun"])

@@ -43,7 +43,9 @@ def _change_torch(machine: dict[str, Any]) -> None:
     if "nccl" in machine:
         torch.distributed.is_nccl_available = lambda: machine["nccl"]
     if "accelerator" in machine:
-        setattr(torch, machine["accelerator"], types.SimpleNamespace(is_available=lambda: True))
+        name = machine["accelerator"]
+        setattr(torch, name, getattr(torch, name, types.SimpleNamespace()))  # torch has xpu of its own
+        getattr(torch, name).is_available = lambda: True
     if not machine.get("sockets", True):
         _close_network()
     if not machine.get("libuv", True):
