@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -69,7 +70,15 @@ def scopes_at(source: Source, tree: ast.Module, offset: int) -> list[Scope]:
 
 def bindings(scope: ast.AST, name: str) -> list[Bound]:
     """All that binds a name in one scope, without the scopes inside it."""
-    return [bound for bound in _bindings(scope) if bound.name == name]
+    return _table(scope).get(name, [])
+
+
+@lru_cache(maxsize=64)  # edits of one file ask for the same scopes
+def _table(scope: ast.AST) -> dict[str, list[Bound]]:
+    found: dict[str, list[Bound]] = {}
+    for bound in _bindings(scope):
+        found.setdefault(bound.name, []).append(bound)
+    return found
 
 
 def _bindings(scope: ast.AST) -> Iterator[Bound]:

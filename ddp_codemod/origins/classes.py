@@ -15,9 +15,12 @@ from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
+from ddp_codemod.sites.words import stands
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
+
+_AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
 
 
 def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
@@ -53,10 +56,8 @@ def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
 def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
     """The classes of the project that declare a field of a name."""
     project = tracer.resolver.project
-    at_start = rb"(?:\A|[\r\n;:\"])[ \t\f]*"
-    annotated = re.compile(at_start + re.escape(name.encode()) + rb"\s*:")
     for file in project.mentioning(name):
-        module = project.module(file) if annotated.search(project.data(file)) else None
+        module = project.module(file) if stands(project.data(file), name.encode(), _AT_START, _ANNOTATED) else None
         for node in module.nodes.get(ast.ClassDef, ()) if module else ():
             assert isinstance(node, ast.ClassDef)
             assert module is not None

@@ -12,21 +12,24 @@ from ddp_codemod.origins.leaf import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Entity, Instance
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
+from ddp_codemod.sites.words import stands
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
 DEPTH = 5  # functions that hand an object on
 
+_ATTRIBUTE = re.compile(rb"\.\Z"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
+_FIELD = re.compile(rb"(?:\A|\n)[ \t]+(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!=)")
+
 
 def stored(tracer: Tracer, attribute: str) -> bool:
     """Whether any file of the project looks as if an object or class were given an attribute of this name."""
     known = tracer.memory.setdefault("stored", {})
     if attribute not in known:
-        name = re.escape(attribute.encode())
-        written = re.compile(rb"\.%b\s*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def\s+)?%b\s*[:=(](?!=)" % (name, name), re.M)
-        project = tracer.resolver.project
-        known[attribute] = any(written.search(project.data(file)) for file in project.mentioning(attribute))
+        project, name = tracer.resolver.project, attribute.encode()
+        found = (project.data(file) for file in project.mentioning(attribute))
+        known[attribute] = any(stands(data, name, *_ATTRIBUTE) or stands(data, name, *_FIELD) for data in found)
     return bool(known[attribute])
 
 

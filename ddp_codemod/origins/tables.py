@@ -11,9 +11,12 @@ from ddp_codemod.origins.calls import Given
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Variable
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
+from ddp_codemod.sites.words import stands
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
+
+_KEYED, _ENDED = re.compile(rb":\s*(?:[\w.]+\.)?\Z"), re.compile(rb"\s*[,}\n\r#]")
 
 
 def through_tables(tracer: Tracer, other: Module, function: ast.AST) -> Iterator[Given]:
@@ -35,9 +38,9 @@ def holders(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.Asyn
     """The files that have a table with the function in it, and those that import a name from such a file."""
     project = tracer.resolver.project
     seen: set[str] = set()
-    entry = re.compile(rb":\s*(?:[\w.]+\.)?" + re.escape(function.name.encode()) + rb"\s*[,}\n\r#]")
+    key = function.name.encode()
     for name in project.mentioning(function.name):
-        other = project.module(name) if entry.search(project.data(name)) else None
+        other = project.module(name) if stands(project.data(name), key, _KEYED, _ENDED) else None
         for table in other.nodes.get(ast.Dict, ()) if other else ():
             assert isinstance(table, ast.Dict)
             assert other is not None

@@ -23,6 +23,7 @@ class Module(Struct, eq=False):
     parents: dict[ast.AST, ast.AST]
     nodes: dict[type[ast.AST], list[ast.AST]]  # every node by its class, in source order
     cache: dict[object, object] = field(default_factory=dict)  # what later stages work out once per file
+    scopes: dict[ast.AST, ast.AST] = field(default_factory=dict)  # the same, of each node that was asked about
 
     @property
     def name(self) -> str:
@@ -95,7 +96,7 @@ def _index(source: Source, tree: ast.Module) -> Module:
             nodes[kind] = []
         nodes[kind].append(node)
         held = node.__dict__
-        for name in _fields_backwards(kind):
+        for name in fields_backwards(kind):
             value = held.get(name)
             if type(value) is list:
                 for child in reversed(value):
@@ -111,7 +112,8 @@ def _index(source: Source, tree: ast.Module) -> Module:
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
-def _fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
+def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that can hold nodes which someone asks for, the last one first."""
     if kind not in _FIELDS:
         _FIELDS[kind] = tuple(name for name in reversed(kind._fields) if name not in ("ctx", "op", "ops"))
     return _FIELDS[kind]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cached_property
 from itertools import groupby
 
 from msgspec import Struct, field
@@ -14,13 +15,14 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.advisory import Advice
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.switches import Switches, concerned
-from ddp_codemod.rules.usage import Hit, hits, may_hold
+from ddp_codemod.rules.usage import Hit, hits, may_hold, texts_of
 from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.words import Parts
 
 LISTED = 20  # places that one note names
 
 
-class Whole(Struct):
+class Whole(Struct, dict=True):
     """The project as it will be: what its groups switch to, and which files that concerns."""
 
     context: Context
@@ -68,7 +70,7 @@ class Whole(Struct):
         pattern = advice.pattern
         assert pattern is not None
         project = self.context.tracer.resolver.project
-        names = sorted(name for name in named if may_hold(pattern, project.data(name)))
+        names = sorted(name for name in named if may_hold(pattern, self._texts[name]))
         if advice.level == "review":
             names = [name for name in names if name in within()]
         for name in names:
@@ -76,6 +78,16 @@ class Whole(Struct):
                 found = [hit for hit in hits(self.context, pattern, module) if not self._guarded(advice, hit)]
                 # which files belong together is asked late: it takes the imports of the whole project
                 yield from found if found and self.versions(advice, name) and name in within() else ()
+
+    @cached_property
+    def _texts(self) -> dict[str, frozenset[str]]:
+        """What each file holds of all that an advice may look for."""
+        project = self.context.tracer.resolver.project
+        patterns = [advice.pattern for advice in self.advice() if advice.pattern is not None]
+        parts = Parts(text for pattern in patterns for text in texts_of(pattern))
+        same: dict[frozenset[str], frozenset[str]] = {}
+        found = ((name, parts.held(project.data(name))) for name in project.names)
+        return {name: same.setdefault(held, held) for name, held in found}
 
     def _guarded(self, advice: Advice, hit: Hit) -> bool:
         """Whether the code sees to it that this is not done here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from msgspec import Struct
 
@@ -29,11 +29,17 @@ class Hit(Struct, frozen=True, eq=False):
     sure: bool = True  # a recipe may mend it
 
 
-def may_hold(pattern: Pattern, data: bytes) -> bool:
-    """Whether anything can be found in a file with these bytes: the last name, and where it is from outside the one before it."""
-    if any(word.encode() in data for word in (*pattern.methods, *pattern.keywords)):
-        return pattern.device.encode() in data or bool(pattern.ranks)
-    return any(all(word.encode() in data for word in name.split(".")[-2:]) for name in pattern.names)
+def texts_of(pattern: Pattern) -> set[str]:
+    """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
+    last = {part for name in pattern.names for part in name.split(".")[-2:]}
+    return {*pattern.methods, *pattern.keywords, pattern.device, *last}
+
+
+def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
+    """Whether anything can be found in a file that holds these of the texts."""
+    if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
+        return not pattern.device or pattern.device in texts or bool(pattern.ranks)
+    return any(all(word in texts for word in name.split(".")[-2:]) for name in pattern.names)
 
 
 def hits(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:

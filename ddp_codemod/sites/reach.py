@@ -8,6 +8,7 @@ from typing import Union
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.mentioned import parts_of
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
@@ -40,7 +41,7 @@ class Reach:
         for around in module.ancestors(node):
             if isinstance(around, FUNCTIONS):
                 return around in self._reached
-            if isinstance(around, ast.If) and _asks_for_main(around.test) and module.name not in self._started:
+            if around in _main_tests(module) and module.name not in self._started:
                 return False
         return True
 
@@ -72,32 +73,23 @@ class Reach:
     def _mentioned(self, module: Module, scope: ast.AST) -> set[str]:
         """The names that the code of a scope mentions, without functions inside it and branches that the platform does not take."""
         found: set[str] = set()
-        todo: list[ast.AST] = list(ast.iter_child_nodes(scope))
+        todo = [parts_of(module)[scope]]
         while todo:
-            node = todo.pop()
-            if isinstance(node, ast.Name):
-                found.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                found.add(node.attr)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                continue
-            if isinstance(node, FUNCTIONS):
-                todo += node.decorator_list
-            elif isinstance(node, ast.ClassDef):
-                todo += [*node.decorator_list, *node.bases, *(part for part in node.body if not isinstance(part, FUNCTIONS))]
-            elif isinstance(node, (ast.If, ast.IfExp)):
-                todo += [node.test, *self._branches(module, node)]
-            else:
-                todo += ast.iter_child_nodes(node)
+            part = todo.pop()
+            found |= part.names
+            todo += part.inside
+            for node, body, orelse in part.branches:
+                known = module.name in self._started if node in _main_tests(module) else self.taken(module, node.test)
+                todo += [branch for wanted, branch in ((True, body), (False, orelse)) if known is not (not wanted)]
         return found
 
-    def _branches(self, module: Module, node: ast.If | ast.IfExp) -> Iterator[ast.AST]:
-        known = self.taken(module, node.test)
-        if isinstance(node, ast.If) and _asks_for_main(node.test):
-            known = module.name in self._started
-        for wanted, branch in ((True, node.body), (False, node.orelse)):
-            if known is not (not wanted):
-                yield from branch if isinstance(branch, list) else [branch]
+
+def _main_tests(module: Module) -> set[ast.AST]:
+    """The statements of a file that ask whether it is the one that was started."""
+    if "main-tests" not in module.cache:
+        branches = module.nodes.get(ast.If, ()) if MAIN in module.source.text else ()
+        module.cache["main-tests"] = {node for node in branches if isinstance(node, ast.If) and _asks_for_main(node.test)}
+    return module.cache["main-tests"]  # type: ignore[return-value]
 
 
 def _asks_for_main(test: ast.expr) -> bool:

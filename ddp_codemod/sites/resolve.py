@@ -13,6 +13,7 @@ from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, lasting, owner, scope_of
 
 DEPTH = 12  # aliases of aliases; cycles end here
+_NONE = 1_000_000  # more than there can be at a time
 
 
 class External(Struct, frozen=True):
@@ -57,7 +58,10 @@ class Resolver:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._resolving: set[Variable] = set()
+        self._known: dict[Variable, list[Entity]] = {}
+        self._resolving: dict[Variable, int] = {}  # those whose answer is being worked out, numbered from the outermost
+        # the outermost of them that was met again and left out, so that what lies inside has no full answer yet
+        self._open = _NONE
 
     def names(self, module: Module, node: ast.expr) -> list[str]:
         """Qualified names, from outside the project, that an expression can stand for."""
@@ -66,7 +70,7 @@ class Resolver:
     def resolve(self, module: Module, node: ast.expr, depth: int = 0) -> list[Entity]:
         """All that an expression can stand for; [] where that is not known."""
         if depth > DEPTH:
-            return []
+            return self._cut()
         if isinstance(node, ast.Name):
             key = ("resolved", scope_of(module, node), node.id)
             if depth:
@@ -118,19 +122,34 @@ class Resolver:
 
     def variable(self, variable: Variable, depth: int = 0) -> list[Entity]:
         """What a name of a scope can stand for, over all its bindings."""
+        known = self._known.get(variable)
+        if known is not None:
+            return known
         if variable in self._resolving:  # ``x = x.lower()``: nothing new comes from here
+            self._open = min(self._open, self._resolving[variable])
             return []
         found: list[Entity] = []
         made = lasting(variable.module, variable.scope, variable.name)
         if isinstance(variable.scope, ast.Module):
             made = [*made, *global_bindings(variable.module, variable.name)]
-        self._resolving.add(variable)
+        number, around = len(self._resolving), self._open if self._resolving else _NONE
+        self._resolving[variable], self._open = number, _NONE
         try:
             for binding in made:
                 found += self._binding(variable.module, variable.scope, binding, depth)
         finally:
-            self._resolving.discard(variable)
-        return _distinct(found)
+            del self._resolving[variable]
+        found = _distinct(found)
+        if self._open >= number:
+            self._known[variable], self._open = found, around
+        else:
+            self._open = min(self._open, around)
+        return found
+
+    def _cut(self) -> list[Entity]:
+        """No answer, because it would take too long."""
+        self._open = -1
+        return []
 
     def _binding(self, module: Module, scope: ast.AST, binding: Binding, depth: int) -> list[Entity]:
         if binding.kind == "import":
@@ -139,7 +158,9 @@ class Resolver:
             return [Definition(module, binding.node)]  # type: ignore[arg-type]
         if binding.kind == "parameter":
             return self._parameter(module, scope, binding, depth)
-        if binding.kind == "value" and binding.value is not None and depth < DEPTH:
+        if binding.kind == "value" and binding.value is not None:
+            if depth >= DEPTH:
+                return self._cut()
             return self.resolve(module, binding.value, depth + 1) or [Variable(module, scope, binding.name)]
         return []
 
@@ -173,7 +194,7 @@ class Resolver:
     def member(self, entity: Entity, name: str, depth: int = 0) -> list[Entity]:
         """What ``entity.name`` can stand for."""
         if depth > DEPTH:
-            return []
+            return self._cut()
         if isinstance(entity, External):
             return [External(f"{entity.name}.{name}")]
         if isinstance(entity, ModuleRef):
@@ -206,7 +227,9 @@ class Resolver:
     def lineage(self, module: Module, node: ast.ClassDef, depth: int = 0) -> Iterator[tuple[Module, ast.ClassDef]]:
         """A class and the project classes that it derives from, nearest first."""
         yield module, node
-        if depth < DEPTH:
+        if depth >= DEPTH:
+            self._cut()
+        else:
             for base in node.bases:
                 for entity in self.resolve(module, base, depth + 1):
                     if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) and entity.node is not node:
@@ -257,8 +280,8 @@ class Resolver:
             if source is None:
                 if not binding.module.startswith("."):
                     found.append(External(f"{binding.module}.{name}"))
-            elif source is not module and depth < DEPTH:
-                found += self._module_member(source, name, depth + 1)
+            elif source is not module:
+                found += self._module_member(source, name, depth + 1) if depth < DEPTH else self._cut()
         return _distinct(found)
 
 

@@ -34,12 +34,16 @@ class Binding(Struct, frozen=True):
 
 def scope_of(module: Module, node: ast.AST) -> ast.AST:
     """The scope whose names an expression or statement sees first."""
-    child = node
-    for parent in module.ancestors(node):
-        if isinstance(parent, SCOPES) and _inside(parent, child):
-            return parent
-        child = parent
-    return module.tree
+    found = module.scopes.get(node)
+    if found is None:
+        found, child = module.tree, node
+        for parent in module.ancestors(node):
+            if isinstance(parent, SCOPES) and _inside(parent, child):
+                found = parent
+                break
+            child = parent
+        module.scopes[node] = found
+    return found
 
 
 def _inside(scope: ast.AST, child: ast.AST) -> bool:
@@ -78,6 +82,13 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
 
 def owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     """The scope that a name used in ``scope`` belongs to; None for a builtin or a name bound by a star import."""
+    key = ("owner", scope, name)
+    if key not in module.cache:
+        module.cache[key] = _owner(module, scope, name)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     for at in (scope, *enclosing(module, scope)):
         if isinstance(at, FUNCTIONS) and name in _declared(module, at, ast.Global):
             return module.tree
@@ -105,6 +116,8 @@ def global_bindings(module: Module, name: str) -> list[Binding]:
 
 
 def _declared(module: Module, scope: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+    if kind not in module.nodes:
+        return set()
     key = (kind, scope)
     if key not in module.cache:
         module.cache[key] = {name for node in _walk(module, scope) if isinstance(node, kind) for name in node.names}
@@ -117,6 +130,9 @@ def _walk(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
     Expressions can where they hold a walrus; the others are passed over.
     """
     binding = _around_walruses(module)
+    if not binding:
+        yield from _statements(scope)
+        return
     if isinstance(scope, ast.Lambda):
         todo: list[ast.AST] = [scope.body]
     elif isinstance(scope, COMPREHENSIONS):
@@ -142,6 +158,24 @@ def _walk(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
         else:
             inner = list(ast.iter_child_nodes(node))
         todo.extend(reversed(inner))
+
+
+def _statements(scope: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a scope with the patterns in them, without those of the scopes inside it."""
+    if isinstance(scope, (ast.Lambda, *COMPREHENSIONS)):
+        return
+    todo: list[ast.AST] = list(reversed(scope.body))  # type: ignore[attr-defined]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        if isinstance(node, (ast.match_case, ast.pattern)):
+            todo += [part for part in reversed(list(ast.iter_child_nodes(node))) if not isinstance(part, ast.expr)]
+            continue
+        for name in ("cases", "finalbody", "orelse", "handlers", "body"):
+            if suite := node.__dict__.get(name):
+                todo.extend(reversed(suite))
 
 
 def _around_walruses(module: Module) -> set[ast.AST]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ddp_codemod.discover.files import MAX_BYTES
-from ddp_codemod.sites.words import Words, holds
+from ddp_codemod.sites.words import LETTERS, Words, holds
 
 _NAME = re.compile(rb"[\w\x80-\xff]+|\*")
 # a class with bases: up to the end of its head, which is the first ``):``; where there is none, up to the end of the file
@@ -16,6 +16,10 @@ _HEADER = re.compile(rb"\bclass[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\[(?s:.){0,1000}?\
 _IMPORT = re.compile(rb"\bimport\b[\s\\]*(\(?)")
 _CLOSED = re.compile(rb"#[^\n]*|\)")
 _LINE = re.compile(rb"(?:[^\n\\]|\\(?:\r\n|.|\n))*")
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+_ESCAPED = re.compile(rb"\\[\w\x80-\xff]([\w\x80-\xff]+)")  # as in words.py: what follows an escaped letter is a name, too
+_LETTERS_ONLY = bytes(byte if byte in LETTERS else 0x20 for byte in range(256))
+_MANY = 24  # words that are looked for one by one
 _BLANK = b" \t\f\r\n\\"
 _OPEN = (b".", b"")  # what can stand before an attribute
 _GIVEN = (b"=", b":", b"")  # what can stand behind a name that is given a value
@@ -67,8 +71,24 @@ class Texts:
         """Names of the files whose bytes hold the word as a whole name."""
         key = word.encode()
         if key not in self._mentions:
-            self._mentions[key] = tuple(name for name in self.names if holds(self.data(name), key))
+            if len(self._mentions) >= _MANY and _WORD.fullmatch(key):
+                self._mentions[key] = tuple(self._index.get(key, ()))
+            else:
+                self._mentions[key] = tuple(name for name in self.names if holds(self.data(name), key))
         return self._mentions[key]
+
+    @cached_property
+    def _index(self) -> dict[bytes, list[str]]:
+        """The files by all names in their bytes: from some number of questions on, this is less work."""
+        found: dict[bytes, list[str]] = {}
+        for name in self.names:
+            data = self.data(name)
+            for word in {*data.translate(_LETTERS_ONLY).split(), *(_ESCAPED.findall(data) if b"\\" in data else ())}:
+                if word in found:
+                    found[word].append(name)
+                else:
+                    found[word] = [name]
+        return found
 
     def naming(self, words: Iterable[str]) -> set[str]:
         """Names of the files whose bytes hold one of the identifiers as a whole name."""

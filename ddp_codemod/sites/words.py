@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
+_FAR = 200  # characters that are looked at before a word
 LETTERS = frozenset({*b"0123456789_", *range(65, 91), *range(97, 123), *range(0x80, 0x100)})
 
 
@@ -34,6 +36,30 @@ class Words:
     def some(self, data: bytes) -> bool:
         """Whether the bytes hold any of them."""
         return next(self.held(data), None) is not None
+
+
+class Parts:
+    """Finds texts of a set wherever they stand, also inside names and across each other."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = tuple(dict.fromkeys(text for text in texts if text))
+        self._search = BytesAhoCorasick([text.encode() for text in self.texts]) if self.texts else None
+
+    def held(self, data: bytes) -> frozenset[str]:
+        """Those in a file's bytes."""
+        found = self._search.find_matches_as_indexes(data, overlapping=True) if self._search else ()
+        return frozenset({self.texts[index] for index, _, _ in found})
+
+
+def stands(data: bytes, word: bytes, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> bool:
+    """Whether a word stands anywhere as a whole name with something before it (a pattern that ends in ``\\Z``) and behind it."""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if behind.match(data, end) and before.search(data, max(at - _FAR, 0), at) and _is_whole(data, at, end):
+            return True
+        at = data.find(word, at + 1)
+    return False
 
 
 def holds(data: bytes, word: bytes) -> bool:

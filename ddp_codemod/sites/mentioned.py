@@ -1,0 +1,72 @@
+"""The names that the functions, classes and branches of a file mention, told apart in one walk over its tree."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Union
+
+from ddp_codemod.parse.python import Module, fields_backwards
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Branching = Union[ast.If, ast.IfExp]
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A stretch of code that runs as a whole, but for its branches."""
+
+    names: set[str] = field(default_factory=set)
+    inside: list[Part] = field(default_factory=list)  # those that run with it
+    branches: list[tuple[Branching, Part, Part]] = field(default_factory=list)
+
+
+def parts_of(module: Module) -> dict[ast.AST, Part]:
+    """The code of a module, and of each function and class in it: without that of the functions inside, but with their decorators.
+
+    The code of a class does not hold the decorators of its methods where it is a part of the code around it.
+    """
+    if "parts" not in module.cache:
+        module.cache["parts"] = _parts(module.tree)
+    return module.cache["parts"]  # type: ignore[return-value]
+
+
+def _parts(tree: ast.Module) -> dict[ast.AST, Part]:
+    found: dict[ast.AST, Part] = {tree: Part()}
+    todo: list[tuple[ast.AST, Part]] = [(node, found[tree]) for node in tree.body]
+    while todo:
+        node, part = todo.pop()
+        kind = type(node)
+        if kind is ast.Name:
+            part.names.add(node.id)  # type: ignore[attr-defined]
+            continue
+        if kind is ast.Constant or kind is ast.Import or kind is ast.ImportFrom:
+            continue
+        if kind is ast.Attribute:
+            part.names.add(node.attr)  # type: ignore[attr-defined]
+            todo.append((node.value, part))  # type: ignore[attr-defined]
+        elif isinstance(node, FUNCTIONS):
+            found[node] = own = Part()
+            todo += [(inner, part) for inner in node.decorator_list]
+            todo += [(inner, own) for inner in ast.iter_child_nodes(node)]
+        elif isinstance(node, ast.ClassDef):
+            shared = Part()
+            found[node] = own = Part(inside=[shared])
+            part.inside.append(shared)
+            seen = {*node.decorator_list, *node.bases, *(inner for inner in node.body if not isinstance(inner, FUNCTIONS))}
+            todo += [(inner, shared if inner in seen else own) for inner in ast.iter_child_nodes(node)]
+        elif isinstance(node, (ast.If, ast.IfExp)):
+            body, orelse = Part(), Part()
+            part.branches.append((node, body, orelse))
+            todo.append((node.test, part))
+            for branch, inner in ((body, node.body), (orelse, node.orelse)):
+                todo += [(one, branch) for one in (inner if isinstance(inner, list) else [inner])]
+        else:
+            held = node.__dict__
+            for name in fields_backwards(kind):
+                value = held.get(name)
+                if type(value) is list:
+                    todo += [(child, part) for child in value if isinstance(child, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    todo.append((value, part))
+    return found

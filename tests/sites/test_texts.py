@@ -1,0 +1,78 @@
+"""What is told from the bytes of files without parsing them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ddp_codemod.sites import texts
+from ddp_codemod.sites.texts import Texts
+from ddp_codemod.sites.words import Parts, holds, stands
+
+PIECES = st.lists(st.sampled_from(["a", "b", "ab", "_", "\\n", "\\", ".", " ", "模", "1", "-", '"']), max_size=12).map("".join)
+WORDS = st.text("ab_1n模", min_size=1, max_size=3)
+
+
+@given(PIECES, WORDS)
+def test_asking_often_gives_the_same_answers(text: str, word: str) -> None:
+    made = Texts(Path(), [Path("a.py")])
+    made._bytes["a.py"] = text.encode()
+    assert (made._index.get(word.encode(), []) == ["a.py"]) == holds(text.encode(), word.encode())
+
+
+@given(PIECES, st.sets(st.text("ab_1n.", max_size=3)))
+def test_parts_are_found_wherever_they_stand(text: str, parts: set[str]) -> None:
+    assert Parts(parts).held(text.encode()) == {part for part in parts if part and part in text}
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("from m import main\n", True),
+        ("from m import (\n    other,  # a)\n    main,\n)\n", True),
+        ("from m import other, \\\n    main\n", True),
+        ("from m import *\n", True),
+        ("m.main()\n", True),
+        ("m.\\\n  main()\n", True),
+        ("main = start\n", True),
+        ("def main():\n    pass\n\n\nmain()\n", False),
+        ("import m\n\n\ndef main(): ...\n", False),
+        ("# main loop\n", False),
+    ],
+)
+def test_a_name_may_be_what_another_file_defines(tmp_path: Path, text: str, may: bool) -> None:
+    (tmp_path / "a.py").write_text(text, "utf-8")
+    assert Texts(tmp_path, [tmp_path / "a.py"]).may_refer("a.py", "main") is may
+
+
+@pytest.mark.parametrize(
+    ("head", "bases"),
+    [
+        ("class A(B): ...", {"B"}),
+        ("class A(\n    b.B,  # c)\n    metaclass=M(),\n): ...", {"b", "B", "M"}),
+        ("class A[T: (int, str)](B): ...", {"B"}),
+        ("class A:\n    x = B", set()),
+    ],
+)
+def test_the_bases_of_classes(tmp_path: Path, head: str, bases: set[str]) -> None:
+    (tmp_path / "a.py").write_text(head, "utf-8")
+    made = Texts(tmp_path, [tmp_path / "a.py"])
+    assert {word for word in ("B", "b", "M", "x") if made.deriving(word)} == bases
+
+
+def test_from_some_number_of_words_on_one_index_answers(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(" ".join(f"word{number}" for number in range(60)), "utf-8")
+    made = Texts(tmp_path, [tmp_path / "a.py"])
+    assert all(made.mentioning(f"word{number}") == ("a.py",) for number in range(60))
+    assert made.mentioning("word6-1") == made.mentioning("wor") == ()
+    assert len(made._mentions) > texts._MANY
+
+
+def test_what_stands_around_a_word() -> None:
+    around = re.compile(rb":\s*\Z"), re.compile(rb"\s*,")
+    assert stands(b"{1: f, 2: g}", b"f", *around)
+    assert not stands(b"{1: ff, 2: f}", b"f", *around)
