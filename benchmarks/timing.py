@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from statistics import median
 
 
@@ -60,22 +61,23 @@ def in_turn(commands: Mapping[str, Sequence[str]], runs: int, limit: float, budg
 
 def _once(words: Sequence[str], limit: float) -> tuple[float, float, float, str]:
     """(wall seconds, processor seconds, MiB, why it does not count) of one run."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    with tempfile.TemporaryFile() as errors:
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, env=environ, start_new_session=True
-        )
-        alarm = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
-        alarm.start()
-        _, status, used = os.wait4(process.pid, 0)  # its own account of the process and all that it waited for
-        wall = time.perf_counter() - start
-        alarm.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        said = errors.read().decode("utf-8", "replace").strip().splitlines()
-    if process.returncode == -signal.SIGKILL and wall >= limit:
+    starter = _starter()
+    assert starter.stdin is not None
+    assert starter.stdout is not None
+    starter.stdin.write(json.dumps([list(words), limit]) + "\n")
+    starter.stdin.flush()
+    wall, cpu, peak, code, said = json.loads(starter.stdout.readline())
+    if code == -signal.SIGKILL and wall >= limit:
         return wall, 0.0, 0.0, f"> {limit:.0f} s"
-    if process.returncode not in (0, 1):  # 1 is what linters say where they found something
-        return wall, 0.0, 0.0, (said or [f"exit code {process.returncode}"])[-1][:100]
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, ""
+    if code not in (0, 1):  # 1 is what linters say where they found something
+        return wall, 0.0, 0.0, (said.strip().splitlines() or [f"exit code {code}"])[-1][:100]
+    return wall, cpu, peak, ""
+
+
+@cache
+def _starter() -> subprocess.Popen[str]:
+    """A small process that starts the others: the system counts the memory of whoever starts a program as the program's."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    _, errors = tempfile.mkstemp()
+    words = [sys.executable, "-I", "-S", str(Path(__file__).with_name("starter.py")), errors]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ)
