@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.edits.portable import Style
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
@@ -90,7 +89,11 @@ class Run:
         whole = Whole(self.context, switches(self.context, findings), Imports(self.project), rules)
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
         findings += [finding for made in adapter.findings() for finding in self._heeded(made)]
-        style = Style(self.options.platform, self.versions, self.options.rules) if self.options.style == "portable" else None
+        style = None
+        if self.options.style == "portable":
+            from ddp_codemod.edits.portable import Style
+
+            style = Style(self.options.platform, self.versions, self.options.rules)
         planner = Planner(
             self.options.rules,
             self.limits,

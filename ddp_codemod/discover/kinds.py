@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-PROGRAMS = (".py", ".ipynb")
+NOTEBOOK = ".ipynb"
+PROGRAMS = (".py", NOTEBOOK)
 CONFIGS = (".yaml", ".yml", ".toml", ".json", ".ini", ".cfg")
 SHELL = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
 # launch files of Windows, which are read and never edited

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from ddp_codemod.discover.files import read_text, walk
 from ddp_codemod.model import Advisory, Applicability, Edit, Reason, Source
-from ddp_codemod.parse.requirements import Requirement, requirements, states_versions
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.versions import LOCAL, Stated, holds
+
+if TYPE_CHECKING:
+    from ddp_codemod.parse.requirements import Requirement
 
 _SUFFIXES = (".txt", ".in", ".toml", ".cfg", ".py", ".yml", ".yaml", ".lock", "Pipfile")
 
@@ -26,7 +29,7 @@ class Pinned(Struct, frozen=True):
     notes: tuple[Advisory, ...] = ()
 
 
-Meant = Callable[[Source, Requirement], bool]
+Meant = Callable[[Source, "Requirement"], bool]
 
 
 def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Edit], meant: Meant) -> Pinned:
@@ -55,6 +58,8 @@ def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Ed
 
 
 def _statements(root: Path, fix: Fix, limits: Limits, meant: Meant) -> Iterable[tuple[Source, Requirement]]:
+    from ddp_codemod.parse.requirements import requirements, states_versions
+
     for path in walk(root, [root], _SUFFIXES):
         name = path.relative_to(root).as_posix()
         if states_versions(name) and limits.bar(name, fix.id, name) is None:

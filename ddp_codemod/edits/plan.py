@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
-from ddp_codemod.edits.portable import Style, guard, portable_edits
 from ddp_codemod.edits.shared import imported_once, is_import, shared
 from ddp_codemod.edits.values import first_quote, new_value
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
@@ -37,6 +37,9 @@ from ddp_codemod.rules.finding import (
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.find import Use
+
+if TYPE_CHECKING:
+    from ddp_codemod.edits.portable import Style
 
 Key = tuple[str, int, int, str]
 
@@ -144,6 +147,8 @@ class Planner(Struct):
             def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
                 return self._import(module, package, name, use, group, finding)
 
+            from ddp_codemod.edits.portable import portable_edits
+
             made = portable_edits(style, finding, change, edit, imported)
         if isinstance(made, Reason):
             return made
@@ -154,7 +159,11 @@ class Planner(Struct):
             needed = self._import(finding.use.module, plugin, None, finding.use.call, group, finding)
             if isinstance(needed, Reason):
                 return needed
-            guarded = [guard(edit) for edit in needed[0]] if style is not None else needed[0]
+            guarded: list[Edit | None] = [*needed[0]]
+            if style is not None:
+                from ddp_codemod.edits.portable import guard
+
+                guarded = [guard(edit) for edit in needed[0]]
             if None in guarded:
                 return Reason.of("review-portable-import", name=plugin)
             made += [edit for edit in guarded if edit is not None]

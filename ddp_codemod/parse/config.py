@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 from ddp_codemod.model import Reason, Skipped, Source
-from ddp_codemod.parse import ini, json, toml, yaml
 from ddp_codemod.parse.document import Content, Document, Entry, Link
 from ddp_codemod.parse.grammar import MAX_BYTES
 
 __all__ = ["SUFFIXES", "Content", "Document", "Entry", "Link", "parse_config"]
 
-_READERS = {".yaml": yaml, ".yml": yaml, ".toml": toml, ".json": json, ".ini": ini, ".cfg": ini}
+# modules beside this one, each imported with the first file of its kind
+_READERS = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".ini": "ini", ".cfg": "ini"}
 SUFFIXES = tuple(_READERS)
 MAX_LEVELS = 1_000  # of brackets; what nests deeper is no configuration, and takes time with the square of its depth
 _BRACKET = re.compile(r"[\[{]|([\]}])")
@@ -23,7 +24,7 @@ def parse_config(source: Source) -> Document | Skipped:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
     if source.path.suffix.lower() not in (".ini", ".cfg") and nests_too_deep(source.text):
         return Skipped(source.name, Reason.of("skipped-too-deep", levels=MAX_LEVELS))
-    reader = _READERS[source.path.suffix.lower()]
+    reader = import_module(f"ddp_codemod.parse.{_READERS[source.path.suffix.lower()]}")
     try:
         return Document(source, reader.read(source.text), reader.written)
     except RecursionError as why:

@@ -20,7 +20,6 @@ from ddp_codemod.parse.cell_edits import CellEdit, edited
 from ddp_codemod.parse.cells import Cell, NotANotebook, python_cells
 from ddp_codemod.parse.ipython import pieces, program
 
-SUFFIX = ".ipynb"
 SHELL = "shell "  # what the name of a program begins with that a shell reads
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _STAND_IN = re.compile(r"__environ__\[[^\r\n]*")

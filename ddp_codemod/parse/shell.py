@@ -12,7 +12,6 @@ from msgspec import Struct, field
 
 from ddp_codemod.discover.kinds import WINDOWS
 from ddp_codemod.model import Place, Reason, Skipped, Source
-from ddp_codemod.parse import shell_kinds
 from ddp_codemod.parse.grammar import MAX_BYTES
 
 _SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
@@ -150,6 +149,8 @@ def parse_shell(source: Source) -> Script | Skipped:
         from ddp_codemod.parse import windows
 
         return Script(source, kind, windows.read(source, kind))
+    from ddp_codemod.parse import shell_kinds
+
     kind = shell_kinds.kind(source)
     if kind is None:
         return Script(source, "", Parts((), (), (), ()))

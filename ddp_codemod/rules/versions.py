@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, field
 
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
-from ddp_codemod.parse.requirements import Requirement, requirements, states_versions
 from ddp_codemod.parse.sections import section
 from ddp_codemod.rules.model import FactValue, Platform
 from ddp_codemod.rules.packages import Machines, Package, concerns
 from ddp_codemod.versions import LOCAL, Stated, holds, possible
+
+if TYPE_CHECKING:
+    from ddp_codemod.parse.requirements import Requirement
 
 # What environment markers ask, and the fact that answers it.
 _MARKERS = {"os_name": "os.name", "sys_platform": "sys.platform", "platform_system": "platform.system()"}
@@ -141,11 +144,15 @@ class Versions(Struct):
         made = read_text(path, self.root)
         if not isinstance(made, Source) or not any(name in made.text.lower() for name in wanted):
             return []
+        from ddp_codemod.parse.requirements import requirements
+
         return [Statement(made, one) for one in requirements(made) if one.package in wanted]
 
 
 def stating(folders: Iterable[Path]) -> list[Path]:
     """The files of some folders that can state versions."""
+    from ddp_codemod.parse.requirements import states_versions
+
     found: list[Path] = []
     for folder in folders:
         try:

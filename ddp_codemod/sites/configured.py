@@ -40,7 +40,7 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
 def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]:
     """The names of surfaces in all configuration files."""
     last = {name.rpartition(".")[2].encode() for surface in finder.surfaces for name in surface.names}
-    named = re.compile(b"|".join(map(re.escape, sorted(last))))
+    named = re.compile(rb"\.(?:%b)(?![\w\x80-\xff])" % b"|".join(map(re.escape, sorted(last))))
     for target in TARGETS:
         for document in project.documents(target, named):
             for entry in document.ending(target):

@@ -6,20 +6,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
-from ddp_codemod.discover.kinds import WINDOWS
+from ddp_codemod.discover.kinds import NOTEBOOK, WINDOWS
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
-from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
-from ddp_codemod.parse.notebook import NotebookSource, read_notebook
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
 from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import holds
+
+if TYPE_CHECKING:
+    from ddp_codemod.parse.notebook import NotebookSource
 
 
 class Project(Texts):
@@ -64,11 +66,15 @@ class Project(Texts):
         """The parsed file, or None where it cannot be handled (then ``skipped`` says why)."""
         if name not in self._modules:
             made: Source | Module | Skipped = read(self.root / name, self.root)
+            views: Callable[[], Iterable[Source]] | None = None
             if isinstance(made, Source) and name.endswith(NOTEBOOK):
+                from ddp_codemod.parse.notebook import read_notebook
+
                 made = read_notebook(made)
+                views = None if isinstance(made, Skipped) else made.views
             if isinstance(made, Source):
                 self._sources[name] = made
-                own, *others = made.views() if isinstance(made, NotebookSource) else [made]
+                own, *others = views() if views else [made]
                 made = parse(own, self.deepest)
                 programs = (parse(view, self.deepest) for view in others)
                 self._programs[name] = tuple(part for part in programs if isinstance(part, Module))
@@ -86,8 +92,8 @@ class Project(Texts):
 
     def unread(self, name: str, wanted: Callable[[bytes], object]) -> None:
         """Name the first cell of a notebook that was not read, of those that the byte test wants."""
-        source = self.source(name)
-        for cell, why in source.left_out if isinstance(source, NotebookSource) else ():
+        source = self._notebook(name)
+        for cell, why in source.left_out if source else ():
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 
@@ -134,11 +140,18 @@ class Project(Texts):
     def _cells(self, name: str) -> tuple[Script, ...]:
         """The shell commands of a notebook, each read by a shell of its own."""
         if name not in self._commands:
-            self.module(name)
-            source = self._sources.get(name)
-            views = source.commands() if isinstance(source, NotebookSource) else []
-            self._commands[name] = tuple(script_of(view) for view in views)
+            source = self._notebook(name)
+            self._commands[name] = tuple(script_of(view) for view in (source.commands() if source else ()))
         return self._commands[name]
+
+    def _notebook(self, name: str) -> NotebookSource | None:
+        if not name.endswith(NOTEBOOK):
+            return None
+        from ddp_codemod.parse.notebook import NotebookSource
+
+        self.module(name)
+        source = self._sources.get(name)
+        return source if isinstance(source, NotebookSource) else None
 
     def _note_parser(self, made: object) -> None:
         """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, is none of the project's."""
@@ -170,9 +183,8 @@ class Project(Texts):
 
     def _writes(self, name: str, path: str) -> bool:
         """Whether a cell of a notebook writes a file."""
-        self.module(name)
-        source = self._sources.get(name)
-        return isinstance(source, NotebookSource) and any(part == f"file {path}" for part, _, _ in source.programs)
+        source = self._notebook(name)
+        return source is not None and any(part == f"file {path}" for part, _, _ in source.programs)
 
     def source(self, name: str) -> Source | None:
         """The text of a file that was looked into, as edits take it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from ddp_codemod.parse.notebook import SUFFIX as NOTEBOOK
+from ddp_codemod.discover.kinds import NOTEBOOK
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.find import Finder
