@@ -114,7 +114,12 @@ def encoded(text: str, rng: random.Random) -> bytes:
 def mutant(rng: random.Random) -> tuple[str, bytes]:
     """(suffix, bytes) of a file with bytes changed, cut, doubled and moved: most of them are no programs any more."""
     suffix, text = rng.choice(programs())
-    data = bytearray(encoded(text, rng) if suffix == ".py" else text.encode("utf-8"))
+    return suffix, mutated(encoded(text, rng) if suffix == ".py" else text.encode("utf-8"), rng)
+
+
+def mutated(old: bytes, rng: random.Random) -> bytes:
+    """The bytes with some changed, cut, doubled and moved."""
+    data = bytearray(old)
     for _ in range(rng.randrange(1, 6)):
         at = rng.randrange(len(data) + 1)
         end = min(len(data), at + rng.choice([1, 1, 2, 5, 20, 200]))
@@ -133,7 +138,7 @@ def mutant(rng: random.Random) -> tuple[str, bytes]:
             data[at:at] = other[start : start + rng.choice([10, 100, 1000])]
         else:
             data[at:end] = data[at:end][::-1]
-    return suffix, bytes(data)
+    return bytes(data)
 
 
 def kept() -> list[Path]:

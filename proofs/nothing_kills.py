@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from proofs import cases, shapes
+from proofs import cases, projects, shapes
 from proofs.proof import Trial, environment, tool
 
 PROMISE = "no input kills or hangs it: 10 s and 1 GiB a file"
 SECONDS, MEMORY = 10.0, 1 << 30
+PATIENCE = 900  # seconds on the clock, for one that waits for what never comes; work is bounded by the processor's time, whatever else runs
 HEAD = "import torch.distributed as dist\n\n"
 # LibCST reads an expression where an edit rewrites a call; the others only ast and the readers of configuration
 CALLS = {"value": "dist.init_process_group('nccl', timeout={})\n", "added": "dist.init_process_group(timeout={})\n"}
@@ -55,6 +58,20 @@ def _mentioning(text: str, suffix: str) -> str:
     return more[suffix] + (text if suffix != "json" else '{"backend": "nccl", "a": ' + text + "}")
 
 
+def followed() -> Iterator[tuple[str, dict[str, str]]]:
+    """Projects in which every place that some stage follows holds a shape, one file for each place; and long chains of statements."""
+    head = "import argparse, os\nimport torch\n" + HEAD
+    for n in (60, 190, 500, 1_200, 2_800):
+        for name, shape in shapes.EXPRESSIONS.items():
+            yield (
+                f"{name}-everywhere-{n}",
+                {f"{at}.py": head + text.replace("X", shape(n)) for at, text in shapes.POSITIONS.items()},
+            )
+    for n in (60, 400, 2_000):
+        for name, shape in shapes.CHAINS.items():
+            yield f"{name}-chain-{n}", {"train.py": head + shape(n)}
+
+
 READER = """import argparse, yaml, json, tomllib
 import torch.distributed as dist
 
@@ -82,6 +99,16 @@ def prove(trial: Trial) -> str:
         seconds, memory = _run(trial, folder, ["diff", ".", "--platform", "windows", "--unsafe"], name, text.encode())
         worst_time, worst_memory = max(worst_time, seconds), max(worst_memory, memory)
         trial.counts["runs on deep files"] += 1
+    everywhere = list(followed())
+    for name, texts in everywhere if trial.whole else trial.random.sample(everywhere, 3):
+        folder = trial.folder / name
+        folder.mkdir()
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+        platform = trial.random.choice(["windows", "windows", "rocm", "cpu", "single-gpu"])
+        seconds, memory = _run(trial, folder, ["diff", ".", "--platform", platform, "--unsafe"], f"{name} {platform}", b"")
+        worst_time, worst_memory = max(worst_time, seconds), max(worst_memory, memory)
+        trial.counts["projects of deep files"] += 1
     for name in _special(trial) if trial.whole else list(_special(trial))[:2]:
         seconds, memory = _run(trial, trial.folder / name, ["diff", ".", "--platform", "rocm"], name, b"")
         worst_time, worst_memory = max(worst_time, seconds), max(worst_memory, memory)
@@ -90,7 +117,7 @@ def prove(trial: Trial) -> str:
     return (
         f"{trial.counts['runs on deep files']} runs on {len(shapes.EXPRESSIONS) + len(shapes.STATEMENTS)} shapes of Python and "
         f"{sum(map(len, (shapes.YAML, shapes.JSON, shapes.TOML, shapes.SHELL)))} of YAML, JSON, TOML and shell, "
-        f"{mutants} mutants, {trial.counts['files that are none, or huge']} pipes, devices and huge files: "
+        f"{trial.counts['projects of deep files']} on the shapes at {len(shapes.POSITIONS)} places that are followed and on {len(shapes.CHAINS)} chains, {mutants} mutants, {trial.counts['files that are none, or huge']} pipes, devices and huge files: "
         f"{len(trial.failures)} deaths, hangs or tracebacks; at most {worst_time:.1f} s and {worst_memory >> 20} MiB"
     )
 
@@ -98,9 +125,11 @@ def prove(trial: Trial) -> str:
 def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -> tuple[float, int]:
     """Run the tool in a folder; (seconds of processor time, peak bytes) of its process."""
     process = subprocess.Popen(
-        tool(*words), cwd=folder, env=environment(trial.folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    timer = threading.Timer(6 * SECONDS, process.kill)
+        tool(*words), cwd=folder, env=environment(trial.folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        preexec_fn=_bounded,
+    )  # fmt: skip
+    waits: list[bool] = []
+    timer = threading.Timer(PATIENCE, lambda: (waits.append(True), process.kill()))
     timer.start()
     try:
         assert process.stderr is not None
@@ -112,12 +141,19 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -
         timer.cancel()
     seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
     if code not in (0, 1) or "Traceback" in said:
-        trial.fail(f"{what}: exit {code}: {''.join(said.strip().splitlines()[-1:])[:200]}", what.replace("/", "-"), data)
+        how = "waits for ever, " if waits else "its time ran out, " if code == -signal.SIGXCPU else ""
+        trial.fail(f"{what}: {how}exit {code}: {''.join(said.strip().splitlines()[-1:])[:200]}", what.replace("/", "-"), data)
     elif seconds > SECONDS:
         trial.fail(f"{what}: {seconds:.1f} s of processor time", what, data)
     elif memory > MEMORY:
         trial.fail(f"{what}: {memory >> 20} MiB", what, data)
     return seconds, memory
+
+
+def _bounded() -> None:
+    """The processor's time of a child: a little more than is allowed, so that what takes longer is told with its time."""
+    resource.setrlimit(resource.RLIMIT_CPU, (round(3 * SECONDS), round(3 * SECONDS) + 5))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _special(trial: Trial) -> Iterator[str]:
@@ -152,22 +188,25 @@ def _special(trial: Trial) -> Iterator[str]:
 
 
 def _mutants(trial: Trial, many: int) -> int:
-    """Survey and render mutants of the fixtures in children, a batch each."""
-    done, batch = 0, 50
-    while done < many:
-        folder = trial.folder / f"mutants{done}"
-        folder.mkdir()
-        for number in range(min(batch, many - done)):
-            name, data = cases.mutant(trial.random)
-            (folder / f"m{number}{name}").write_bytes(data)
-        ended = subprocess.run(
-            tool("diff", ".", "--platform", trial.random.choice(["rocm", "windows", "ascend", "mixed-gpu"]), "--unsafe"),
-            cwd=folder, env=environment(trial.folder), capture_output=True, timeout=120,
-        )  # fmt: skip
-        said = ended.stderr.decode("utf-8", "replace")
-        if ended.returncode not in (0, 1) or "Traceback" in said:
-            trial.fail(f"mutants in {folder}: exit {ended.returncode}: {said.strip().splitlines()[-1:]}")
-            for path in folder.iterdir():
-                trial.kept[f"mutant-{trial.seed}-{path.name}"] = path.read_bytes()
-        done += min(batch, many - done)
-    return done
+    """Run the tool on mutants of the fixtures and of generated projects, many at once."""
+    batch = min(250, many)
+    for start in range(0, many, batch):
+        folder = trial.folder / f"mutants{start}"
+        files: dict[str, bytes] = {}
+        while len(files) < batch:
+            if trial.random.random() < 0.7:
+                suffix, data = cases.mutant(trial.random)
+                files[f"m{len(files)}{suffix}"] = data
+            else:
+                number = len(files)
+                for name, data in projects.project(trial.random).files.items():
+                    files[f"p{number}/{name}"] = cases.mutated(data, trial.random) if trial.random.random() < 0.7 else data
+        for name, data in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        platform = trial.random.choice(projects.PLATFORMS)
+        before = len(trial.failures)
+        _run(trial, folder, ["diff", ".", "--platform", platform, "--unsafe"], f"mutants{start} {platform}", b"")
+        if len(trial.failures) > before:
+            trial.kept[f"mutants-{trial.seed}-{start}.project"] = projects.Project(files, platform).dumped()
+    return -(-many // batch) * batch

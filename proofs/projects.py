@@ -20,7 +20,7 @@ else:
     import tomli as tomllib
 
 HEAD = re.compile(r"-- (\S+) --\n")
-PLATFORMS = ("rocm", "windows", "ascend", "mixed-gpu", "xpu", "single-gpu")
+PLATFORMS = ("rocm", "windows", "ascend", "mixed-gpu", "xpu", "cpu", "single-gpu")
 
 
 @dataclass(frozen=True)

@@ -59,3 +59,72 @@ SHELL: dict[str, Shape] = {
     "pipes": lambda n: "a | " * n + "a\n",
     "braces": lambda n: "a=" + "${b:-" * n + "}" * n + "\n",
 }
+
+# where an expression of a stranger can stand that some stage follows; X is the expression
+POSITIONS: dict[str, str] = {
+    "init_method": "dist.init_process_group('nccl', init_method=X)\n",
+    "backend": "dist.init_process_group(X)\n",
+    "name": "x = X\ndist.init_process_group(x)\n",
+    "timeout": "dist.init_process_group('nccl', timeout=X)\n",
+    "condition": "if X:\n    dist.init_process_group('nccl')\n",
+    "ternary": "dist.init_process_group('nccl' if X else 'gloo')\n",
+    "address": "os.environ['MASTER_ADDR'] = X\ndist.init_process_group('nccl')\n",
+    "variable": "os.environ['NCCL_P2P_DISABLE'] = X\ndist.init_process_group('nccl')\n",
+    "key": "os.environ[X] = '1'\ndist.init_process_group('nccl')\n",
+    "default": "def f(b=X):\n    dist.init_process_group(b)\nf()\n",
+    "argument": "def f(b):\n    dist.init_process_group(b)\nf(X)\n",
+    "decorator": "@d(X)\ndef f():\n    dist.init_process_group('nccl')\n",
+    "base": "class A(X):\n    def f(self):\n        dist.init_process_group('nccl')\n",
+    "callee": "(X)('nccl')\ndist.init_process_group('nccl')\n",
+    "mapping": "dist.init_process_group(**X)\n",
+    "sequence": "dist.init_process_group(*X)\n",
+    "option": "p = argparse.ArgumentParser()\np.add_argument('--backend', default=X)\na = p.parse_args()\ndist.init_process_group(a.backend)\n",
+    "result": "def f():\n    return X\ndist.init_process_group(f())\n",
+    "member": "class A:\n    def __init__(self):\n        self.b = X\n    def g(self):\n        dist.init_process_group(self.b)\n",
+    "device": "torch.cuda.set_device(X)\nx = torch.zeros(1).to(X)\nx.to(device=X)\ndist.init_process_group('nccl')\n",
+    "target": "X = 1\ndist.init_process_group('nccl')\n",
+    "model": "m = torch.nn.parallel.DistributedDataParallel(X, device_ids=[X])\ndist.init_process_group('nccl')\n",
+    "comparison": "if dist.get_backend() == X:\n    pass\ndist.init_process_group('nccl')\n",
+    "strategy": "from lightning import Trainer\nTrainer(strategy=X)\n",
+    "strategy object": "from lightning.pytorch.strategies import DDPStrategy\nDDPStrategy(process_group_backend=X)\n",
+    "spawn": "import torch.multiprocessing as mp\nmp.spawn(X, nprocs=X)\ndef main():\n    dist.init_process_group('nccl')\n",
+    "statement": "if __name__ == '__main__':\n    dist.init_process_group('nccl')\n    X\n",
+}
+# many statements, each of which leads to the one before
+CHAINS: dict[str, Shape] = {
+    "assignments": lambda n: _linked("x0 = 'nccl'\n", "x{1} = x{0}\n", n, "x{0}"),
+    "texts": lambda n: _linked("x0 = 'n'\n", "x{1} = x{0} + 'c'\n", n, "x{0}"),
+    "f-strings": lambda n: _linked("x0 = 'nccl'\n", "x{1} = f'{{x{0}}}'\n", n, "x{0}"),
+    "returns": lambda n: _linked("def f0():\n    return 'nccl'\n", "def f{1}():\n    return f{0}()\n", n, "f{0}()"),
+    "calls": lambda n: (
+        "def f0(b):\n    dist.init_process_group(b)\n"
+        + "".join(f"def f{i + 1}(b):\n    f{i}(b)\n" for i in range(n))
+        + f"f{n}('nccl')\n"
+    ),
+    "classes": lambda n: _linked("class C0:\n    b = 'nccl'\n", "class C{1}(C{0}):\n    pass\n", n, "C{0}.b"),
+    "mappings": lambda n: _linked("d0 = {'b': 'nccl'}\n", "d{1} = {{**d{0}}}\n", n, "d{0}['b']"),
+    "items": lambda n: _linked("d0 = {'b': 'nccl'}\n", "d{1} = {{'b': d{0}['b']}}\n", n, "d{0}['b']"),
+    "attributes": lambda n: _linked(
+        "class C:\n    pass\nc0 = C()\nc0.b = 'nccl'\n", "c{1} = C()\nc{1}.b = c{0}.b\n", n, "c{0}.b"
+    ),
+    "variables": lambda n: _linked(
+        "os.environ['A0'] = 'nccl'\n", "os.environ['A{1}'] = os.environ['A{0}']\n", n, "os.environ['A{0}']"
+    ),
+    "conditions": lambda n: _linked("x0 = True\n", "x{1} = not x{0}\n", n, "'nccl' if x{0} else 'gloo'"),
+    "one name": lambda n: "x = 'n'\n" + "x = x + ''\n" * n + "dist.init_process_group(x)\n",
+    "additions": lambda n: "x = 'nccl'\n" + "x += ''\n" * n + "dist.init_process_group(x)\n",
+    "ways that multiply": lambda n: "x = 'nccl'\n" + "if a:\n    x = x or 'gloo'\n" * n + "dist.init_process_group(x)\n",
+    "ways that part": lambda n: (
+        "if a == 0:\n    x = 'gloo'\n" + "elif a == 1:\n    x = 'nccl'\n" * n + "dist.init_process_group(x)\n"
+    ),
+    "other names": lambda n: (
+        "f0 = dist.init_process_group\n" + "".join(f"f{i + 1} = f{i}\n" for i in range(n)) + f"f{n}('nccl')\n"
+    ),
+    "decorators": lambda n: "@d\n" * n + "def f():\n    dist.init_process_group('nccl')\nf()\n",
+    "managers": lambda n: "with " + ", ".join("a" for _ in range(n)) + ":\n    dist.init_process_group('nccl')\n",
+    "arguments": lambda n: "dist.init_process_group('nccl', " + "".join(f"a{i}=1, " for i in range(n)) + ")\n",
+}
+
+
+def _linked(first: str, link: str, n: int, last: str) -> str:
+    return first + "".join(link.format(i, i + 1) for i in range(n)) + f"dist.init_process_group({last.format(n)})\n"
