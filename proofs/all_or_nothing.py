@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -42,10 +43,12 @@ def prove(trial: Trial) -> str:
                 _traced(trial, scene, what)
     calls = trial.counts["points"] - touches
     _barred(trial, scenes["apply"])
+    _refused(trial, scenes["apply"])
     full = _full(trial, scenes["apply"])
     return (
         f"{touches} kills at the touches of files in apply, undo and recovery, {calls} kills and refusals (ENOSPC, EIO) at their system calls "
-        f"({'strace' if calls else 'no strace'}), {full} full disks, {trial.counts['barred']} unwritable folders: "
+        f"({'strace' if calls else 'no strace'}), {full} full disks, {trial.counts['barred']} unwritable folders, "
+        f"{trial.counts['refused']} exchanges of names that the system refused (nothing left for recovery): "
         f"{len(trial.failures)} mixed trees or missing files; {trial.counts['back']} went back, {trial.counts['forward']} forward"
     )
 
@@ -145,10 +148,37 @@ def _barred(trial: Trial, scene: Scene) -> None:
                 trial.fail(f"unwritable folder {name!r}: exit {code}, or files changed")
 
 
+def _refused(trial: Trial, scene: Scene) -> None:
+    """The system refuses to exchange the n-th name: the process itself puts back what it has done, with no recovery after it."""
+    from ddp_codemod.write import atomic
+
+    with state(scene.stage):
+        for moment in range(1, FILES + 1):
+            scene.lay()
+
+            def work(moment: int = moment) -> None:
+                real, seen = atomic.put, 0
+
+                def put(temporary: Path, target: Path) -> None:
+                    nonlocal seen
+                    seen += 1
+                    if seen == moment:
+                        raise OSError(errno.EIO, os.strerror(errno.EIO), str(target))
+                    real(temporary, target)
+
+                atomic.put = put
+                write(scene.root, "apply")
+
+            code = in_child(work)
+            trial.counts["refused"] += 1
+            if code != 1 or tree(scene.root) != scene.old:
+                trial.fail(f"refused at name {moment}: exit {code}, or not all was put back")
+
+
 def _full(trial: Trial, scene: Scene) -> int:
     """A disk that is full: a small file system where one can be mounted, else a limit on the size of files."""
     done = 0
-    for room in range(0, 100, trial.sized(34, 3)):
+    for room in range(0, 100, 34 if not trial.whole else 3):
         root = scene.lay()
         place = scene.stage.parent / "disk"
         place.mkdir(exist_ok=True)

@@ -34,6 +34,8 @@ GUARDS = (
     Guard(3, "what stands beside an edit", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].replace("True", "False").encode(source.encoding)'),
     Guard(4, "putting back on recovery", "write/recover.py", "        if found == kept.after:\n            try:", "        if False:\n            try:"),
     Guard(4, "recovery of an undo", "write/undo.py", "begun = journal.reopen(entry)", "begun = entry"),
+    Guard(4, "putting back after a failed rename", "write/replace.py", "            _put_back(done, journal)\n            raise", "            raise"),
+    Guard(5, "the lock", "write/lock.py", "        _take(handle)\n    except", "        pass\n    except"),
     Guard(5, "every look at what is replaced", "write/atomic.py", "    if target.read_bytes() != expected:\n        return False\n    put(temporary, target)\n", "    put(temporary, target)\n    return True\n", (("write/replace.py", "if late := [", "if False and [") ,)),
     Guard(6, "the switches of git", "write/git.py", '"core.fsmonitor": "false",', ""),
     Guard(6, "hooks off", "write/git.py", '"core.hooksPath": os.devnull,', ""),

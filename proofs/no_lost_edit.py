@@ -8,9 +8,11 @@ from pathlib import Path
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import apply_changes
+from ddp_codemod.write.errors import Locked
+from ddp_codemod.write.lock import only_one
 from ddp_codemod.write.recover import recover
 from ddp_codemod.write.undo import undo
-from proofs.faults import in_child, project, state
+from proofs.faults import in_child, project, state, write
 from proofs.proof import Trial, tree
 
 PROMISE = "no edit of the user's is lost, one instance at a time"
@@ -26,15 +28,45 @@ def prove(trial: Trial) -> str:
         began = time.monotonic()
         apply_changes(root, [FileChange(name, data, data + b"#") for name, (data, mode) in old.items() if mode], allow_dirty=True)
         takes = time.monotonic() - began
+        for what in ("apply", "undo", "recover"):
+            _held(trial, root, what)
         undo(root)
         for number in range(many):
             _two(trial, root, old, number)
         for number in range(many):
             _edited(trial, root, old, number, takes)
     return (
-        f"{many} races of two instances: {trial.counts['one winner']} with one winner and its files whole; {many} races with an editor "
+        f"{many} races of two instances: {trial.counts['one winner']} with one winner and its files whole; "
+        f"{trial.counts['refused by name']} of 3 commands refused while another instance was at work, with its number; {many} races with an editor "
         f"({trial.counts['apply won']} after the apply, {trial.counts['editor won']} before it or in it): {trial.counts['lost']} edits lost"
     )
+
+
+def _held(trial: Trial, root: Path, what: str) -> None:
+    """While another instance is at work, a command that writes is refused, and says which one that is."""
+    ready, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        with only_one(root):
+            os.write(ready[1], b"x")
+            os.read(done[0], 1)
+        os._exit(0)
+    os.read(ready[0], 1)
+
+    def work() -> None:
+        try:
+            write(root, what)
+        except Locked as why:
+            os._exit(7 if str(dict(why.reason.args)["pid"]) == str(child) else 6)
+
+    code = in_child(work)
+    os.write(done[1], b"x")
+    os.waitpid(child, 0)
+    for end in (*ready, *done):
+        os.close(end)
+    trial.counts["refused by name"] += code == 7
+    if code != 7:
+        trial.fail(f"{what} while another instance is at work: exit {code}")
 
 
 def _lay(root: Path, old: dict[str, tuple[bytes, int]]) -> None:
