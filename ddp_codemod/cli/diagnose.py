@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import FOUND, fail
-from ddp_codemod.cli.options import Settings, command_line, machine_options
+from ddp_codemod.cli.options import Settings, command_line, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
 
@@ -32,6 +32,7 @@ STDIN = "-"
 @click.argument("log", required=False, metavar="LOG")
 @option("--hang", is_flag=True, help="help-hang")
 @option("--apply", "target", metavar="PATH", help="help-diagnose-apply")
+@verbose("help-verbose-sources")
 @machine_options
 def command(settings: Settings, log: str | None, hang: bool, target: str | None) -> int:
     """Say what happened, why, and what to type."""

@@ -84,12 +84,20 @@ def command_line(words: list[str]) -> str:
 LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
 _COLOR = option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="help-color")
 _QUIET = option("-q", "--quiet", is_flag=True, help="help-quiet")
-_VERBOSE = option("-v", "--verbose", is_flag=True, help="help-verbose")
+
 _FOLDERS = option("--rules", "folders", multiple=True, type=Path, metavar="DIR", help="help-rules")
 
 
-def _format(*names: str) -> Callable[[F], F]:
-    return option("--format", type=click.Choice(names), default="text", help="help-format")
+def verbose(help: str) -> Callable[[F], F]:
+    """-v, with what it shows more of."""
+    return option("-v", "--verbose", is_flag=True, help=help)
+
+
+_VERBOSE = verbose("help-verbose")
+
+
+def _format(*names: str, help: str = "help-format") -> Callable[[F], F]:
+    return option("--format", type=click.Choice(names), default="text", help=help)
 
 
 _SURVEY_FORMAT = _format("text", "json", *MACHINES)
@@ -110,7 +118,7 @@ _SURVEY = (
 )
 _TALK = (_FOLDERS, _COLOR, LANG)
 _PLAIN_FORMAT = option("--format", type=click.Choice(["text", "json"]), default="text", help="help-plain-format")
-_MACHINE = (_FOLDERS, _PLAIN_FORMAT, _QUIET, _VERBOSE, _COLOR, LANG)
+_MACHINE = (_FOLDERS, _PLAIN_FORMAT, _QUIET, _COLOR, LANG)
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
@@ -139,7 +147,7 @@ def survey_options(function: F) -> F:
 
 def patch_options(function: F) -> F:
     """The same for ``diff``, whose patch can come as a mail."""
-    mail = _format("text", "json", *MACHINES, "mbox")
+    mail = _format("text", "json", *MACHINES, "mbox", help="help-format-diff")
     return _settings(function, tuple(mail if one is _SURVEY_FORMAT else one for one in _SURVEY))
 
 

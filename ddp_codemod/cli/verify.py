@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail
-from ddp_codemod.cli.options import Settings, machine_options
+from ddp_codemod.cli.options import Settings, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
@@ -45,6 +45,7 @@ class Request(Struct, frozen=True):
 @option("--timeout", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="help-verify-timeout")
 @option("--run", "own", metavar="COMMAND", help="help-verify-run")
 @option("--steps", type=click.IntRange(0, 0), metavar="0", help="help-verify-steps")
+@verbose("help-verbose-ranks")
 @machine_options
 def command(
     settings: Settings,

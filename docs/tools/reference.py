@@ -66,6 +66,11 @@ class Words:
     def __call__(self, key: str) -> str:
         return WORDS[key][self.at]
 
+    @property
+    def stop(self) -> str:
+        """What ends a sentence."""
+        return "。" if self.lang == "zh" else "."
+
     def of(self, entry: object, attribute: str) -> str:
         """A text of rule data."""
         return in_language(entry, attribute, self.lang)
@@ -148,7 +153,7 @@ def _of_rule(fix: Fix) -> tuple[Example, ...]:
 
 def _diagnostics(say: Words) -> Iterator[str]:
     for ident, signature in sorted(load_diagnostics().signatures.items()):
-        yield from (f"## {ident}", "", f"**{say.of(signature, 'title')}.** {say.of(signature, 'cause')}", "")
+        yield from (f"## {ident}", "", f"**{say.of(signature, 'title')}{say.stop}** {say.of(signature, 'cause')}", "")
         yield from (
             f"{say('pattern')}:",
             "",
@@ -173,7 +178,7 @@ def _cures(signature: Signature, say: Words) -> Iterator[str]:
 def _advisories(say: Words) -> Iterator[str]:
     known = load()
     for ident, advice in sorted(known.advice.items()):
-        yield from (f"## {ident}", "", f"**{say.of(advice, 'title')}.** {say.of(advice, 'text')}", "")
+        yield from (f"## {ident}", "", f"**{say.of(advice, 'title')}{say.stop}** {say.of(advice, 'text')}", "")
         conditions = [f"{package} {condition}" for package, condition in advice.when.items()]
         conditions += [say("switched").format(_codes(advice.backend))] if advice.backend else []
         conditions += (

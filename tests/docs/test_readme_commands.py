@@ -32,7 +32,7 @@ ELSEWHERE = {"doctor", "verify", "fleet"}
 
 
 def commands() -> list[str]:
-    said = (TOP / "README.md").read_text("utf-8")
+    said = re.sub(r"<!-- begin matrix -->.*?<!-- end matrix -->", "", (TOP / "README.md").read_text("utf-8"), flags=re.S)
     found = {line.strip() for line in re.findall(r"ddp-codemod ([a-z]+ [^`\n#|;]*)", said)}
     return sorted(line for line in found if line.split()[0] not in ELSEWHERE and not re.search(r"[A-Z]{4}:|\bDIR\b", line))
 
