@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, configured, objects, options, parameters, variables
+from ddp_codemod.origins import classes, configured, objects, options, parameters, records, variables
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
@@ -36,6 +36,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     if node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
         return member
     found += _of_objects(tracer, tracer.resolver.resolve(module, node.value), node, way)
+    found += records.held(tracer, module, node, way) if not found else []
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, "handed-on", way=way)]
     if not found:

@@ -23,6 +23,7 @@ from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
 
 MAX_STEPS, FEW_STEPS = 3_000, 200  # of one trace; ways multiply where a name is set many times from itself
+LOOK_UPS = frozenset({"pop", "setdefault"})  # of a key and what holds where it is not there, as ``get`` has them
 TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods that leave a name the same name
 
 
@@ -232,7 +233,7 @@ class Tracer:
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in TEXT_CHANGES and not node.args:
                 return self.trace(module, node.func.value, way)
-            if node.func.attr == "get" and node.args:
+            if (node.func.attr == "get" and node.args) or (node.func.attr in LOOK_UPS and len(node.args) == 2):
                 return members.trace_get(self, module, node, way)
             if node.func.attr == "format" and (put_together := pieces.trace_pieces(self, module, node, way)) is not None:
                 return put_together

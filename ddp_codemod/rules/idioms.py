@@ -88,6 +88,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]
     current_functions: tuple[Name, ...]
+    attribute_mappings: tuple[
+        Name, ...
+    ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
     config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]

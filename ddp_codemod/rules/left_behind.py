@@ -35,6 +35,7 @@ def left_behind(context: Context, findings: Sequence[Finding], writable: Writabl
         for module in project.programs(name):
             for node, reason in (*_options(context, module), *_parameters(context, module)):
                 if id(node) not in seen:
+                    seen.add(id(node))
                     yield Advisory(name, module.source.position(module.place(node).start)[0], TIED, reason)
 
 

@@ -1,0 +1,83 @@
+"""Objects whose attributes are what a call was given, or what was assigned to them: ``SimpleNamespace(backend=...)``, ``CfgNode()``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import members
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import scope_of
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+COPIES = frozenset({"clone", "copy"})  # methods that give the same values again
+COPIERS = frozenset({"copy.copy", "copy.deepcopy"})
+DEPTH = 4  # copies of copies
+
+
+def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The leaves of ``x.a.b`` where the project made ``x`` by a call of somebody else's class."""
+    path: list[str] = []
+    at: ast.expr = node
+    while isinstance(at, ast.Attribute):
+        path.insert(0, at.attr)
+        at = at.value
+    found: list[Leaf] = []
+    for leaf in _made(tracer, module, at, way) if isinstance(at, (ast.Name, ast.Call)) else ():
+        home, call = leaf.code
+        assert isinstance(call, ast.Call)
+        for name in _names(home, call):
+            for binding in members.stored_at(home, ".".join([name, *path])):
+                if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
+                    step = leaf.way.hop(home.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
+                    found += tracer.trace(home, binding.value, step)
+        step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), "key")
+        for keyword in call.keywords:
+            if keyword.arg == path[0]:
+                found += members.descend(tracer, home, keyword.value, path[1:], step)
+        if len(call.args) == 1 and _is_mapping(tracer, home, call):
+            found += members.descend(tracer, home, call.args[0], path, step)
+    return found
+
+
+def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int = 0) -> Iterator[Leaf]:
+    """The calls that made an object, or what it was copied from."""
+    for leaf in tracer.trace(module, node, replace(way, kind="object")):
+        call = leaf.node
+        if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
+            continue
+        copied = None
+        if isinstance(call.func, ast.Attribute) and call.func.attr in COPIES and not call.args:
+            copied = call.func.value
+        elif len(call.args) == 1 and COPIERS & set(tracer.resolver.names(leaf.module, call.func)):
+            copied = call.args[0]
+        if copied is None:
+            yield leaf
+        elif depth < DEPTH:
+            yield from _made(tracer, leaf.module, copied, leaf.way, depth + 1)
+
+
+def _names(module: Module, call: ast.Call) -> list[str]:
+    """The names that the object of a call gets at once."""
+    statement = module.parents.get(call)
+    if isinstance(statement, ast.Assign):
+        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def _is_mapping(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    """Whether what a call makes holds the entries of the mapping that it is given."""
+    names = set(tracer.resolver.names(module, call.func))
+    if any(names & set(idioms.attribute_mappings) for idioms in tracer.idioms):
+        return True
+    classes = (entity for entity in tracer.resolver.resolve(module, call.func) if isinstance(entity, Definition))
+    made = [entity for entity in classes if isinstance(entity.node, ast.ClassDef)]
+    return any("dict" in map(ast.unparse, entity.node.bases) for entity in made if isinstance(entity.node, ast.ClassDef))
