@@ -61,7 +61,9 @@ def prove(trial: Trial) -> str:
             _run(trial, folder, words, f"{setting}, {words[0]}")
             shutil.rmtree(folder)
     programs = _traced(trial, settings) if trial.whole and shutil.which("strace") else None
-    more = f"; programs started, by a trace of all commands: {', '.join(sorted(programs))}" if programs is not None else ""
+    fleet = _fleet(trial, settings) if trial.whole else 0
+    more = f"; a fleet of {fleet} such repositories: 0 executions" if fleet else ""
+    more += f"; programs started, by a trace of all commands: {', '.join(sorted(programs))}" if programs is not None else ""
     return (
         f"{len(SETTINGS)} settings, {len(HOOKS)} hooks, {len(PLANTED_FILES)} modules, programs on a relative path and a promisor remote, "
         f"{trial.counts['runs']} runs of {len(every)} commands: {trial.counts['executed']} executions "
@@ -150,6 +152,28 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str) -> None:
         trial.fail(f"{what}: {(folder / 'was-run').read_text().splitlines()[:1]} was run")
     if b"Traceback" in ended.stderr:
         trial.fail(f"{what}: {ended.stderr.decode(errors='replace').strip().splitlines()[-1]}")
+
+
+def _fleet(trial: Trial, settings: list[str]) -> int:
+    """A repository for each setting, all of them cloned and read by one fleet: how many it made something of."""
+    top = trial.folder / "fleet"
+    names = [setting for setting in settings if setting != "promisor"]  # its objects are not all there: nothing can be cloned
+    for setting in names:
+        _plant(top / setting, [setting])
+        (top / setting / "was-run").unlink(missing_ok=True)
+    (top / "list.txt").write_text("".join(f"{top / setting / 'project'}\n" for setting in names))
+    words = ["fleet", "list.txt", "--platform", "rocm", "--out", "results", "--workers", "1", "--format", "json"]
+    ended = subprocess.run(_tool(words), cwd=top, env=_environment(top), capture_output=True, timeout=900)
+    patches = len(list((top / "results").rglob("*.patch")))
+    if patches < len(names):
+        trial.fail(
+            f"fleet: exit {ended.returncode}, {patches} patches of {len(names)}: {ended.stderr.decode(errors='replace')[-300:]}"
+        )
+    for setting in names:
+        if (top / setting / "was-run").exists():
+            trial.counts["executed"] += 1
+            trial.fail(f"fleet, {setting}: {(top / setting / 'was-run').read_text().splitlines()[:1]} was run")
+    return len(names)
 
 
 def _tool(words: list[str]) -> list[str]:
