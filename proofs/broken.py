@@ -42,7 +42,7 @@ GUARDS = (
     Guard(6, "the git of an absolute path", "write/git.py", "    os.environ[_NAMED] = program\n", '    os.environ[_NAMED] = "git"\n'),
     Guard(6, "the empty folder for Python", "machine/interview.py", "cwd=folder", "cwd=None"),
     Guard(7, "links out of the root", "discover/files.py", "                if not _inside(real, home):\n                    continue\n", ""),
-    Guard(7, "what a link leads to", "rules/limits.py", "names = {name, self.links.get(name, name)}", "names = {name}"),
+    Guard(7, "what a link leads to", "discover/bounds.py", "names = {name, self.links.get(name, name)}", "names = {name}"),
     Guard(8, "depth before LibCST", "edits/recipes/expression.py", "    guard_depth(text)\n    _guard_levels(_check(text))", "    _check(text)"),
     Guard(8, "plain files only", "discover/files.py", "                if path.is_file():\n", ""),
     Guard(9, "the old lines of a hunk", "patch/gitdiff.py", "CONTEXT = 3", "CONTEXT = 0"),
