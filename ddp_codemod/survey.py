@@ -55,9 +55,9 @@ class Options(Struct, frozen=True):
 class Look:
     """The files of a project and which of them can use a surface; nothing is parsed yet."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, listing: Listing | None = None) -> None:
         self.options = options
-        self.listing = listing = Listing(options.paths, options.root)
+        self.listing = listing = listing or Listing(options.paths, options.root)
         self.texts = Texts(listing.root, listing.programs)
         self.bounds = Bounds(listing.under, listing.named, options.scope, listing.led)
         self.candidates = Candidates(options.rules.surfaces.values(), self.texts)
@@ -110,14 +110,28 @@ def _content(path: Path) -> bytes:
 
 
 def survey(options: Options) -> Survey:
-    """Look through a project and work out every site, what happens to it and why, and the edits."""
+    """Look through a project and work out every site, what happens to it and why, and the edits.
+
+    Of a folder of repositories each is a project of its own.
+    """
+    listing = Listing(options.paths, options.root)
+    parts = listing.repositories() if all(fix.recipe in ABOUT_USES for fix in options.wanted) else [listing]
+    if len(parts) == 1:
+        return survey_of(options, listing)
+    from ddp_codemod.collection import surveyed
+
+    return surveyed(options, parts)
+
+
+def survey_of(options: Options, listing: Listing) -> Survey:
+    """The survey of one project."""
     collecting = gc.isenabled()
     gc.disable()  # a tree is millions of objects, none of them garbage before the end: looking for some takes twice the parser's time
     try:
-        look = Look(options)
+        look = Look(options, listing)
         if look.is_over:
             return look.nothing()
-        from ddp_codemod.pipeline import Run  # 30 ms
+        from ddp_codemod.pipeline import Run  # 20 ms
 
         for deepest in DEEPEST[:-1]:
             with suppress(RecursionError):

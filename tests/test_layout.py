@@ -52,7 +52,7 @@ STAGES = [
     ("ddp_codemod.report",),
     ("ddp_codemod.write",),
     ("ddp_codemod.machine",),
-    ("ddp_codemod.survey", "ddp_codemod.pipeline"),
+    ("ddp_codemod.survey", "ddp_codemod.collection", "ddp_codemod.pipeline"),
     ("ddp_codemod.rules.examples", "ddp_codemod.api"),
     ("ddp_codemod.codemods",),
     ("ddp_codemod.fleet",),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, PROGRAMS
-from ddp_codemod.discover.root import find_root
+from ddp_codemod.discover.root import MARKERS, find_root
 
 
 class Listing:
@@ -35,6 +36,33 @@ class Listing:
                 self.led[name] = real.relative_to(home).as_posix()
             elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
                 self.outside.append(name)
+
+    def repositories(self) -> list[Listing]:
+        """The listing in parts, where the root is no project itself: one for each repository below it, and one for the rest."""
+        if any((self.root / marker).exists() for marker in MARKERS):
+            return [self]
+        homes: dict[str, str] = {str(self.root): ""}
+
+        def home(folder: str) -> str:
+            if folder not in homes:
+                above = home(os.path.dirname(folder))  # noqa: PTH120 - for every folder of a collection
+                homes[folder] = above or (folder if os.path.lexists(f"{folder}{os.sep}.git") else "")
+            return homes[folder]
+
+        def homes_of(paths: list[Path]) -> dict[str, list[Path]]:
+            found: dict[str, list[Path]] = {}
+            for path in paths:
+                found.setdefault(home(os.path.dirname(path)), []).append(path)  # noqa: PTH120
+            return found
+
+        kinds = {kind: homes_of(getattr(self, kind)) for kind in ("programs", "configs", "launchers")}
+        parts = []
+        for at in sorted({at for found in kinds.values() for at in found} | {""}):
+            parts.append(part := copy(self))
+            for kind, found in kinds.items():
+                setattr(part, kind, found.get(at, []))
+            part.outside = [] if at else self.outside
+        return parts if len(parts) > 1 else [self]
 
 
 def is_under(name: str, folder: str) -> bool:

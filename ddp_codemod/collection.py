@@ -1,0 +1,97 @@
+"""Surveys a folder of repositories: one after the other, which bounds the memory, or several at once where that pays."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.discover.listing import Listing
+from ddp_codemod.model import Edit, Survey
+from ddp_codemod.survey import Options, survey_of
+
+WORTH = 8_000_000  # bytes of programs; starting processes costs as much as reading some 200 kB
+
+
+def surveyed(options: Options, parts: Sequence[Listing]) -> Survey:
+    """The surveys of all parts as one."""
+    return joined(list(_at_once(options, parts) if _pays(parts) else _in_turn(options, parts)))
+
+
+def _in_turn(options: Options, parts: Sequence[Listing]) -> Iterator[Survey]:
+    for part in parts:
+        yield survey_of(options, part)
+        gc.collect()  # the trees of a project refer to each other: nothing else frees them
+
+
+def _pays(parts: Sequence[Listing]) -> bool:
+    """Whether several processes are faster, and can be made as copies of this one: no other system does that safely."""
+    if sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2 or threading.active_count() > 1:
+        return False
+    return sum(map(_size, parts)) > WORTH
+
+
+def _size(part: Listing) -> int:
+    return sum(path.stat().st_size for path in part.programs)
+
+
+def _at_once(options: Options, parts: Sequence[Listing]) -> Iterator[Survey]:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    import ddp_codemod.pipeline  # noqa: F401 - once for all processes
+
+    order = sorted(range(len(parts)), key=lambda index: -_size(parts[index]))  # the largest first, so that none is waited for
+    cores = min(len(os.sched_getaffinity(0)), len(parts))
+    pool = ProcessPoolExecutor(cores, get_context("fork"), _begin, (replace(options, progress=None), parts))
+    try:
+        made = dict(zip(order, pool.map(_survey, order), strict=True))
+        yield from (made[index] for index in range(len(parts)))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+_work: list[tuple[Options, Sequence[Listing]]] = []
+
+
+def _begin(options: Options, parts: Sequence[Listing]) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who interrupts the run wants no reports of its parts
+    _work.append((options, parts))
+
+
+def _survey(index: int) -> Survey:
+    options, parts = _work[-1]
+    found = survey_of(options, parts[index])
+    gc.collect()
+    return found
+
+
+def joined(surveys: Sequence[Survey]) -> Survey:
+    """Several surveys of one root as one; the groups of their edits stay apart."""
+    edits: list[Edit] = []
+    for found in surveys:
+        first = 1 + max((group for edit in edits for group in edit.groups), default=0)
+        edits += (replace(edit, group=edit.group + first, also=tuple(also + first for also in edit.also)) for edit in found.edits)
+    decisions = [decision for found in surveys for decision in found.decisions]
+    if decisions:
+        from ddp_codemod.rules.decisions import in_order
+
+        decisions.sort(key=in_order)
+    return replace(
+        surveys[0],
+        decisions=tuple(decisions),
+        edits=tuple(sorted(edits, key=lambda edit: (edit.name, edit.start, edit.end))),
+        advisories=tuple(dict.fromkeys(note for found in surveys for note in found.advisories)),  # what is about all is said once
+        skipped=tuple(sorted((one for found in surveys for one in found.skipped), key=lambda one: one.name)),
+        sources={name: source for found in surveys for name, source in found.sources.items()},
+        files_seen=sum(found.files_seen for found in surveys),
+        ignored=sum(found.ignored for found in surveys),
+        excluded=sum(found.excluded for found in surveys),
+        unstated=tuple(sorted({name for found in surveys for name in found.unstated})),
+    )
