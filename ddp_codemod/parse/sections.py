@@ -24,6 +24,12 @@ def section(name: str, text: str, at: int) -> str:
     return ""
 
 
+def is_optional(name: str, text: str, at: int) -> bool:
+    """Whether a statement of a project's own file is for those who ask for an extra or a group; not for each who installs it."""
+    table = _last(_TABLE, text, at) if PurePosixPath(name).suffix in (".toml", ".cfg") else ""
+    return any(word in table for word in ("optional-dependencies", "extras_require", "dependency-groups", ".group."))
+
+
 def _last(pattern: re.Pattern[str], text: str, at: int) -> str:
     found = None
     for found in pattern.finditer(text, 0, at):  # noqa: B007 - the last one counts

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
-from ddp_codemod.parse.sections import section
+from ddp_codemod.parse.sections import is_optional, section
 from ddp_codemod.rules.model import FactValue, Platform
 from ddp_codemod.rules.packages import Machines, Package, concerns
 from ddp_codemod.versions import LOCAL, Stated, holds, possible
@@ -81,6 +81,8 @@ class Versions(Struct):
         stated = self.statements(package, file)
         locked = [one for one in stated if one.requirement.kind == "lock"]
         found = [one.stated for one in locked or stated if possible(one.stated.specifier)]
+        if found and all(is_optional(one.source.name, one.source.text, one.requirement.start) for one in locked or stated):
+            return [*found, Stated(package, "", found[0].origin)]  # without the extra it may be any
         if len(found) < 2:
             return found
         origin = ", ".join(dict.fromkeys(one.origin for one in found))

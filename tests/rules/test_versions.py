@@ -160,12 +160,32 @@ def test_what_is_stated_for_other_machines_says_nothing(tmp_path: Path, name: st
         ("requirements/input.txt", "torch==2.9.1\n"),
         ("setup.py", "extras = {'npu': ['torch-npu'], 'train': ['torch==2.9.1']}\n"),
         ("setup.py", "setup(extras_require={'npu': ['torch-npu']}, install_requires=['torch==2.9.1'])\n"),
-        ("pyproject.toml", '[project.optional-dependencies]\nnpu = ["torch-npu"]\nall = ["torch==2.9.1"]\n'),
+        ("pyproject.toml", '[project.optional-dependencies]\nnpu = ["torch-npu"]\n[project]\ndependencies = ["torch==2.9.1"]\n'),
         ("pyproject.toml", '[tool.poetry.group.mlu.dependencies]\nx = "1"\n[tool.poetry.dependencies]\ntorch = "2.9.1"\n'),
     ],
 )
 def test_what_may_be_for_the_target_counts(tmp_path: Path, name: str, text: str) -> None:
     assert versions(tmp_path, {name: text}).holds({"torch": ">=2.8"}) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", '[project.optional-dependencies]\nnpu = ["torch-npu"]\nall = ["torch==2.9.1"]\n'),
+        ("pyproject.toml", '[tool.poetry.group.train.dependencies]\ntorch = "2.9.1"\n'),
+        ("setup.cfg", "[options.extras_require]\ntrain =\n    torch==2.9.1\n"),
+    ],
+)
+def test_what_only_an_extra_states_leaves_the_version_open(tmp_path: Path, name: str, text: str) -> None:
+    known = versions(tmp_path, {name: text})
+    assert known.holds({"torch": ">=2.8"}) is None
+    assert known.holds({"torch": "<2.4"}) is None
+    assert known.stated("torch") is None
+
+
+def test_an_extra_beside_a_requirement_narrows_it(tmp_path: Path) -> None:
+    text = '[project]\ndependencies = ["torch>=2.4"]\n[project.optional-dependencies]\ntested = ["torch==2.9.1"]\n'
+    assert versions(tmp_path, {"pyproject.toml": text}).holds({"torch": ">=2.4"}) is True
 
 
 def test_the_file_for_the_target_counts_beside_those_for_others(tmp_path: Path) -> None:
