@@ -104,9 +104,9 @@ def _depth(path: Path, like: Path) -> None:
     repository(path, like, {"train.py": CALL.format("(" * 1500 + '"nccl"' + ")" * 1500).encode()})
 
 
-def _deep_json(path: Path, like: Path) -> None:
-    read = b'import json\nimport torch.distributed as dist\nc = json.load(open("c.json"))\ndist.init_process_group(c["b"]["c"])\n'
-    repository(path, like, {"train.py": read, "c.json": b'{"b": {"c": "nccl", "d": ' + b"[" * 200_000 + b"]" * 200_000 + b"}}"})
+def _many(path: Path, like: Path) -> None:
+    call = b'dist.init_process_group("nccl")\n'
+    repository(path, like, {"train.py": b"import torch.distributed as dist\n" + call * 20_000})
 
 
 def _endless(path: Path, like: Path) -> None:
@@ -156,7 +156,7 @@ POISON = (
     Poison("memory bomb", frozenset({"too-large"}), _bomb),
     Poison("broken git", frozenset({"clone-failed"}), _broken),
     Poison("hostile config", frozenset({"clone-failed"}), _hostile),
-    Poison("killing depth in JSON", frozenset({"timed-out", "crashed", "too-large"}), _deep_json),
+    Poison("more calls than anybody writes", frozenset({"timed-out"}), _many),
     Poison("large file", frozenset({"too-large"}), _large_file),
     Poison("broken git, no commit", frozenset({"clone-failed"}), _gone),
     Poison("hostile config again", frozenset({"clone-failed"}), _hostile),
