@@ -101,6 +101,7 @@ class Run:
             partial(reexported, self.context),
             style,
             self.options.rules.missing_on(self.options.platform.id),
+            whole.imports,
         )
         plan = planner.plan(findings)
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))

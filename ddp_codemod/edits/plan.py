@@ -37,6 +37,7 @@ from ddp_codemod.rules.finding import (
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.imports import Imports
 
 if TYPE_CHECKING:
     from ddp_codemod.edits.portable import Style
@@ -60,6 +61,7 @@ class Planner(Struct):
     reexported: Callable[[Module, str], bool]  # whether another file takes the name from this one
     style: Style | None = None  # how portable code is written; None: values are pinned
     missing: frozenset[str] = frozenset()  # names that the platform's packages do not have
+    imports: Imports | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _made: dict[Key, Edit] = field(default_factory=dict)
     _dropped: dict[Module, list[tuple[ast.expr, Key]]] = field(default_factory=dict)
@@ -67,6 +69,10 @@ class Planner(Struct):
 
     def plan(self, findings: list[Finding]) -> Plan:
         """All edits of the findings, with the imports that become unused, sorted by place."""
+        if self.style is not None and self.imports is not None:
+            self.style = self.style.with_helpers(
+                findings, self.imports, lambda name, rule: self.limits.bar(name, rule, name) is not None
+            )
         settled = tuple(self._settle(finding) for finding in findings)
         for module, dropped in self._dropped.items():
             self._remove_imports(module, dropped)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.edits.helper import Helper, Same, helpers
 from ddp_codemod.edits.objects import call_text
 from ddp_codemod.edits.values import first_quote, new_value, written
-from ddp_codemod.model import Applicability, Edit, Reason, Recipe
+from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Dropped, Finding, NewHandler, NewKeyword, NewObject, NewText, NewVariable
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform, Portable
 from ddp_codemod.rules.versions import Versions
+from ddp_codemod.sites.imports import Imports
 
 # Where ``a if b else c`` may stand without parentheses.
 _OPEN = (
@@ -43,6 +45,31 @@ class Style(Struct, frozen=True):
     platform: Platform
     versions: Versions
     rules: Rules
+    helpers: Mapping[Same, Helper] = {}  # functions in place of conditions that several sites need
+
+    def with_helpers(self, findings: Iterable[Finding], imports: Imports, barred: Callable[[str, str], bool]) -> Style:
+        """The same, once it is known what the sites of the project have in common."""
+        wanted = (
+            made
+            for finding in findings
+            if finding.action is Action.EDIT and self.applies(finding)
+            for made in (self.said(finding),)
+        )
+        edited = [finding for finding in wanted if finding.action is Action.EDIT]
+        return replace(self, helpers=helpers(edited, self.same, imports, barred))
+
+    def same(self, finding: Finding, change: Change) -> Same | None:
+        """What a function for this place would have to hold; None where only the place itself can hold it."""
+        entry = self.entry(finding, change)
+        if entry is None or not isinstance(change, NewText) or not isinstance(change.leaf.module, Module):
+            return None
+        node = change.leaf.node
+        plain = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isascii() and '"' not in node.value
+        fix = self.rules.fixes.get(finding.rule or "")
+        if not plain or fix is None or fix.recipe != "replace-backend":
+            return None
+        assert isinstance(node, ast.Constant)
+        return entry.condition, change.text, str(node.value)
 
     def applies(self, finding: Finding) -> bool:
         """Whether the rule behind the finding writes values that hang on the platform."""
@@ -107,7 +134,7 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if entry is None:
         return Reason.of("review-portable-none", platform=style.platform.id)
     if isinstance(change, NewText):
-        return _text(style, entry, change, make, imported)
+        return _text(style, finding, entry, change, make, imported)
     if isinstance(change, NewKeyword):
         omitted = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
         old = f'"{omitted}"' if omitted is not None else "None"
@@ -153,21 +180,47 @@ def _choice(entry: Portable, condition: str, wanted: str, old: str) -> str:
     return f"{old} if {condition} else {wanted}" if entry.keeps else f"{wanted} if {condition} else {old}"
 
 
-def _text(style: Style, entry: Portable, change: NewText, make: Make, imported: Import) -> list[Edit] | Reason:
+def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make: Make, imported: Import) -> list[Edit] | Reason:
     leaf = change.leaf
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
         return Reason.of("review-portable-file", platform=style.platform.id)
     module, node = leaf.module, leaf.node
     if new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
         return Reason.of("review-not-editable", text=leaf.text)
+    place = module.place(node)
+    key = style.same(finding, change)
+    if key is not None and key in style.helpers and style.helpers[key].serves(module):
+        called = _called(entry, key, style.helpers[key], module, node, make, imported)
+        if not isinstance(called, Reason):
+            return [*called[0], make(place.start, place.end, called[1])]
     needed = _condition(entry, module, node, imported)
     if isinstance(needed, Reason):
         return needed
-    place = module.place(node)
     text = _choice(entry, needed[1], written(leaf, change.text, style.rules, node), module.text(node))
     if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
         text = f"({text})"
     return [*needed[0], make(place.start, place.end, text)]
+
+
+def _called(
+    entry: Portable, key: Same, helper: Helper, module: Module, node: ast.AST, make: Make, imported: Import
+) -> tuple[list[Edit], str] | Reason:
+    """The call of a function that holds the condition, with the function and what both need."""
+    inside = _condition(entry, helper.home, helper.before, imported)
+    if isinstance(inside, Reason):
+        return inside
+    choice = _choice(entry, inside[1], f'"{key[1]}"', f'"{key[2]}"')
+    written_once = replace(
+        make(helper.offset, helper.offset, helper.text(choice)),
+        name=helper.home.name,
+        reason=Reason.of("edit-helper", name=helper.name),
+    )
+    if module is helper.home:
+        return [*inside[0], written_once], f"{helper.name}()"
+    needed = imported(module, helper.dotted[module.name], helper.name, node)
+    if isinstance(needed, Reason):
+        return needed
+    return [*inside[0], written_once, *needed[0]], f"{needed[1]}()"
 
 
 def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> list[Edit] | Reason:

@@ -14,7 +14,7 @@ K = TypeVar("K")
 
 def is_import(edit: Edit) -> bool:
     """Whether the edit brings in a name that a change beside it uses."""
-    return edit.reason.key == "edit-import"
+    return edit.reason.key in ("edit-import", "edit-helper")
 
 
 def shared(known: Edit, other: Edit) -> Edit:

@@ -76,7 +76,7 @@ def _sorted(source: Source, edits: Sequence[Edit]) -> list[_Node]:
         order, node = item
         insertion = node.start == node.end
         # imports first: a statement that is put in at the same place needs them
-        later = insertion and not (node.after or "").lstrip().startswith(("import ", "from "))
+        later = insertion and not (node.after or "").lstrip().startswith(("import ", "from ", "try:"))
         return node.start, not insertion, -node.end, node.recipe is None, later, order if node.recipe is None else -order
 
     return [node for _, node in sorted(enumerate(nodes.values()), key=rank)]

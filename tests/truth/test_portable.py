@@ -101,3 +101,26 @@ def test_a_second_run_changes_nothing(recorded: Any, tmp_path_factory: pytest.Te
     assert texts
     truth.apply(root, platform, "--style", "portable", "--unsafe")
     assert {path.name: path.read_bytes() for path in Path(root).glob("*.py")} == texts
+
+
+ASK = """
+import torch
+import torch.distributed as dist
+print(dist.is_nccl_available(), dist.get_default_backend_for_device("cuda"))
+for device in ("npu", torch.accelerator.current_accelerator()):
+    try:
+        print(dist.get_default_backend_for_device(device))
+    except (RuntimeError, TypeError, ValueError) as why:
+        print(type(why).__name__)
+"""
+
+
+def test_what_torch_picks_for_a_device_is_no_portable_choice(tmp_path: Path, truth: Any) -> None:
+    """Why no condition of the rule data is get_default_backend_for_device: were this to change, it would be the shortest for some."""
+    ran = truth.run([sys.executable, "-c", ASK], tmp_path, truth.clean_environment())
+    built, npu, here = [line for line in ran.output.splitlines() if not line.startswith((" ", "/"))]
+    if built.startswith("True"):
+        pytest.skip("a build with NCCL")
+    assert built == "False nccl"  # wrong on Windows, and of no use where RCCL fails
+    assert npu == "RuntimeError"  # without the plugin, which other machines lack
+    assert here == "TypeError"  # no accelerator here: what stood there before gave an error too, or gloo

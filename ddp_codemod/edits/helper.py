@@ -1,0 +1,141 @@
+"""One function in place of the same portable condition at several places of a project."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import cast
+
+from msgspec import Struct
+
+from ddp_codemod.edits.spans import line_ending
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Change, Finding, NewText
+from ddp_codemod.sites.imports import Imports
+
+NAMES = ("default_backend", "process_group_backend")
+Same = tuple[str, str, str]  # the condition, the new value and the old one: what is the same at several places
+Place = tuple[Finding, NewText]
+
+
+class Helper(Struct, frozen=True, eq=False):
+    """A function to be written at an offset of a file, behind its imports; ``before`` is the statement that follows there."""
+
+    home: Module
+    name: str
+    offset: int
+    before: ast.stmt
+    dotted: Mapping[str, str]  # how the other files that it serves import the home already
+
+    def serves(self, module: Module) -> bool:
+        """Whether the function can be called there."""
+        return module is self.home or module.name in self.dotted
+
+    def text(self, choice: str) -> str:
+        """The definition, with two free lines around it."""
+        text, newline = self.home.source.text, line_ending(self.home.source, self.offset)
+        behind = text[self.offset :]
+        free = len(behind) - len(behind.lstrip("\r\n"))
+        lines = [f"def {self.name}():", '    """Return the process-group backend for this machine."""', f"    return {choice}"]
+        missing = max(0, 2 - free // len(newline))
+        return newline * 2 + newline.join(lines) + newline * (1 + missing)
+
+
+def helpers(
+    findings: Iterable[Finding],
+    same: Callable[[Finding, Change], Same | None],
+    imports: Imports,
+    barred: Callable[[str, str], bool],
+) -> dict[Same, Helper]:
+    """The functions that are worth writing: for what is the same at several places, where a file is known that they import anyway."""
+    places: dict[Same, dict[tuple[str, int], Place]] = {}
+    for finding in findings:
+        for change in finding.changes:
+            key = same(finding, change)
+            if key is not None and isinstance(change, NewText):
+                places.setdefault(key, {})[change.leaf.place.name, change.leaf.place.start] = (finding, change)
+    found: dict[Same, Helper] = {}
+    for key, known in places.items():
+        sites = [cast("tuple[Module, ast.expr]", change.leaf.code) for _, change in known.values()]
+        made = _helper(sites, imports) if len(known) > 1 else None
+        rules = {finding.rule or "" for finding, _ in known.values()}
+        # two functions of one name would be one too many
+        if made is not None and not found and not any(barred(made.home.name, rule) for rule in rules):
+            found[key] = made
+    return found
+
+
+def _helper(sites: list[tuple[Module, ast.expr]], imports: Imports) -> Helper | None:
+    """The function that serves the most of the sites; None where there is no file for it that serves two."""
+    modules = list(dict.fromkeys(module for module, _ in sites))
+    reached = {module: _imported(module, [node for at, node in sites if at is module], imports) for module in modules}
+    names = {module.name for module in modules}
+
+    def served(name: str) -> list[Module]:
+        return [module for module in modules if module.name == name or name in reached[module]]
+
+    def rank(name: str) -> tuple[int, bool, str]:
+        return -sum(module in served(name) for module, _ in sites), name not in names, name
+
+    for name in sorted({name for module in modules for name in (module.name, *reached[module])}, key=rank):
+        users = served(name)
+        if sum(module in users for module, _ in sites) < 2:
+            return None
+        home = next((module for module in modules if module.name == name), None) or imports.project.module(name)
+        others = {module.name for module in users} - {name}
+        if home is None or not _can_hold(home) or imports.below([name]) & others:  # an import in a circle finds half a module
+            continue
+        at = _behind_imports(home)
+        called = next((one for one in NAMES if not any(_uses(module, one) for module in {home, *users})), None)
+        if at is None or called is None or any(node.lineno < at[1].lineno for module, node in sites if module is home):
+            continue
+        return Helper(home, called, at[0], at[1], {module.name: reached[module][name] for module in users if module is not home})
+    return None
+
+
+def _can_hold(module: Module) -> bool:
+    name = module.name.rpartition("/")[2]
+    return name.endswith(".py") and name != "__init__.py" and not name.startswith("test_")
+
+
+def _imported(module: Module, sites: list[ast.expr], imports: Imports) -> dict[str, str]:
+    """The project's files that the file imports at its top level in front of these places, whatever happens, and as what."""
+    first = min(node.lineno for node in sites)
+    folder = module.name.rpartition("/")[0] or "."
+    found: dict[str, str] = {}
+    for statement in module.tree.body:
+        if (statement.end_lineno or statement.lineno) < first:
+            for dotted in _dotted(statement):
+                file = imports.project.file(dotted, folder)
+                if file is not None and file != module.name:
+                    found.setdefault(file, dotted)
+    return found
+
+
+def _dotted(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+    elif isinstance(statement, ast.ImportFrom) and not statement.level and statement.module:
+        yield statement.module
+        yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
+
+
+def _behind_imports(module: Module) -> tuple[int, ast.stmt] | None:
+    """The line behind the imports that a file starts with, and the statement that follows; None where there is no such line."""
+    last: ast.stmt | None = None
+    for at, statement in enumerate(module.tree.body):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            last = statement
+        elif not (at == 0 and isinstance(statement, ast.Expr)):
+            if last is None:
+                return None
+            end = module.place(last).end
+            _, line_end = module.source.line_span(end)
+            rest = module.source.text[end:line_end].strip()
+            alone = not rest or rest.startswith("#")
+            return (line_end, statement) if alone and module.source.text[line_end - 1 : line_end] in ("\n", "\r") else None
+    return None
+
+
+def _uses(module: Module, name: str) -> bool:
+    return name.encode() in module.source.data
