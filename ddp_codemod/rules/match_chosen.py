@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ddp_codemod.model import Reason
+from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.rules.finding import Context, Finding, NewVariable, start, unreachable
 from ddp_codemod.rules.match_environment import already_set
@@ -15,9 +15,13 @@ from ddp_codemod.sites.find import Use
 
 
 def match_chosen(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
-    """Decide about a call whose backend nothing but the variable chooses."""
+    """Decide about a call whose backend nothing but the variable chooses; in other versions, or if that is open, it is for a person."""
     assert parameter.chosen is not None
-    return by_variable(context, use, parameter, parameter.chosen, fix)
+    found = by_variable(context, use, parameter, parameter.chosen, fix)
+    if found.action is Action.EDIT and context.versions.holds(parameter.chosen.when, use.module.name) is not True:
+        said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
+        return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **said))
+    return found
 
 
 def by_variable(context: Context, use: Use, parameter: Parameter, chosen: Chosen, fix: Fix) -> Finding:
