@@ -1,8 +1,8 @@
 """``python benchmarks/run.py``: how fast this tool and others look for backends, and how right what they make is.
 
-    python benchmarks/run.py --corpus GPT-SoVITS=./GPT-SoVITS     a folder, under the name that the table shows; repeatable
-    python benchmarks/run.py                                      a published package of middle size, fetched from the index
-    python benchmarks/run.py --collection                         published packages with 20,000 files as well
+    python benchmarks/run.py                                      on a published package of middle size, fetched from the index
+    python benchmarks/run.py --corpus GPT-SoVITS=./GPT-SoVITS     on a folder, too, under the name that the table shows; repeatable
+    python benchmarks/run.py --collection                         on published packages with 20,000 files, too
     python benchmarks/run.py --correctness                        only what they make of small projects; no clock
 
 The peers are installed into environments of their own (``--peers``). With ``--write`` the table and the plot go into the READMEs.
@@ -23,7 +23,7 @@ from correctness import Score, score
 from timing import Timed, in_turn
 from tools import OURS, Peers, ours, qualified_names, tools
 
-HOME = Path("~/.cache/ddp-codemod/benchmarks").expanduser()
+HOME = Path("~/.cache/ddp-codemod-benchmarks").expanduser()
 MIDDLE = ("lightning==2.4.0",)
 COLLECTION = ("ansible==9.13.0", "transformers==4.46.3", "sympy==1.13.3", "diffusers==0.31.0", "accelerate==1.1.1", *MIDDLE)
 START = "python -c pass"
@@ -60,13 +60,12 @@ def main() -> int:
 def given(asked: argparse.Namespace) -> dict[str, Path]:
     """The trees to look through, by name."""
     trees = {name: Path(tree).resolve() for name, tree in (word.split("=", 1) for word in asked.corpus)}
-    if not trees or asked.collection:
-        trees |= {pin: package(pin) for pin in MIDDLE}
+    trees |= {pin.replace("==", " "): package(pin) for pin in MIDDLE}
     if asked.collection:
         for pin in COLLECTION:
             package(pin, "collection")
         trees["collection"] = HOME / "collection"
-    return trees
+    return dict(sorted(trees.items(), key=lambda pair: size(pair[1])))
 
 
 def size(tree: Path) -> float:

@@ -19,7 +19,8 @@ WORTH = 8_000_000  # bytes of programs; starting processes costs as much as read
 
 def surveyed(options: Options, parts: Sequence[Listing]) -> Survey:
     """The surveys of all parts as one."""
-    return joined(list(_at_once(options, parts) if _pays(parts) else _in_turn(options, parts)))
+    made = _at_once(options, parts) if _pays(parts) else None
+    return joined(list(_in_turn(options, parts)) if made is None else made)
 
 
 def _in_turn(options: Options, parts: Sequence[Listing]) -> Iterator[Survey]:
@@ -39,8 +40,9 @@ def _size(part: Listing) -> int:
     return sum(path.stat().st_size for path in part.programs)
 
 
-def _at_once(options: Options, parts: Sequence[Listing]) -> Iterator[Survey]:
-    from concurrent.futures import ProcessPoolExecutor
+def _at_once(options: Options, parts: Sequence[Listing]) -> list[Survey] | None:
+    """The same from several processes; None where one of them could not be started or was killed."""
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import get_context
 
     import ddp_codemod.pipeline  # noqa: F401 - once for all processes
@@ -48,11 +50,15 @@ def _at_once(options: Options, parts: Sequence[Listing]) -> Iterator[Survey]:
     order = sorted(range(len(parts)), key=lambda index: -_size(parts[index]))  # the largest first, so that none is waited for
     cores = min(len(os.sched_getaffinity(0)), len(parts))
     pool = ProcessPoolExecutor(cores, get_context("fork"), _begin, (replace(options, progress=None), parts))
+    done = False
     try:
         made = dict(zip(order, pool.map(_survey, order), strict=True))
-        yield from (made[index] for index in range(len(parts)))
+        done = True
+    except (BrokenExecutor, OSError):
+        return None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=done, cancel_futures=True)
+    return [made[index] for index in range(len(parts))]
 
 
 _work: list[tuple[Options, Sequence[Listing]]] = []

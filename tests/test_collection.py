@@ -108,6 +108,18 @@ def test_several_processes_say_what_one_says(folder: Path) -> None:
     assert len(json.loads(said["one"])["sites"]) == 4
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="several processes only there")
+def test_a_process_that_is_killed_costs_nothing_but_time(folder: Path) -> None:
+    code = (
+        "import os, signal, sys\nfrom ddp_codemod import collection\nfrom ddp_codemod.cli import main\n"
+        "collection._pays = lambda parts: True\nreal, own = collection._survey, os.getpid()\n"
+        "collection._survey.__globals__['survey_of'] = lambda *given: os.kill(os.getpid(), 9) if os.getpid() != own else kept(*given)\n"
+        "from ddp_codemod.survey import survey_of as kept\nmain(['check', '.', '--platform', 'rocm'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True, encoding="utf-8")
+    assert len(done.stdout.splitlines()) == 3
+
+
 def test_small_collections_are_not_worth_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection.threading, "active_count", lambda: 1)
     assert not collection._pays(Listing([folder], folder).repositories())
