@@ -17,6 +17,7 @@ from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
+from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import holds
 
@@ -159,15 +160,19 @@ class Project(Texts):
             self.skipped.setdefault(made.name, made)
 
     def started(self, program: str) -> list[str]:
-        """The files of the project that a program of a launch file, a script or a dotted module, can be."""
+        """The files of the project that a program of a launch file, a script, a dotted module or a command, can be."""
         if program not in self._starting:
             path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
             path = path.removeprefix("./")
             last = path.rpartition("/")[2]
             found = [name for name in self._ending.get(last, ()) if f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")]
             written = (name for name in self._notebooks if holds(self.data(name), path.encode()) and self._writes(name, path))
-            self._starting[program] = [*found, *written]
+            self._starting[program] = [*found, *written] or self._entry_points.get(program, [])
         return self._starting[program]
+
+    @cached_property
+    def _entry_points(self) -> dict[str, list[str]]:
+        return entry_points(self, [*self.configs, *self.names])
 
     @cached_property
     def _ending(self) -> dict[str, list[str]]:
