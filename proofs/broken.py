@@ -39,7 +39,7 @@ GUARDS = (
     Guard(5, "every look at what is replaced", "write/atomic.py", "    if target.read_bytes() != expected:\n        return False\n    put(temporary, target)\n", "    put(temporary, target)\n    return True\n", (("write/replace.py", "if late := [", "if False and [") ,)),
     Guard(6, "the switches of git", "write/git.py", '"core.fsmonitor": "false",', ""),
     Guard(6, "hooks off", "write/git.py", '"core.hooksPath": os.devnull,', ""),
-    Guard(6, "the git of an absolute path", "write/git.py", "    os.environ[_NAMED] = program\n", '    os.environ[_NAMED] = "git"\n'),
+    Guard(6, "the git of an absolute path", "write/git.py", "    program = executable()\n    if program is None:", '    program = "git"\n    if program is None:'),
     Guard(6, "the empty folder for Python", "machine/interview.py", "cwd=folder", "cwd=None"),
     Guard(7, "links out of the root", "discover/files.py", "                if not _inside(real, home):\n                    continue\n", ""),
     Guard(7, "what a link leads to", "discover/bounds.py", "names = {name, self.links.get(name, name)}", "names = {name}"),
