@@ -14,7 +14,7 @@ from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
-from ddp_codemod.edits.shared import imported_once, is_import, shared
+from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.values import first_quote, new_value
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
@@ -165,11 +165,7 @@ class Planner(Struct):
             needed = self._import(finding.use.module, plugin, None, finding.use.call, group, finding)
             if isinstance(needed, Reason):
                 return needed
-            guarded: list[Edit | None] = [*needed[0]]
-            if style is not None:
-                from ddp_codemod.edits.portable import guard
-
-                guarded = [guard(edit) for edit in needed[0]]
+            guarded = [guard(edit) if style is not None else edit for edit in needed[0]]
             if None in guarded:
                 return Reason.of("review-portable-import", name=plugin)
             made += [edit for edit in guarded if edit is not None]

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.edits.helper import Helper, Same, helpers
+from ddp_codemod.edits.insert import before_statement
 from ddp_codemod.edits.objects import call_text
 from ddp_codemod.edits.values import first_quote, new_value, written
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
@@ -144,7 +145,7 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if isinstance(change, Dropped):
         return _without(entry, change, make, imported)
     if isinstance(change, NewVariable):
-        return Reason.of("review-portable-variable", variable=change.environment.name, value=change.environment.value)
+        return _variable(entry, change, make, imported)
     return Reason.of("review-portable-file", platform=style.platform.id)
 
 
@@ -235,6 +236,21 @@ def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> 
     return [*needed[0], make(place.start, place.end, _choice(entry, needed[1], "None", text))]
 
 
+def _variable(entry: Portable, change: NewVariable, make: Make, imported: Import) -> list[Edit] | Reason:
+    """The variable, set on the platform only; for a person where no line of its own is free for that."""
+    module, environment = change.module, change.environment
+    needed, system = _condition(entry, module, change.node, imported), imported(module, "os", None, change.node)
+    if isinstance(needed, Reason) or isinstance(system, Reason):
+        return needed if isinstance(needed, Reason) else system if isinstance(system, Reason) else []
+    test = f"not ({needed[1]})" if entry.keeps else needed[1]
+    statement = f'if {test}: {system[1]}.environ["{environment.name}"] = "{environment.value}"'
+    insertion = before_statement(module.source, module.parents, change.node, statement)
+    if isinstance(insertion, Reason) or insertion.text.endswith("; "):
+        return Reason.of("review-portable-variable", variable=environment.name, value=environment.value)
+    imports = {edit.after: edit for edit in (*needed[0], *system[0])}
+    return [*imports.values(), make(insertion.offset, insertion.offset, insertion.text)]
+
+
 def _keyword(
     entry: Portable, module: Module, call: ast.Call, keyword: str, value: str, old: str, make: Make, imported: Import
 ) -> list[Edit] | Reason:
@@ -270,14 +286,3 @@ def _object(entry: Portable, change: NewHandler | NewObject, make: Make, importe
     kind, key = ("append-to-list-keyword", "element") if isinstance(change, NewHandler) else ("add-keyword", "value")
     recipe = Recipe(kind, (("name", change.parameter), (key, text)))
     return [*needed[0], *made[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
-
-
-def guard(edit: Edit) -> Edit | None:
-    """The import of a plugin that other platforms do not have; None where the line has no room for it."""
-    statement = (edit.after or "").strip()
-    if not (edit.after or "").startswith(statement) or (edit.after or "").count(statement) != 1 or ";" in (edit.after or ""):
-        return None
-    ending = (edit.after or "")[len(statement) :]
-    newline = "\r\n" if "\r\n" in ending else "\n"
-    lines = ("try:", f"    {statement}", "except ImportError:", "    pass")
-    return replace(edit, after=newline.join(lines) + ending)

@@ -37,3 +37,14 @@ def imported_once(made: Mapping[K, Edit]) -> dict[K, Edit]:
                 kept[earlier] = shared(kept[earlier], edit)
                 del kept[key]
     return kept
+
+
+def guard(edit: Edit) -> Edit | None:
+    """The import of a plugin that other platforms do not have; None where the line has no room for it."""
+    statement = (edit.after or "").strip()
+    if not (edit.after or "").startswith(statement) or (edit.after or "").count(statement) != 1 or ";" in (edit.after or ""):
+        return None
+    ending = (edit.after or "")[len(statement) :]
+    newline = "\r\n" if "\r\n" in ending else "\n"
+    lines = ("try:", f"    {statement}", "except ImportError:", "    pass")
+    return replace(edit, after=newline.join(lines) + ending)
