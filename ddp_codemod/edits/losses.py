@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
@@ -27,10 +28,16 @@ def droppable(context: Context, pure: Collection[str], module: Module, node: ast
 def reexported(context: Context, module: Module, name: str) -> bool:
     """Whether another file of the project takes the name from this one."""
     resolver = context.tracer.resolver
-    stem = PurePosixPath(module.name).stem.encode()
+    stem = PurePosixPath(module.name).stem
+    taken = re.compile(rb"\bfrom[\s\\]+%b[\s\\]+import\b" % re.escape(stem.encode()))
     for other_name in resolver.project.mentioning(name):
-        if stem != b"__init__" and stem not in resolver.project.data(other_name):
-            continue  # whoever takes a name from a file names the file
+        # whoever takes a name from a file imports the file
+        if (
+            stem != "__init__"
+            and not resolver.project.may_refer(other_name, stem)
+            and not taken.search(resolver.project.data(other_name))
+        ):
+            continue
         other = resolver.project.module(other_name) if other_name != module.name else None
         if other is None:
             continue

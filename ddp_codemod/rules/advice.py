@@ -114,13 +114,15 @@ def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
             return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
-            return any(_compares(test, set(advice.backend), ()) for test in _compared(around))
+            return any(_compares(test, set(advice.backend), ()) for test in _compared(module, around))
         child = around
     return False
 
 
-def _compared(function: ast.AST) -> Iterator[ast.expr]:
-    return (part for part in ast.walk(function) if isinstance(part, ast.Compare))
+def _compared(module: Module, function: ast.AST) -> Iterator[ast.expr]:
+    for part in module.nodes.get(ast.Compare, ()):
+        if isinstance(part, ast.Compare) and function in module.ancestors(part):
+            yield part
 
 
 def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.words import Words
 
 Writable = Callable[[str], bool]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -21,17 +22,17 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def left_behind(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
     """Defaults of options of parsers that are handed out, and of parameters that are only compared."""
     wrong = [name for name in context.rules.backends if assess(name, context.platform.backend, context.rules.backends).wanted]
-    wanted = re.compile(rf"""['"](?:{"|".join(map(re.escape, wrong))})['"]""", re.IGNORECASE).search if wrong else None
-    if wanted is None:
+    if not wrong:
         return
+    wanted = re.compile(rf"""['"](?:{"|".join(map(re.escape, wrong))})['"]""".encode(), re.IGNORECASE).search
+    words = Words(name.lower() for name in wrong)
     seen = {id(leaf.node) for finding in findings for leaf in (*finding.leaves, *finding.at)}
     project = context.tracer.resolver.project
     tied = {finding.use.module.name for finding in findings} | set(project.mentioning(context.platform.backend.wanted))
-    methods = [flag.method for idioms in context.rules.idioms for flag in idioms.flag]
-    declaring = {name for method in methods for name in project.mentioning(method)}
-    for name in sorted(name for name in tied | declaring if name in project.names and writable(name)):
-        if not wanted(project.data(name).decode("utf-8", "replace")):
-            continue
+    methods = Words(flag.method for idioms in context.rules.idioms for flag in idioms.flag)
+    # the words are looked for first: it is the fastest, and few files have one
+    naming = [name for name in project.names if words.some(project.data(name).lower()) and wanted(project.data(name))]
+    for name in sorted(name for name in naming if (name in tied or methods.some(project.data(name))) and writable(name)):
         for module in project.programs(name):
             for node, reason in (*_options(context, module), *_parameters(context, module)):
                 if id(node) not in seen:

@@ -25,10 +25,13 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
     edits = _Edits(context, findings, made)
     if not edits.swaps:
         return
-    names = "|".join(sorted({re.escape(name) for swap in edits.swaps for name in (swap.old, swap.new)}))
+    swapped = sorted({name for swap in edits.swaps for name in (swap.old, swap.new)})
+    names = "|".join(map(re.escape, swapped))
     wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
     project = context.tracer.resolver.project
-    for file in [name for name in project.names if writable(name) and wanted(project.data(name))]:
+    spelled = [spelling.encode() for name in swapped for spelling in (name, name.upper())]
+    naming = [name for name in project.names if any(word in project.data(name) for word in spelled)]
+    for file in [name for name in naming if writable(name) and wanted(project.data(name))]:
         for module in project.programs(file):
             said: set[int] = set()
             for node, reason in _in_module(context, module, edits):
