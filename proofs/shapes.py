@@ -56,7 +56,17 @@ SHELL: dict[str, Shape] = {
     "subshells": lambda n: "(" * n + "a" + ")" * n + "\n",
     "quotes": lambda n: 'a="' + '$(echo "' * n + '")' * n + '"\n',
     "ifs": lambda n: "if a; then\n" * n + "b\n" + "fi\n" * n,
+    "loops": lambda n: "while a; do\n" * n + "b\n" + "done\n" * n,
+    "cases": lambda n: "case a in b)\n" * n + "c\n" + ";;\nesac\n" * n,
+    "functions": lambda n: "f() {\n" * n + "b\n" + "}\n" * n,
+    "else ifs": lambda n: "if a; then b\n" + "elif a; then b\n" * n + "fi\n",
     "pipes": lambda n: "a | " * n + "a\n",
+    "lists": lambda n: "a && " * n + "a\n",
+    "variables": lambda n: (
+        "A0=nccl\n"
+        + "".join(f"A{i + 1}=$A{i}\n" for i in range(min(n, 20_000)))
+        + f"torchrun train.py --backend $A{min(n, 20_000)}\n"
+    ),
     "braces": lambda n: "a=" + "${b:-" * n + "}" * n + "\n",
 }
 

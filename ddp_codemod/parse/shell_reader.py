@@ -31,6 +31,7 @@ _NO_WORDS = frozenset({"variable_assignment", "comment", "file_redirect", "heres
 _SHELL_C = frozenset({"bash", "sh", "zsh"})
 
 DEEPEST = 2_000  # brackets inside each other
+MOST_BRANCHES = 500  # inside each other; every node knows all of its own
 
 
 def _guard(text: str) -> None:
@@ -67,6 +68,8 @@ class _Reader:
         todo: list[tuple[Node, tuple[Branch, ...], str]] = [(self.tree.root, (), "")]
         while todo:
             node, inside, kind = todo.pop()
+            if len(inside) > MOST_BRANCHES:
+                raise RecursionError
             if node.type == "heredoc_body" or (broken(node) and not node.children):
                 continue
             if node.type == "variable_assignment" and not node.has_error:

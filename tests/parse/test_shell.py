@@ -315,7 +315,15 @@ def test_a_written_value_reads_back_and_nothing_else_changes(
     assert standing(again) == standing(script, (entry.start, entry.end), value)
 
 
-@pytest.mark.parametrize("deep", ["a=" + "$(echo " * 5_000 + ")" * 5_000, "a=" + "${b:-" * 5_000 + "}" * 5_000, "$(" * 20_000])
+@pytest.mark.parametrize(
+    "deep",
+    [
+        "a=" + "$(echo " * 5_000 + ")" * 5_000,
+        "a=" + "${b:-" * 5_000 + "}" * 5_000,
+        "$(" * 20_000,
+        "if a; then\n" * 5_000 + "b\n" + "fi\n" * 5_000,
+    ],
+)
 def test_what_nests_for_ever_is_skipped_with_the_reason(deep: str) -> None:
     text = f"torchrun train.py --backend nccl\n{deep}\n"
     made = parse_shell(Source(Path("run.sh"), "run.sh", text.encode(), text, "utf-8"))
