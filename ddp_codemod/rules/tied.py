@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
@@ -198,7 +199,12 @@ def _table(context: Context, module: Module, node: ast.Subscript) -> ast.Dict | 
 def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
     """Assertions and raises that end the program where a backend is not there, before a group is made with another."""
     guards = {name for idioms in context.rules.idioms for name in idioms.guards}
-    said: set[tuple[str, int]] = set()
+    # what is asked of the machine's devices; a program that refuses the system itself says so
+    devices = {
+        fact.removesuffix("()") for fact in context.platform.facts if fact.partition(".")[0] not in sys.stdlib_module_names
+    }
+    reviewed = (finding.use for finding in findings if finding.action is Action.REVIEW and isinstance(finding.use.call, ast.AST))
+    said = {(use.module.name, getattr(use.call, "lineno", 0)) for use in reviewed}
     for finding in findings:
         if finding.reason.key != "keep-unreachable" or not isinstance(finding.use.module, Module):
             continue
@@ -210,10 +216,11 @@ def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) 
         if test is None or not ends or not writable(module.name):
             continue
         asked = (part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
-        if any(guards & set(context.tracer.resolver.names(module, part)) for part in asked):
+        if any((guards | devices) & set(context.tracer.resolver.names(module, part)) for part in asked):
             line = module.source.position(module.place(test).start)[0]
-            if (module.name, line) not in said:
-                said.add((module.name, line))
+            ending = (module.name, getattr(around, "lineno", line))
+            if ending not in said:
+                said.add(ending)
                 text = " ".join(module.text(test).split())
                 reason = Reason.of("tied-stop", test=text, platform=context.platform.id, wanted=context.platform.backend.wanted)
                 yield Advisory(module.name, line, TIED, reason)
