@@ -12,6 +12,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.aliases import imported
 from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.words import Words
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -32,8 +33,9 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
     if any(isinstance(part, ast.Attribute) and part.attr == "setter" for part in function.decorator_list):
         return  # run by an assignment; its name, that of the attribute, stands everywhere
     word = around.name if construct and isinstance(around, ast.ClassDef) else function.name
+    wanted = _may_call(tracer, module, function, word)
     for name in project.mentioning(word):
-        other = project.module(name) if name == module.name or construct or project.may_refer(name, word) else None
+        other = project.module(name) if name in wanted else None
         if other is None:
             continue
         words = {word, *imported(other, [word])}
@@ -47,6 +49,22 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
         yield from _by_actors(tracer, other, module, function)
     for other in tables.holders(tracer, module, function):
         yield from tables.through_tables(tracer, other, function)
+
+
+def _may_call(tracer: Tracer, module: Module, function: Def, word: str) -> set[str]:
+    """The files that may call a function, as far as their bytes tell."""
+    project, others = tracer.resolver.project, tracer.memory.setdefault("callers", Words(_others(tracer)))
+    if word != function.name:  # a class, whose constructor is called by those of its subclasses too
+        return {module.name, *project.below(word), *project.may_call(word, others, None)}
+    is_global = isinstance(module.parents.get(function), ast.Module)
+    return {module.name, *project.may_call(word, others, project.carrying(module.name, word) if is_global else None)}
+
+
+def _others(tracer: Tracer) -> Iterator[str]:
+    """The last names of what calls a function that it is handed."""
+    for idioms in tracer.idioms:
+        yield from (name.rpartition(".")[2] for forwarder in idioms.forwarder for name in forwarder.names)
+        yield from (actor.method for actor in idioms.actor)
 
 
 def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:

@@ -38,9 +38,14 @@ def holders(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.Asyn
     """The files that have a table with the function in it, and those that import a name from such a file."""
     project = tracer.resolver.project
     seen: set[str] = set()
-    key = function.name.encode()
-    for name in project.mentioning(function.name):
-        other = project.module(name) if stands(project.data(name), key, _KEYED, _ENDED) else None
+    known = tracer.memory.setdefault("tables", {})
+    if function.name not in known:
+        key = function.name.encode()
+        known[function.name] = [
+            name for name in project.mentioning(function.name) if stands(project.data(name), key, _KEYED, _ENDED)
+        ]
+    for name in known[function.name]:
+        other = project.module(name)
         for table in other.nodes.get(ast.Dict, ()) if other else ():
             assert isinstance(table, ast.Dict)
             assert other is not None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from pathlib import Path
 
 from ddp_codemod.discover.files import MAX_BYTES
-from ddp_codemod.sites.words import LETTERS, Words, holds
+from ddp_codemod.sites.words import LETTERS, Parts, Words, holds, whole
 
 _NAME = re.compile(rb"[\w\x80-\xff]+|\*")
 # a class with bases: up to the end of its head, which is the first ``):``; where there is none, up to the end of the file
@@ -20,9 +20,16 @@ _WORD = re.compile(rb"[\w\x80-\xff]+")
 _ESCAPED = re.compile(rb"\\[\w\x80-\xff]([\w\x80-\xff]+)")  # as in words.py: what follows an escaped letter is a name, too
 _LETTERS_ONLY = bytes(byte if byte in LETTERS else 0x20 for byte in range(256))
 _MANY = 24  # words that are looked for one by one
+_CALLED = re.compile(rb"[\s)\\]*(?:\(|\bas\b)")  # also: imported under another name
+_HANDED_ON = re.compile(rb"[\s\\]*[,).]")  # also: asked for what calls it, such as an actor's method for ``remote``
+_STAR = re.compile(rb"\bimport[\s\\]*\*")
+_OWNER = re.compile(rb"([\w\x80-\xff]+)[\s\\]*\.\Z")
+_AS = re.compile(rb"[\s\\]as[\s\\]+([\w\x80-\xff]+)")
+_ASSIGNED = re.compile(rb"=[ \t(]*(?:[\w\x80-\xff]+\.)*([\w\x80-\xff]+)")
+_LAST = re.compile(rb"[\w\x80-\xff]+\Z")
+_NOTHING: frozenset[bytes] = frozenset()
 _BLANK = b" \t\f\r\n\\"
 _OPEN = (b".", b"")  # what can stand before an attribute
-_GIVEN = (b"=", b":", b"")  # what can stand behind a name that is given a value
 
 
 class Texts:
@@ -36,6 +43,9 @@ class Texts:
         self._mentions: dict[bytes, tuple[str, ...]] = {}
         self._held: dict[tuple[str, re.Pattern[bytes]], bool] = {}
         self._imported: dict[str, frozenset[bytes]] = {}
+        self._referring: dict[str, list[tuple[str, set[bytes | None]]]] = {}
+        self._carriers: dict[str, set[bytes]] = {}
+        self._renamed: dict[str, dict[bytes, set[bytes]]] = {}
 
     def data(self, name: str) -> bytes:
         """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
@@ -109,35 +119,93 @@ class Texts:
 
     def deriving(self, word: str) -> list[str]:
         """Names of the files that may hold a class with the word among its bases."""
-        return self._derived.get(word.encode(), [])
+        return self._derived[0].get(word.encode(), [])
+
+    def below(self, word: str) -> set[str]:
+        """Names of the files that may hold a class which derives from one of a name, directly or not."""
+        files, children = self._derived
+        found, todo = set[str](), {word.encode()}
+        seen = set(todo)
+        while todo:
+            base = todo.pop()
+            found.update(files.get(base, ()))
+            todo |= children.get(base, set()) - seen
+            seen |= todo
+        return found
 
     @cached_property
-    def _derived(self) -> dict[bytes, list[str]]:
-        """The files by the names that stand among the bases of their classes."""
-        found: dict[bytes, list[str]] = {}
+    def _derived(self) -> tuple[dict[bytes, list[str]], dict[bytes, set[bytes]]]:
+        """By the names that stand among the bases of classes: the files, and the names of the classes."""
+        files: dict[bytes, list[str]] = {}
+        children: dict[bytes, set[bytes]] = {}
         for name in self.names:
             data = self.data(name)
             if b"class" in data:
-                for word in {word for head in _HEADER.findall(data) for word in _NAME.findall(head)}:
-                    found.setdefault(word, []).append(name)
-        return found
+                heads = [_NAME.findall(head) for head in _HEADER.findall(data)]
+                for _, own, *bases in heads:
+                    for base in bases:
+                        children.setdefault(base, set()).add(own)
+                for word in {word for head in heads for word in head}:
+                    files.setdefault(word, []).append(name)
+        return files, children
 
-    def may_refer(self, name: str, word: str) -> bool:
-        """Whether a name in a file can stand for what another file defines under it.
+    def may_call(self, word: str, others: Words, within: Collection[bytes] | None) -> list[str]:
+        """Names of the files that may call what another one defines under a name, or hand it to one of the ``others``, which call it.
 
-        Then it is imported (a star brings any name), an attribute, or assigned.
+        Then the name is imported there (a star brings any name) or an attribute; and it is called, renamed or handed on.
+        ``within``: the attribute is one of a module of these names, or of what the file gives another name; None: of any object.
         """
-        key = word.encode()
-        if not name.endswith(".py") or not self._imports(name).isdisjoint((key, b"*")):
-            return True
-        data = self.data(name)
-        at = data.find(key)
-        while at >= 0:
-            end = at + len(key)
-            if data[max(at - 80, 0) : at].rstrip(_BLANK)[-1:] in _OPEN or data[end : end + 80].lstrip(_BLANK)[:1] in _GIVEN:
-                return True
-            at = data.find(key, end)
-        return False
+        if word not in self._referring:
+            found = ((name, self._owners(name, word.encode(), others)) for name in self.mentioning(word))
+            self._referring[word] = [(name, owners) for name, owners in found if owners]
+        return [
+            name
+            for name, owners in self._referring[word]
+            if within is None or None in owners or any(self._is_one(name, owner, within) for owner in owners if owner)
+        ]
+
+    def _owners(self, name: str, key: bytes, others: Words) -> set[bytes | None]:
+        """Of what a file that may call a name takes it as an attribute; None where it need not, or of no plain name."""
+        data, found = self.data(name), set[bytes | None]()
+        handed, calls = others.some(data), False
+        if not self._imports(name).isdisjoint((key, b"*")):
+            found.add(None)
+        for start, end in whole(data, key):
+            calls = calls or _CALLED.match(data, end) is not None or (handed and _HANDED_ON.match(data, end) is not None)
+            before = data[max(start - 80, 0) : start].rstrip(_BLANK)
+            if start and before[-1:] in _OPEN:
+                owner = _OWNER.search(before)
+                found.add(owner[1] if owner else None)
+        return found if calls else set()
+
+    def _is_one(self, name: str, owner: bytes, within: Collection[bytes]) -> bool:
+        return owner in within or not self._aliases(name).get(owner, _NOTHING).isdisjoint(within)
+
+    def _aliases(self, name: str) -> dict[bytes, set[bytes]]:
+        """The names that a file gives to what has another name, with the last ones of those."""
+        if name not in self._renamed:
+            found: dict[bytes, set[bytes]] = {}
+            data = self.data(name)
+            for made, is_import in ((_AS, True), (_ASSIGNED, False)):
+                for other in made.finditer(data):
+                    before = _LAST.search(data[max(other.start() - 80, 0) : other.start()].rstrip(_BLANK))
+                    if before is not None:
+                        old, new = (before[0], other[1]) if is_import else (other[1], before[0])
+                        found.setdefault(new, set()).add(old)
+            self._renamed[name] = found
+        return self._renamed[name]
+
+    def carrying(self, name: str, word: str) -> set[bytes]:
+        """The last names of the modules that may have what a file defines under a name: its own, and those that import the name."""
+        if word not in self._carriers:
+            importing = (other for other in self.mentioning(word) if word.encode() in self._imports(other))
+            self._carriers[word] = {_module(file).encode() for file in (*self._with_stars, *importing)}
+        return {_module(name).encode(), *self._carriers[word]}
+
+    @cached_property
+    def _with_stars(self) -> list[str]:
+        stars = Parts(["import *", "import*", "import\t", "import  ", "import \\", "import\\"])
+        return [name for name in self.names if stars.held(self.data(name)) and _STAR.search(self.data(name))]
 
     def _imports(self, name: str) -> frozenset[bytes]:
         """The names in the import clauses of a file."""
@@ -154,3 +222,9 @@ class Texts:
                 at = end
             self._imported[name] = frozenset(found)
         return self._imported[name]
+
+
+def _module(file: str) -> str:
+    """The last name of the module that a file is."""
+    parts = file.removesuffix(".py").split("/")
+    return parts[-2] if parts[-1] == "__init__" and len(parts) > 1 else parts[-1]

@@ -14,8 +14,10 @@ from ddp_codemod.sites.words import Words
 
 _CALLED = re.compile(rb"[\s)\\]*\(")
 _RENAMED = re.compile(rb"[\s\\]+as\b")
-_ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\\]|\Z)")
-_NAMED = re.compile(rb"(?:\(|=[\s(\\]*)[\w\x80-\xff.\s\\]*\Z")  # what stands before a name that is handed on or assigned
+_ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\"\\]|\Z)")  # of the statement; or, in a notebook, of the line
+# what stands before a name that is handed on, or assigned
+_HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
+_ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
 _FAR = 300  # characters that are looked at before a name
 
 
@@ -55,7 +57,7 @@ class Users:
         search, found = Words(words), set[str]()
         for name in self.candidates.names:
             data = self.project.data(name)
-            if any(name.endswith(NOTEBOOK) or _is_renamed(data, start, end) for _, start, end in search.places(data)):
+            if any(_is_renamed(data, start, end) for _, start, end in search.places(data)):
                 for module in self.project.programs(name):
                     found |= aliases(module, words)
         return found
@@ -65,12 +67,14 @@ class Users:
         places = words.places(data)
         if name.endswith(NOTEBOOK):
             return next(places, None) is not None
-        return any(_CALLED.match(data, end) or _is_renamed(data, start, end) for _, start, end in places)
+        return any(
+            _CALLED.match(data, end) or _is_renamed(data, start, end) or _HANDED_ON.search(data, max(start - _FAR, 0), start)
+            for _, start, end in places
+        )
 
 
 def _is_renamed(data: bytes, start: int, end: int) -> bool:
-    """Whether a name that stands at a place is imported under another one, or assigned or handed on without being called."""
+    """Whether a name that stands at a place is imported under another one, or assigned."""
     if _RENAMED.match(data, end):
         return True
-    before = _NAMED.search(data, max(start - _FAR, 0), start)
-    return before is not None and (before[0][:1] == b"(" or _ENDED.match(data, end) is not None)
+    return _ENDED.match(data, end) is not None and _ASSIGNED.search(data, max(start - _FAR, 0), start) is not None

@@ -51,25 +51,23 @@ class Parts:
         return frozenset({self.texts[index] for index, _, _ in found})
 
 
-def stands(data: bytes, word: bytes, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> bool:
-    """Whether a word stands anywhere as a whole name with something before it (a pattern that ends in ``\\Z``) and behind it."""
-    at = data.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if behind.match(data, end) and before.search(data, max(at - _FAR, 0), at) and _is_whole(data, at, end):
-            return True
-        at = data.find(word, at + 1)
-    return False
-
-
-def holds(data: bytes, word: bytes) -> bool:
-    """Whether a file's bytes hold a word as a whole name; it may be any text, such as an option's with its dashes."""
+def whole(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
+    """Where a word stands as a whole name; it may be any text, such as an option's with its dashes."""
     at = data.find(word)
     while word and at >= 0:
         if _is_whole(data, at, at + len(word)):
-            return True
+            yield at, at + len(word)
         at = data.find(word, at + 1)
-    return not word
+
+
+def holds(data: bytes, word: bytes) -> bool:
+    """Whether a file's bytes hold a word as a whole name."""
+    return not word or next(whole(data, word), None) is not None
+
+
+def stands(data: bytes, word: bytes, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> bool:
+    """Whether a word stands anywhere as a whole name with something before it (a pattern that ends in ``\\Z``) and behind it."""
+    return any(behind.match(data, end) and before.search(data, max(start - _FAR, 0), start) for start, end in whole(data, word))
 
 
 def _is_whole(data: bytes, start: int, end: int) -> bool:

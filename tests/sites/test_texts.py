@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ddp_codemod.sites import texts
 from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import Parts, holds, stands
+from ddp_codemod.sites.words import Parts, Words, holds, stands
 
 PIECES = st.lists(st.sampled_from(["a", "b", "ab", "_", "\\n", "\\", ".", " ", "模", "1", "-", '"']), max_size=12).map("".join)
 WORDS = st.text("ab_1n模", min_size=1, max_size=3)
@@ -32,21 +32,32 @@ def test_parts_are_found_wherever_they_stand(text: str, parts: set[str]) -> None
 @pytest.mark.parametrize(
     ("text", "may"),
     [
-        ("from m import main\n", True),
-        ("from m import (\n    other,  # a)\n    main,\n)\n", True),
-        ("from m import other, \\\n    main\n", True),
-        ("from m import *\n", True),
+        ("from m import main\nmain()\n", True),
+        ("from m import main as start\n", True),
+        ("from m import main\nspawn(main)\n", True),
+        ("from m import main\n", False),
+        ("from m import main\nmain_loop()\n", False),
+        ("from m import (\n    other,  # a)\n    main,\n)\nmain()\n", True),
+        ("from m import other, \\\n    main\nmain()\n", True),
+        ("from m import *\nmain()\n", True),
         ("m.main()\n", True),
         ("m.\\\n  main()\n", True),
-        ("main = start\n", True),
         ("def main():\n    pass\n\n\nmain()\n", False),
         ("import m\n\n\ndef main(): ...\n", False),
         ("# main loop\n", False),
+        ("import m\n\nm.main()\n", True),
+        ("import m as other\n\nother.main()\n", True),
+        ("import p\n\ntool = p.m\ntool.main()\n", True),
+        ("import unittest\n\nunittest.main()\n", False),
+        ("self.main()\n", False),
+        ("import m\n\nm.main.remote()\n", True),
+        ("other = load()\nother.main()\n", False),
+        ('{"source": ["from m import (\\n",\n"  main)\\n",\n"main()"]}\n', True),
     ],
 )
 def test_a_name_may_be_what_another_file_defines(tmp_path: Path, text: str, may: bool) -> None:
     (tmp_path / "a.py").write_text(text, "utf-8")
-    assert Texts(tmp_path, [tmp_path / "a.py"]).may_refer("a.py", "main") is may
+    assert Texts(tmp_path, [tmp_path / "a.py"]).may_call("main", Words(["spawn", "remote"]), {b"m"}) == ["a.py"] * may
 
 
 @pytest.mark.parametrize(
