@@ -149,6 +149,13 @@ class Texts:
                     files.setdefault(word, []).append(name)
         return files, children
 
+    def may_refer(self, name: str, word: str) -> bool:
+        """Whether a file may speak of what another one defines, or is, under a name: imported (a star brings any name) or an attribute."""
+        data, key = self.data(name), word.encode()
+        if not name.endswith(".py") or not self._imports(name).isdisjoint((key, b"*")):
+            return True
+        return any(data[max(start - 80, 0) : start].rstrip(_BLANK)[-1:] in _OPEN for start, _ in whole(data, key))
+
     def may_call(self, word: str, others: Words, within: Collection[bytes] | None) -> list[str]:
         """Names of the files that may call what another one defines under a name, or hand it to one of the ``others``, which call it.
 
