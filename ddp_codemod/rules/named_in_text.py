@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 
 from ddp_codemod.model import Advisory, Reason
@@ -20,8 +21,11 @@ def named_in_text(context: Context, finder: Finder, writable: Callable[[str], bo
     """The dictionaries that name a surface whose backend, left out or given in them, does not work on the platform."""
     project, platform = context.tracer.resolver.project, context.platform
     modules = {surface.names[0].split(".")[0] for surface in finder.surfaces if surface.names}
+    written = re.compile(
+        rb"[\"'](?:%s)[\"']\s*:\s*[\"'](?:%s)\." % tuple("|".join(sorted(one)).encode() for one in (TARGETS, modules))
+    )
     for name in sorted({name for target in TARGETS for name in project.mentioning(target)}):
-        if not writable(name) or not any(word.encode() in project.data(name) for word in finder.words):
+        if not writable(name) or not written.search(project.data(name)):
             continue
         for module in project.programs(name):
             for node in module.nodes.get(ast.Dict, ()):
