@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 T = TypeVar("T")
-KEPT = 16  # files; more belong to installations and rule folders that are no longer used
+KEPT = 32  # files; more belong to installations and rule folders that are no longer used
 
 
 def kept(name: str, kind: type[T], folders: Sequence[Path], build: Callable[[], T]) -> T:
