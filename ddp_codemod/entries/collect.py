@@ -11,7 +11,7 @@ from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.model import Open, Seen
 from ddp_codemod.entries.reach import DEFS, imports_of
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.resolve import ModuleRef
 
 _NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
@@ -52,7 +52,7 @@ def collect(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
 def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
     known: set[ast.AST] = set()
     words = api.words_in(module)
-    for node in ast.walk(part):
+    for node in walk(part):
         if isinstance(node, ast.Attribute) and node.attr in api.trains:
             found.trains = True
         if not isinstance(node, ast.Call):
@@ -66,7 +66,7 @@ def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
             found.unknown.append(Open(module, node, Reason.of("single-unknown", name=name)))
         elif _by_name(api, module, node):
             found.unseen.append(Open(module, node, Reason.of("single-by-name", text=module.text(node.func))))
-    for node in ast.walk(part):
+    for node in walk(part):
         if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in words and node not in known:
             handed = _handed_on(api, module, node)
             if handed:

@@ -10,13 +10,13 @@ from ddp_codemod.entries.fstrings import fstring_of
 from ddp_codemod.entries.model import Piece
 from ddp_codemod.entries.tests_around import tests_around
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 
 
 def defaults(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Iterator[Piece]:
     """``os.environ["LOCAL_RANK"]`` becomes ``os.environ.get("LOCAL_RANK", "0")``, but where the code expects that it may fail."""
     for module, part in parts:
-        for node in ast.walk(part):
+        for node in walk(part):
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
                 name = _text(node.slice)
                 if (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ddp_codemod.entries.reach import Def
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.resolve import Definition, Resolver
 
 IMPLICIT = frozenset({"forward", "backward"})  # methods that torch calls
@@ -43,7 +43,7 @@ def _loads(module: Module, part: ast.AST) -> dict[str, list[ast.expr]]:
     key = ("loads", part)
     if key not in module.cache:
         table: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(part):
+        for node in walk(part):
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 table.setdefault(last_name(node), []).append(node)
         module.cache[key] = table

@@ -12,7 +12,7 @@ from ddp_codemod.entries.model import Found, Open, Piece
 from ddp_codemod.entries.tests_around import tests_around
 from ddp_codemod.entries.wrapped import INNER, Wrapped
 from ddp_codemod.model import Reason, Recipe
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.resolve import Variable
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -44,7 +44,7 @@ class Models:
     def run(self) -> Found:
         """Pieces and problems of all parts."""
         for module, part in self.parts:
-            for node in ast.walk(part):
+            for node in walk(part):
                 if isinstance(node, ast.Attribute):
                     if node.attr == INNER:
                         self._inner(module, node)

@@ -9,7 +9,7 @@ from typing import Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.project import Project
 
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
@@ -78,7 +78,7 @@ def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset
     if key not in module.cache:
         names: set[str] = set()
         statements: list[Import] = []
-        for node in ast.walk(part):
+        for node in walk(part):
             if isinstance(node, ast.Name):
                 names |= _meant(project, module, node.id)
             elif isinstance(node, ast.Attribute) and not _is_outside(project, module, node):
@@ -207,7 +207,9 @@ class Importers:
             self._direct[module.name] = [
                 other
                 for name in self.project.mentioning(stem)
-                if name.endswith(".py") and (other := self.project.module(name)) is not None
+                if name.endswith(".py")
+                and self.project.may_import(name, stem)
+                and (other := self.project.module(name)) is not None
                 if other is not module and self._imports(other, module)
             ]
         return self._direct[module.name]

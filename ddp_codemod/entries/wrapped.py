@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.tests_around import tests_around
 from ddp_codemod.origins.calls import Def, Given, bound_method, given_argument
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import assigned, owner, scope_of
 
@@ -22,7 +22,7 @@ class Wrapped:
 
     def __init__(self, api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> None:
         self.api = api
-        self.nodes = [(module, node) for module, part in parts for node in ast.walk(part)]
+        self.nodes = [(module, node) for module, part in parts for node in walk(part)]
         self._functions: dict[str, list[Definition]] = {}
         for module, node in self.nodes:
             if isinstance(node, _FUNCTIONS):

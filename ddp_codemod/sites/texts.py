@@ -14,6 +14,7 @@ _NAME = re.compile(rb"[\w\x80-\xff]+|\*")
 # a class with bases: up to the end of its head, which is the first ``):``; where there is none, up to the end of the file
 _HEADER = re.compile(rb"\bclass[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\[(?s:.){0,1000}?\][\s\\]*)?\([^)]*(?:\)(?![\s\\]*:)[^)]*)*")
 _IMPORT = re.compile(rb"\bimport\b[\s\\]*(\(?)")
+_FROM = re.compile(rb"\bfrom[\s\\]+([.\w\x80-\xff]+)[\s\\]*import\b")
 _CLOSED = re.compile(rb"#[^\n]*|\)")
 _LINE = re.compile(rb"(?:[^\n\\]|\\(?:\r\n|.|\n))*")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
@@ -44,6 +45,7 @@ class Texts:
         self._held: dict[tuple[str, re.Pattern[bytes]], bool] = {}
         self._imported: dict[str, frozenset[bytes]] = {}
         self._referring: dict[str, list[tuple[str, set[bytes | None]]]] = {}
+        self._from: dict[str, frozenset[bytes]] = {}
         self._carriers: dict[str, set[bytes]] = {}
         self._renamed: dict[str, dict[bytes, set[bytes]]] = {}
 
@@ -148,6 +150,14 @@ class Texts:
                 for word in {word for head in heads for word in head}:
                     files.setdefault(word, []).append(name)
         return files, children
+
+    def may_import(self, name: str, word: str) -> bool:
+        """Whether an import of a file can mean a module of this name: with the name in it, or of the package around the file."""
+        if name not in self._from:
+            found = _FROM.findall(self.data(name))
+            parts = {part for source in found for part in source.split(b".")}
+            self._from[name] = frozenset({*parts, *(b"." for source in found if not source.strip(b"."))})
+        return not {word.encode(), b"."}.isdisjoint(self._from[name]) or word.encode() in self._imports(name)
 
     def may_refer(self, name: str, word: str) -> bool:
         """Whether a file may speak of what another one defines, or is, under a name: imported (a star brings any name) or an attribute."""

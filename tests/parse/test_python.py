@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddp_codemod.model import Skipped, Source
-from ddp_codemod.parse.python import Module, parse
+from ddp_codemod.parse.python import Module, parse, walk
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 NON_ASCII = ["test/test_unicode_identifiers.py", "test/test_ucn.py", "statistics.py", "heapq.py", "bisect.py"]
@@ -194,3 +194,9 @@ def test_code_that_is_too_deep_never_raises(text: str) -> None:
 
 def test_bad_escapes_of_strangers_are_not_ours_to_report() -> None:
     assert isinstance(parse(source("x = '\\d'\nx is 1\n")), Module)  # a warning would be an error here
+
+
+def test_walking_gives_the_nodes_in_the_order_of_ast() -> None:
+    tree = ast.parse(Path(__file__).read_text("utf-8"))
+    left_out = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+    assert list(walk(tree)) == [node for node in ast.walk(tree) if not isinstance(node, left_out)]

@@ -87,3 +87,21 @@ def test_what_stands_around_a_word() -> None:
     around = re.compile(rb":\s*\Z"), re.compile(rb"\s*,")
     assert stands(b"{1: f, 2: g}", b"f", *around)
     assert not stands(b"{1: ff, 2: f}", b"f", *around)
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("import m\n", True),
+        ("import p.m.q\n", True),
+        ("from p import m\n", True),
+        ("from p.m import x\n", True),
+        ("from .m import x\n", True),
+        ("from . import x\n", True),
+        ("from p.n import x\n\nm = x\n", False),
+        ("# m comes from n\n", False),
+    ],
+)
+def test_an_import_may_mean_a_module(tmp_path: Path, text: str, may: bool) -> None:
+    (tmp_path / "a.py").write_text(text, "utf-8")
+    assert Texts(tmp_path, [tmp_path / "a.py"]).may_import("a.py", "m") is may
