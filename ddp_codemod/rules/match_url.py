@@ -23,6 +23,8 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
     """Decide about the URL, the store or the variable through which the group finds its peers; None where there is nothing to say."""
     assert fix.query is not None
     roles = {parameter.role: parameter for parameter in use.surface.parameters}
+    if fix.store is not None and set(use.surface.names) & set(fix.store.names):
+        return _own_store(context, use, fix)
     if "init_method" not in roles:
         if use.surface.id not in fix.environment_surfaces:
             return None
@@ -195,3 +197,23 @@ def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, mad
         safe = known and fix.applicability == "safe"
         return made.edit(fix.id, safe, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
     return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+
+
+def _own_store(context: Context, use: Use, fix: Fix) -> Finding:
+    """A store that the code opens, whoever it is for."""
+    store = fix.store
+    assert store is not None
+    parameter = next(parameter for parameter in use.surface.parameters if parameter.name == store.keyword)
+    argument = use.argument(parameter)
+    made = start(context, use, parameter, argument, [], [])
+    spared = unreachable(context, use) or unneeded(context, use, fix, "store")
+    given = context.facts.fold(use.module, argument) if argument is not None else None
+    shown = use.module.text(use.call.func)
+    if spared is not None or (isinstance(given, Known) and not given.value):
+        return made.keep(spared or Reason.of("keep-store", text=shown))
+    if argument is not None or use.spread:
+        return made.review(fix.id, Reason.of("review-store", text=shown, keyword=store.keyword, value=store.value))
+    known = bool(store.known_to) and context.versions.holds(store.known_to, use.module.name) is True
+    reason = Reason.of("edit-store", keyword=store.keyword, value=store.value)
+    change = NewKeyword(use.module, use.call, store.keyword, store.value)
+    return made.edit(fix.id, known and fix.applicability == "safe", reason, [change])
