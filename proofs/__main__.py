@@ -10,6 +10,7 @@ import random
 import sys
 import tempfile
 import time
+import traceback
 from importlib import import_module
 from pathlib import Path
 
@@ -50,7 +51,12 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="proof-", ignore_cleanup_errors=True) as folder:
             trial = Trial(not asked.slice, seed, Path(folder).resolve(), asked.share)
             began = time.monotonic()
-            measured = module.prove(trial)
+            try:
+                measured = module.prove(trial)
+            except Exception as why:  # of the tool, which none may leave
+                traceback.print_exc()
+                measured = "did not come to its end"
+                trial.fail(f"{why!r}")
         print(f"{number:2}. {module.PROMISE}\n    {measured}\n    seed {seed}, {time.monotonic() - began:.0f} s", flush=True)
         for failure in trial.failures:
             print(f"    BROKEN: {failure}", flush=True)
