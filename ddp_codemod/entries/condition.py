@@ -48,6 +48,12 @@ class Conditions:
         text = f'int({needed.text}.environ.get("{name}", "{self.api.environment[name]}")) > 1'
         return Condition(text, needed.pieces)
 
+    def elsewhere(self, seen: Seen) -> bool:
+        """Whether another start cannot be put under the test of this one: its names are those of this one's function."""
+        if self.start is None:
+            return True
+        return self.size is not None and _home(seen) is not _home(self.start)
+
     def at(self, module: Module, node: ast.AST) -> Condition | Reason:
         """The test at a place behind the start: the project's own name where it is seen there, else torch's answer."""
         named = self._named(module, node)
@@ -209,3 +215,7 @@ def _is_bound_once(module: Module, scope: ast.AST, value: ast.expr) -> bool:
         return False
     home = owner(module, scope, root.id)
     return home is not None and len(bindings(module, home).get(root.id, ())) == 1
+
+
+def _home(seen: Seen) -> ast.AST:
+    return next((at for at in seen.module.ancestors(seen.node) if isinstance(at, _FUNCTIONS)), seen.module.tree)

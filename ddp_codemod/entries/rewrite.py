@@ -24,6 +24,8 @@ def rewrite(work: Work) -> Found:
             work.found.problems.append(one)
     makers: dict[str, Callable[[Work, Seen], None]] = {"start": _start, "wrap": wrap, "skip": _skip, "gather": _gather}
     makers |= {"answer": answer, "sampler": sampler, "launch": launch}
+    for seen in work.collected.role("start") if work.conditions.start is None else ():
+        work.problem(seen, "single-both", name=seen.name)
     for seen in work.collected.calls:
         make = makers.get(seen.call.role)
         if make is None or (seen.call.role != "launch" and work.guards.guarded(seen.module, seen.node)):
@@ -37,8 +39,9 @@ def rewrite(work: Work) -> Found:
 
 
 def _start(work: Work, seen: Seen) -> None:
-    if work.conditions.start is None:
-        return  # a strategy beside it: the start is an entry of its own
+    if work.conditions.elsewhere(seen):
+        work.problem(seen, "single-both", name=seen.name)
+        return
     statement = None if work.refused(seen) else work.statement(seen)
     test = work.text(seen, work.conditions.at_start()) if statement is not None else ""
     if statement is not None and test:
