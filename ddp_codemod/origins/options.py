@@ -69,20 +69,21 @@ def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Ca
     if name not in known:
         project = tracer.resolver.project
         key = b"[-_]".join(re.escape(part.encode()) for part in re.split("[-_]", name))
-        written = re.compile(rb"""["']-*%b(?:\\?["']|/)|\b%b\s*=""" % (key, re.escape(name.encode())))
-        methods = tracer.memory.setdefault("methods", Words(_methods(tracer)))
+        declared = re.compile(rb"""["']-*%b(?:\\?["']|/)""" % key)
+        given = re.compile(rb"\b%b\s*=" % re.escape(name.encode()))
+        methods = tracer.memory.setdefault("methods", Words(flag.method for flag in _flags_of(tracer)))
+        setters = tracer.memory.setdefault(
+            "setters", Words(flag.defaults_method for flag in _flags_of(tracer) if flag.defaults_method)
+        )
         mentioning = sorted({file for word in {name, name.replace("_", "-")} for file in project.mentioning(word)})
         known[name] = {}
         for file in mentioning:
-            may = methods.some(project.data(file)) and written.search(project.data(file))
+            data = project.data(file)
+            may = (declared.search(data) and methods.some(data)) or (given.search(data) and setters.some(data))
             other = project.module(file) if may else None
             if other is not None and (made := _declared(tracer, other).get(name)):
                 known[name][file] = [(other, call, flag) for call, flag in made]
     return dict(known[name])
-
-
-def _methods(tracer: Tracer) -> set[str]:
-    return {method for flag in _flags_of(tracer) for method in (flag.method, flag.defaults_method) if method}
 
 
 def _declared(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:

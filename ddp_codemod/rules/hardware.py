@@ -64,9 +64,13 @@ def _is_guarded(leaf: Leaf) -> bool:
 def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:
     if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
         return False
-    names = {part.rpartition(":")[2].lower() for part in leaf.value.value.split(",")}
-    known = [context.rules.backends[name] for name in names if name in context.rules.backends]
-    return any(set(backend.devices) & set(devices) for backend in known)
+    parts = [part.lower().rpartition(":") for part in leaf.value.value.split(",")]
+    known = [(device, context.rules.backends[name]) for device, _, name in parts if name in context.rules.backends]
+    # of a composite, the part for a vendor's devices says for which machines it is; those have a CPU as all have
+    vendor = {device for device, backend in known if device and backend.specific}
+    if vendor:
+        return bool(vendor & set(devices))
+    return any(set(backend.devices) & set(devices) for _, backend in known)
 
 
 def _needs_its_plugin(context: Context, leaf: Leaf) -> bool:
