@@ -32,7 +32,9 @@ ELSEWHERE = {"doctor", "verify", "fleet"}
 
 
 def commands() -> list[str]:
-    said = re.sub(r"<!-- begin matrix -->.*?<!-- end matrix -->", "", (TOP / "README.md").read_text("utf-8"), flags=re.S)
+    said = (TOP / "README.md").read_text("utf-8")
+    for tables in (r"<!-- begin matrix -->.*?<!-- end matrix -->", r"<!-- benchmark -->.*?<!-- /benchmark -->"):
+        said = re.sub(tables, "", said, flags=re.S)
     found = {line.strip() for line in re.findall(r"ddp-codemod ([a-z]+ [^`\n#|;]*)", said)}
     return sorted(line for line in found if line.split()[0] not in ELSEWHERE and not re.search(r"[A-Z]{4}:|\bDIR\b", line))
 

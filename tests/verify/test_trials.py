@@ -20,14 +20,23 @@ KNOWN = load_diagnostics()
 STEPS = ["import", "form", "all_reduce", "broadcast", "barrier", "ddp_step", "destroy"]
 
 
+OURS = "TRIAL_OF_THIS_TEST"  # other tests have trials of their own at the same time
+
+
+@pytest.fixture(autouse=True)
+def ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(OURS, str(tmp_path))
+
+
 def marked(token: str = "") -> list[int]:
-    """Processes that descend from a trial."""
+    """Processes that descend from a trial of this test."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if f"{TOKEN}={token}".encode() in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
+            environment = (folder / "environ").read_bytes()
+            if f"{TOKEN}={token}".encode() in environment and f"{OURS}={os.environ[OURS]}\0".encode() in environment:
                 found.append(int(folder.name))
-    return found
+    return [pid for pid in found if pid != os.getpid()]
 
 
 @pytest.mark.parametrize("launch", ["spawn", "torchrun"])
