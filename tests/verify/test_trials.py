@@ -95,6 +95,11 @@ def test_nothing_is_left_of_processes_in_sessions_of_their_own(tmp_path: Path) -
     assert marked(crew.token) == []
 
 
+def listen_to_interrupts() -> None:
+    """A shell starts its jobs in the background deaf to SIGINT, and what they start is deaf, too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 def test_nothing_stays_behind_when_verify_itself_is_ended(project, tmp_path: Path, number: signal.Signals) -> None:  # type: ignore[no-untyped-def]
     """The ranks of a hung trial end with it, whatever ends it."""
@@ -126,7 +131,9 @@ def test_nothing_stays_behind_when_verify_itself_is_ended(project, tmp_path: Pat
         sys.executable,
     ]
     environment = {**os.environ, "PYTHONPATH": str(ranks), "TMPDIR": str(temporary)}
-    with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=listen_to_interrupts
+    ) as process:
         while len(list(ranks.glob("at-form-*"))) < 2 and process.poll() is None:
             os.sched_yield()
         assert len(marked()) == 2
