@@ -26,11 +26,14 @@ def said_by(context: Context, module: Module, call: ast.Call, elsewhere: Values)
 
 def said_of_object(context: Context, use: Use) -> Reason | None:
     """The same for an object that is made here: what the calls say that take it, where all of them say so."""
+    takers = list(_takers(use.module, use.call))
+    if not takers:
+        return None
     parameters = (parameter for surface in context.rules.surfaces.values() for parameter in surface.parameters)
     tables = [parameter.objects.elsewhere for parameter in parameters if parameter.objects is not None]
     elsewhere = {name: values for table in tables for name, values in table.items()}
-    said = [said_by(context, use.module, call, elsewhere) for call in _takers(use.module, use.call)]
-    return said[0] if said and all(said) else None
+    said = [said_by(context, use.module, call, elsewhere) for call in takers]
+    return said[0] if all(said) else None
 
 
 def _takers(module: Module, made: ast.Call) -> Iterator[ast.Call]:

@@ -63,7 +63,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if platform.id in parameter.open_on and left_out:
         if use.own_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
-        return made.review(fix.id, _open_reason(context, parameter))
+        return made.review(fix.id, open_reason(context, parameter))
     decided = decide(context, made, parameter, fix)
     if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
         needed = platform.required_import
@@ -135,7 +135,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
             if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == "literal":
                 changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
-                blocked = blocked or (_open_reason(context, parameter) if default_open else _default_reason(context))
+                blocked = blocked or (open_reason(context, parameter) if default_open else _default_reason(context))
         elif isinstance(value, Default):
             if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
                 changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
@@ -183,7 +183,8 @@ def _was_left_out(change: Change) -> bool:
     return isinstance(change, NewKeyword)
 
 
-def _open_reason(context: Context, parameter: Parameter) -> Reason:
+def open_reason(context: Context, parameter: Parameter) -> Reason:
+    """Why a person has to look at a value that is left out: it is not known what that gives on the platform."""
     platform = context.platform
     return Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
 

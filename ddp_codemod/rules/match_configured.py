@@ -12,7 +12,7 @@ from ddp_codemod.origins.configured import given_for, trace_path
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
-from ddp_codemod.rules.match import decide, text_of
+from ddp_codemod.rules.match import decide, open_reason, text_of
 from ddp_codemod.rules.match_environment import outcomes, set_at, unneeded
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.configured import ConfiguredUse
@@ -39,6 +39,8 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     platform = context.platform
     choice = platform.backend
     made = start(context, use, parameter, None, [], [choice.default])
+    if platform.id in parameter.open_on:
+        return made.review(fix.id, open_reason(context, parameter))
     named = platform.id in parameter.named_on
     if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))

@@ -82,10 +82,6 @@ def match_configured_object(context: Context, use: ConfiguredUse, parameter: Par
     made = start(context, use, parameter, entry, [Leaf(use.module, entry, "config-key", Known(choice.default))], [choice.default])
     if choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=backend.name))
-    if context.platform.id in backend.open_on:
-        return made.review(
-            fix.id, Reason.of("review-open", parameter=backend.name, platform=context.platform.id, wanted=choice.wanted)
-        )
     if not use.module.may_add_below(entry):
         return made.review(fix.id, _by_hand(context, parameter, wanted))
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
@@ -125,9 +121,6 @@ def _blocked(
     context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaf: Leaf, wanted: TextObject
 ) -> Reason | None:
     """Why an object cannot stand where the text stands."""
-    backend, platform = _backend(context, wanted), context.platform
-    if context.platform.id in backend.open_on:
-        return Reason.of("review-open", parameter=backend.name, platform=platform.id, wanted=platform.backend.wanted)
     if leaf.kind == OMITTED or (argument is not None and argument in (leaf.node, leaf.outer)):
         return None
     if isinstance(argument, ast.Name) and leaf.module is use.module and _only_for(use, argument, leaf):
