@@ -75,7 +75,8 @@ class Run:
         self.ignored = 0
         self.users = Users(self.project, self.finder, self.candidates)
         self.groups = Groups(self.project, self.finder, self.users)
-        self.launches = Launches(self.project)
+        self.imports = Imports(self.project)
+        self.launches = Launches(self.project, self.imports)
         self._noted: set[Module] = set()
         self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
@@ -86,7 +87,7 @@ class Run:
         found = match_files(self.context, self.finder, self.options.wanted, self.limits.admits)
         findings += [finding for made in found for finding in self._heeded(made)]
         rules = tuple(fix.id for fix in self.options.wanted)
-        whole = Whole(self.context, switches(self.context, findings), Imports(self.project), rules)
+        whole = Whole(self.context, switches(self.context, findings), self.imports, rules)
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
         findings += [finding for made in adapter.findings() for finding in self._heeded(made)]
         style = None
@@ -101,7 +102,7 @@ class Run:
             partial(reexported, self.context),
             style,
             self.options.rules.missing_on(self.options.platform.id),
-            whole.imports,
+            self.imports,
         )
         plan = planner.plan(findings)
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
@@ -119,7 +120,7 @@ class Run:
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
         names |= {hop.place.name for d in decisions for hop in d.hops}
         spared = self.options.scope.ignores_in
-        noted = advise(self.context, self.finder, plan.findings, plan.edits, self.limits.admits)
+        noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
         notes = (*noted, *adapter.notes(), *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
         # files that the project leaves out were read for their values only

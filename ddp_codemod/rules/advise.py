@@ -17,16 +17,17 @@ from ddp_codemod.rules.switches import is_backend
 from ddp_codemod.rules.tied import tied
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.scopes import scope_of
 
 Writable = Callable[[str], bool]
 
 
 def advise(
-    context: Context, finder: Finder, findings: Sequence[Finding], edits: Sequence[Edit], writable: Writable
+    context: Context, finder: Finder, imports: Imports, findings: Sequence[Finding], edits: Sequence[Edit], writable: Writable
 ) -> Iterator[Advisory]:
     """All notes about the files that may be written."""
-    yield from _warnings(context, findings, writable)
+    yield from _warnings(context, imports, findings, writable)
     yield from _unheeded(context, findings)
     gone = {
         (edit.name, edit.start, dict(edit.recipe.args)["name"])
@@ -39,7 +40,7 @@ def advise(
     yield from named_in_text(context, finder, writable)
 
 
-def _warnings(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
+def _warnings(context: Context, imports: Imports, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
     """The platform's warnings whose backend comes out somewhere, each once."""
     for warning in context.platform.warnings:
         about = [finding for finding in findings if warning.when_backend in _outcomes(finding)]
@@ -52,7 +53,7 @@ def _warnings(context: Context, findings: Sequence[Finding], writable: Writable)
             continue
         text = {"text": warning.message, "text_zh": warning.message_zh, "source": ", ".join(warning.source)}
         places = [where for finding in about if (where := _wrapped_beside(context, finding, warning.when_wraps, writable))]
-        if not places and warning.when_wraps and not any(_wrapped_near(context, one, warning) for one in about):
+        if not places and warning.when_wraps and not any(_wrapped_near(context, imports, one, warning) for one in about):
             continue
         for at, row in dict.fromkeys(places) or {("", 0): None}:
             yield Advisory(at, row, warning.id, Reason.of("platform-warning", **text))
@@ -85,7 +86,7 @@ def _wrapped_beside(
     return None
 
 
-def _wrapped_near(context: Context, finding: Finding, warning: Warning_) -> bool:
+def _wrapped_near(context: Context, imports: Imports, finding: Finding, warning: Warning_) -> bool:
     """Whether the file that makes a group, or one that imports it, hands models on a device to one of the wrappers."""
     module, project = finding.use.module, context.tracer.resolver.project
     if not isinstance(module, Module):
@@ -95,39 +96,32 @@ def _wrapped_near(context: Context, finding: Finding, warning: Warning_) -> bool
     words = {name.rpartition(".")[2] for name in warning.when_wraps}
     naming = set(project.mentioning(PurePosixPath(module.name).stem))
     near = sorted({name for word in words for name in project.mentioning(word)} & naming)
-    others = (other for name in near for other in project.programs(name))
-    return any(_imports(context, other, module) and _wraps_on_a_device(context, other, warning) for other in others)
+    others = (other for name in near if module.name in imports.of_file(name) for other in project.programs(name))
+    return any(_wraps_on_a_device(context, other, warning) for other in others)
 
 
 def _wraps_on_a_device(context: Context, module: Module, warning: Warning_) -> bool:
     if next(_wraps(context, module, warning.when_wraps), None) is not None:
         return True
-    if not any(word in module.source.text for word in warning.when_words):
-        return False
-    last = {name.rpartition(".")[2] for name in warning.when_wraps}
-    called = (call for word in last | aliases(module, last) for call in calls_of(module).get(word, ()))
-    return any(set(context.tracer.resolver.names(module, call.func)) & set(warning.when_wraps) for call in called)
+    said = any(word in module.source.text for word in warning.when_words)
+    return said and next(_calls(context, module, warning.when_wraps), None) is not None
 
 
 def _wraps(context: Context, module: Module, wrappers: Mapping[str, str]) -> Iterator[ast.Call]:
     """The calls of a file that hand a wrapper a value for its keyword."""
-    for call in (call for found in calls_of(module).values() for call in found if wrappers and call.keywords):
-        asked = {wrappers[name] for name in context.tracer.resolver.names(module, call.func) if name in wrappers}
+    for call, names in _calls(context, module, wrappers):
+        asked = {wrappers[name] for name in names}
         if any(keyword.arg in asked and not _is_none(keyword.value) for keyword in call.keywords):
             yield call
 
 
-def _imports(context: Context, module: Module, wanted: Module) -> bool:
-    """Whether a file imports another of the project, or something from it."""
-    project = context.tracer.resolver.project
-    for node in module.nodes.get(ast.ImportFrom, ()):
-        assert isinstance(node, ast.ImportFrom)
-        top = "." * node.level + (node.module or "")
-        under = [f"{top}.{alias.name}" if node.module else top + alias.name for alias in node.names]
-        if any(project.find(dotted, module) is wanted for dotted in (top, *under)):
-            return True
-    plain = (alias for node in module.nodes.get(ast.Import, ()) if isinstance(node, ast.Import) for alias in node.names)
-    return any(project.find(alias.name, module) is wanted for alias in plain)
+def _calls(context: Context, module: Module, wrappers: Mapping[str, str]) -> Iterator[tuple[ast.Call, set[str]]]:
+    """The calls of a file that are of a wrapper, with the names that it has."""
+    last = {name.rpartition(".")[2] for name in wrappers}
+    for word in sorted(last | aliases(module, last)):
+        for call in calls_of(module).get(word, ()):
+            if names := wrappers.keys() & set(context.tracer.resolver.names(module, call.func)):
+                yield call, names
 
 
 def _is_none(node: ast.expr) -> bool:

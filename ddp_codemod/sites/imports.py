@@ -20,11 +20,18 @@ class Imports:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._of: dict[str, frozenset[str]] = {}
+
+    def of_file(self, name: str) -> frozenset[str]:
+        """The files that one file imports directly."""
+        if name not in self._of:
+            self._of[name] = frozenset(self._imported(name)) - {name}
+        return self._of[name]
 
     @cached_property
     def of(self) -> dict[str, frozenset[str]]:
         """The files that each file imports directly."""
-        return {name: frozenset(self._imported(name)) - {name} for name in self.project.names}
+        return {name: self.of_file(name) for name in self.project.names}
 
     @cached_property
     def importers(self) -> dict[str, set[str]]:

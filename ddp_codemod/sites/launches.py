@@ -11,9 +11,9 @@ from ddp_codemod.sites.project import Project
 class Launches:
     """The launch files of one project, by what they start."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, imports: Imports) -> None:
         self.project = project
-        self._imports = Imports(project)
+        self._imports = imports
         self._all: list[tuple[Script, Launch, list[str]]] | None = None
 
     def of(self, module: Module) -> list[tuple[Script, Launch]]:
