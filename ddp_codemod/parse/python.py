@@ -36,6 +36,10 @@ class Module(Struct, eq=False):
         end_line, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         return Place(self.source.name, self.source.offset(line, column), self.source.offset(end_line, end_column))
 
+    def line(self, node: ast.AST) -> int:
+        """The line that a node starts on, as the reader of the file counts."""
+        return self.source.position(self.place(node).start)[0]
+
     def text(self, node: ast.AST) -> str:
         """Source text of a node."""
         place = self.place(node)

@@ -41,7 +41,7 @@ class Adapter(Struct, dict=True):
         for advice, hit, changes in found:
             if self.covers(hit) or not (changes or advice.level == "review"):
                 continue
-            line = (advice.id, hit.module.name, hit.module.source.position(hit.module.place(hit.node).start)[0])
+            line = (advice.id, hit.module.name, hit.module.line(hit.node))
             if changes or line not in listed:  # what is for a person is listed once a line
                 listed.add(line)
                 self._cured.add(hit.node)

@@ -195,7 +195,7 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
         return
     for hit in whole.hits(advice, writable, lambda: whole.files(advice)):
         if not cured(hit):
-            yield hit.module.name, hit.module.source.position(hit.module.place(hit.node).start)[0]
+            yield hit.module.name, hit.module.line(hit.node)
 
 
 def _commands(whole: Whole, commands: tuple[str, ...]) -> Iterator[tuple[str, int]]:

@@ -82,7 +82,7 @@ def _wrapped_beside(
     if not isinstance(module, Module) or not isinstance(made, ast.AST) or not writable(module.name):
         return None
     if any(scope_of(module, call) is scope_of(module, made) for call in _wraps(context, module, wrappers)):
-        return module.name, module.source.position(module.place(finding.argument or made).start)[0]  # type: ignore[arg-type]
+        return module.name, module.line(finding.argument or made)  # type: ignore[arg-type]
     return None
 
 

@@ -183,5 +183,5 @@ def unreachable(context: Context, use: Use) -> Reason | None:
     test = context.facts.unreachable(use.module, use.call)
     if test is None:
         return None
-    line = use.module.source.position(use.module.place(test).start)[0]
+    line = use.module.line(test)
     return Reason.of("keep-unreachable", test=" ".join(use.module.text(test).split()), line=line, platform=context.platform.id)

@@ -37,7 +37,7 @@ def left_behind(context: Context, findings: Sequence[Finding], writable: Writabl
             for node, reason in (*_options(context, module), *_parameters(context, module)):
                 if id(node) not in seen:
                     seen.add(id(node))
-                    yield Advisory(name, module.source.position(module.place(node).start)[0], TIED, reason)
+                    yield Advisory(name, module.line(node), TIED, reason)
 
 
 def _options(context: Context, module: Module) -> Iterator[tuple[ast.expr, Reason]]:

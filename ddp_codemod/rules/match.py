@@ -219,7 +219,7 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
         return Reason.of("edit-origin", origin=_line(first.leaf), count=count, **common)
     common |= {"parameter": parameter.name, "value": platform.backend.default, "wanted": platform.backend.wanted}
     if isinstance(first, NewKeyword) and first.call is not made.use.call:
-        line = first.module.source.position(first.module.place(first.call).start)[0]
+        line = first.module.line(first.call)
         return Reason.of("edit-named-base" if named else "edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
     return Reason.of("edit-omitted", **common)
 

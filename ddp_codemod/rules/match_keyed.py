@@ -28,7 +28,7 @@ def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix)
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
     if isinstance(use.module, Module) and isinstance(use.call, ast.expr):
         if (test := context.facts.unreachable(use.module, use.call)) is not None:
-            line = use.module.source.position(use.module.place(test).start)[0]
+            line = use.module.line(test)
             text = " ".join(use.module.text(test).split())
             return made.keep(Reason.of("keep-unreachable", test=text, line=line, platform=context.platform.id))
     return decide(context, made, parameter, fix)

@@ -42,7 +42,7 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
     if never is not None:
         return made.keep(never)
     if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
-        call = use.module.source.position(use.module.place(use.call).start)[0]
+        call = use.module.line(use.call)
         return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
     if "store" in roles and use.argument(roles["store"]) is not None:
         return _match_store(context, use, roles["store"], fix, made)

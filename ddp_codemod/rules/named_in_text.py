@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 
 from ddp_codemod.model import Advisory, Reason
-from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.model import Parameter
@@ -38,7 +37,7 @@ def named_in_text(context: Context, finder: Finder, writable: Callable[[str], bo
                         if parameter.role == "backend" and not _works(context, parameter, entries, TARGETS[target]):
                             said = {"name": text, "parameter": parameter.name, "platform": platform.id}
                             reason = Reason.of("advise-named-in-text", wanted=platform.backend.wanted, **said)
-                            yield Advisory(name, _line(module, entries[target]), NAMED_IN_TEXT, reason)
+                            yield Advisory(name, module.line(entries[target]), NAMED_IN_TEXT, reason)
 
 
 def _works(context: Context, parameter: Parameter, entries: dict[str, ast.expr], inside: tuple[str, ...]) -> bool:
@@ -65,7 +64,3 @@ def _entries(node: ast.Dict) -> Iterator[tuple[str, ast.expr]]:
 def _text(node: ast.expr) -> str:
     """The text that is written there; "" where it is none."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _line(module: Module, node: ast.AST) -> int:
-    return module.source.position(module.place(node).start)[0]

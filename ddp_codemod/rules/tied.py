@@ -36,7 +36,7 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
         for module in project.programs(file):
             said: set[int] = set()
             for node, reason in _in_module(context, module, edits):
-                line = module.source.position(module.place(node).start)[0]
+                line = module.line(node)
                 if line not in said:
                     said.add(line)
                     yield Advisory(file, line, TIED, reason)
@@ -217,7 +217,7 @@ def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) 
             continue
         asked = (part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
         if any((guards | devices) & set(context.tracer.resolver.names(module, part)) for part in asked):
-            line = module.source.position(module.place(test).start)[0]
+            line = module.line(test)
             ending = (module.name, getattr(around, "lineno", line))
             if ending not in said:
                 said.add(ending)
