@@ -52,9 +52,9 @@ def _around(module: Module, node: ast.expr, rules: Rules) -> Iterator[Listed]:
     if isinstance(holder, ast.AnnAssign) and holder.value is top:
         yield from _literals(module, holder.annotation)
     elif isinstance(holder, ast.arguments):
-        for argument in (*holder.posonlyargs, *holder.args, *holder.kwonlyargs):
-            if argument.annotation is not None and _default(holder, argument) is top:
-                yield from _literals(module, argument.annotation)
+        argument = next((argument for argument, default in _defaults(holder) if default is top), None)
+        if argument is not None and argument.annotation is not None:
+            yield from _literals(module, argument.annotation)
 
 
 def _declared(call: ast.Call, rules: Rules) -> Iterator[ast.expr]:
@@ -82,11 +82,11 @@ def _entry(mapping: ast.expr | None, key: str) -> ast.expr | None:
     return None
 
 
-def _default(arguments: ast.arguments, argument: ast.arg) -> ast.expr | None:
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """The parameters that have defaults, with them."""
     plain = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(zip((part.arg for part in reversed(plain)), reversed(arguments.defaults), strict=False))
-    defaults |= {part.arg: value for part, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
-    return defaults.get(argument.arg)
+    yield from zip(reversed(plain), reversed(arguments.defaults), strict=False)
+    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
 
 
 def _literals(module: Module, annotation: ast.expr) -> Iterator[Listed]:
@@ -102,15 +102,25 @@ def _literals(module: Module, annotation: ast.expr) -> Iterator[Listed]:
 
 def _named(module: Module, names: set[str]) -> Iterator[Listed]:
     """The checks and the types of what has one of the names."""
-    for test in module.nodes.get(ast.Compare, ()):
-        assert isinstance(test, ast.Compare)
-        if len(test.ops) == 1 and isinstance(test.ops[0], (ast.In, ast.NotIn)) and last_name(test.left) in names:
-            yield module, test.comparators[0]
-    for field in module.nodes.get(ast.AnnAssign, ()):
-        assert isinstance(field, ast.AnnAssign)
-        if last_name(field.target) in names:
-            yield from _literals(module, field.annotation)
-    for argument in module.nodes.get(ast.arg, ()):
-        assert isinstance(argument, ast.arg)
-        if argument.arg in names and argument.annotation is not None:
-            yield from _literals(module, argument.annotation)
+    table = _by_name(module)
+    for is_type, listed in (entry for name in sorted(names & table.keys()) for entry in table[name]):
+        yield from _literals(module, listed) if is_type else [(module, listed)]
+
+
+def _by_name(module: Module) -> dict[str, list[tuple[bool, ast.expr]]]:
+    """By the names of what is checked or typed in a file: what it is checked against, and (True) its types."""
+    if "listed-by-name" not in module.cache:
+        table: dict[str, list[tuple[bool, ast.expr]]] = {}
+        for test in module.nodes.get(ast.Compare, ()):
+            assert isinstance(test, ast.Compare)
+            if len(test.ops) == 1 and isinstance(test.ops[0], (ast.In, ast.NotIn)):
+                table.setdefault(last_name(test.left), []).append((False, test.comparators[0]))
+        for field in module.nodes.get(ast.AnnAssign, ()):
+            assert isinstance(field, ast.AnnAssign)
+            table.setdefault(last_name(field.target), []).append((True, field.annotation))
+        for argument in module.nodes.get(ast.arg, ()):
+            assert isinstance(argument, ast.arg)
+            if argument.annotation is not None:
+                table.setdefault(argument.arg, []).append((True, argument.annotation))
+        module.cache["listed-by-name"] = table
+    return module.cache["listed-by-name"]  # type: ignore[return-value]

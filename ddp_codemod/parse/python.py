@@ -93,33 +93,59 @@ def _index(source: Source, tree: ast.Module) -> Module:
     parents: dict[ast.AST, ast.AST] = {}
     nodes: dict[type[ast.AST], list[ast.AST]] = {}
     todo: list[ast.AST] = [tree]
+    some_node = ast.AST  # every node of every tree comes by here
     while todo:  # iterative: deep trees must not exhaust the stack
         node = todo.pop()
         kind = type(node)
-        if kind not in nodes:
-            nodes[kind] = []
-        nodes[kind].append(node)
+        if kind in nodes:
+            nodes[kind].append(node)
+        else:
+            nodes[kind] = [node]
+            fields_backwards(kind)
         held = node.__dict__
-        for name in fields_backwards(kind):
+        for name in _FIELDS[kind]:
             value = held.get(name)
+            if not value:
+                continue
             if type(value) is list:
                 for child in reversed(value):
-                    if isinstance(child, ast.AST):
+                    if isinstance(child, some_node):
                         parents[child] = node
                         todo.append(child)
-            elif isinstance(value, ast.AST):
+            elif isinstance(value, some_node):
                 parents[value] = node
                 todo.append(value)
     return Module(source, tree, parents, nodes)
 
 
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+# fields that hold texts and numbers, and nodes that no one asks for
+_PLAIN = frozenset(
+    [
+        "arg",
+        "asname",
+        "attr",
+        "conversion",
+        "ctx",
+        "id",
+        "is_async",
+        "kind",
+        "level",
+        "module",
+        "op",
+        "ops",
+        "rest",
+        "simple",
+        "type_comment",
+    ]
+)
 
 
 def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that can hold nodes which someone asks for, the last one first."""
     if kind not in _FIELDS:
-        _FIELDS[kind] = tuple(name for name in reversed(kind._fields) if name not in ("ctx", "op", "ops"))
+        names = () if kind is ast.Constant else reversed(kind._fields)
+        _FIELDS[kind] = tuple(name for name in names if name not in _PLAIN)
     return _FIELDS[kind]
 
 

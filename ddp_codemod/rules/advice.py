@@ -70,7 +70,8 @@ class Whole(Struct, dict=True):
         pattern = advice.pattern
         assert pattern is not None
         project = self.context.tracer.resolver.project
-        names = sorted(name for name in named if may_hold(pattern, self._texts[name]))
+        able = {texts for texts in self._kinds if may_hold(pattern, texts)}
+        names = sorted(name for name in named if self._texts[name] in able)
         if advice.level == "review":
             names = [name for name in names if name in within()]
         for name in names:
@@ -88,6 +89,11 @@ class Whole(Struct, dict=True):
         same: dict[frozenset[str], frozenset[str]] = {}
         found = ((name, parts.held(project.data(name))) for name in project.names)
         return {name: same.setdefault(held, held) for name, held in found}
+
+    @cached_property
+    def _kinds(self) -> frozenset[frozenset[str]]:
+        """The sets of texts that files hold: many hold the same."""
+        return frozenset(self._texts.values())
 
     def _guarded(self, advice: Advice, hit: Hit) -> bool:
         """Whether the code sees to it that this is not done here."""

@@ -12,6 +12,7 @@ from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.model import Parameter
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.targets import TARGETS
+from ddp_codemod.sites.words import Parts
 
 NAMED_IN_TEXT = "named-in-text"
 
@@ -23,8 +24,9 @@ def named_in_text(context: Context, finder: Finder, writable: Callable[[str], bo
     written = re.compile(
         rb"[\"'](?:%s)[\"']\s*:\s*[\"'](?:%s)\." % tuple("|".join(sorted(one)).encode() for one in (TARGETS, modules))
     )
-    for name in sorted({name for target in TARGETS for name in project.mentioning(target)}):
-        if not writable(name) or not written.search(project.data(name)):
+    keys = Parts(f"{quote}{target}{quote}" for target in TARGETS for quote in "\"'")  # looked for first: few files have one
+    for name in sorted(name for name in project.names if keys.held(project.data(name)) and writable(name)):
+        if not written.search(project.data(name)):
             continue
         for module in project.programs(name):
             for node in module.nodes.get(ast.Dict, ()):

@@ -16,6 +16,7 @@ from ddp_codemod.rules.finding import Context, Finding, NewText
 from ddp_codemod.rules.stakes import Swap
 from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
+from ddp_codemod.sites.words import Parts
 
 Writable = Callable[[str], bool]
 
@@ -30,8 +31,8 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
     names = "|".join(map(re.escape, swapped))
     wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
     project = context.tracer.resolver.project
-    spelled = [spelling.encode() for name in swapped for spelling in (name, name.upper())]
-    naming = [name for name in project.names if any(word in project.data(name) for word in spelled)]
+    spelled = Parts(spelling for name in swapped for spelling in (name, name.upper()))
+    naming = [name for name in project.names if spelled.held(project.data(name))]
     for file in [name for name in naming if writable(name) and wanted(project.data(name))]:
         for module in project.programs(file):
             said: set[int] = set()

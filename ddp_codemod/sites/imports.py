@@ -8,9 +8,10 @@ from functools import cached_property
 
 from ddp_codemod.sites.project import Project
 
+# The keyword stands on the line that the statement begins on: it is found fast, the statement is then read from its line's start.
+KEYWORD = re.compile(rb"import[ \t]")
 IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<modules>[^\n#;]+))",
-    re.M,
+    rb"[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<modules>[^\n#;]+))"
 )
 WORD = re.compile(rb"(?:^|,|\()\s*(?:#[^\n]*\n\s*)*([.\w]+)")
 
@@ -52,13 +53,23 @@ class Imports:
 
     def _imported(self, name: str) -> Iterator[str]:
         folder = name.rpartition("/")[0] or "."
-        for found in IMPORT.finditer(self.project.data(name)):
+        for found in statements(self.project.data(name)):
             source = (found["source"] or b"").decode("ascii", "replace")
             joint = "" if not source or source.endswith(".") else "."
             words = [word.decode("ascii", "replace") for word in WORD.findall(found["names"] or found["modules"])]
             for dotted in {source, *(f"{source}{joint}{word}" for word in words)} - {""}:
                 if (file := self.project.file(dotted, folder)) is not None:
                     yield file
+
+
+def statements(data: bytes) -> Iterator[re.Match[bytes]]:
+    """What looks like an import statement in a file's bytes, one after the other."""
+    done = 0
+    for keyword in KEYWORD.finditer(data):
+        start = data.rfind(b"\n", 0, keyword.start()) + 1
+        if start >= done and (found := IMPORT.match(data, start)) is not None:
+            done = found.end()
+            yield found
 
 
 def _closure(start: Iterable[str], following: Callable[[str], Iterable[str]]) -> set[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.imports import IMPORT, Imports, statements
 from ddp_codemod.sites.project import Project
 
 
@@ -48,3 +51,12 @@ def test_relative_imports_and_what_lies_above_and_below(tmp_path: Path) -> None:
     assert found.below(["a.py"]) == {"a.py", "p/c.py", "p/d.py"}
     assert found.above(["p/d.py"]) == {"a.py", "p/c.py", "p/d.py"}
     assert found.above(["other.py"]) == {"other.py"}
+
+
+@given(
+    st.lists(st.sampled_from(["import ", "from ", "a", ".", "(", ")", ", ", "\n", "\r\n", " ", "\t", "#", ";", "\\\n", "import"]))
+)
+def test_statements_are_those_that_a_look_at_the_start_of_every_line_finds(parts: list[str]) -> None:
+    data = "".join(parts).encode()
+    slow = re.compile(b"^" + IMPORT.pattern, re.M)
+    assert [found.span() for found in statements(data)] == [found.span() for found in slow.finditer(data)]

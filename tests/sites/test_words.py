@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.sites.words import Words, holds
+from ddp_codemod.sites.words import Words, holds, whole
 
 NAMES = st.from_regex(r"\A[ab_]{1,4}\Z").filter(lambda name: not keyword.iskeyword(name))
 
@@ -46,3 +46,16 @@ def test_every_name_that_the_tokenizer_sees_is_held(parts: list[str], words: set
     wanted = {token.string for token in tokens if token.type == tokenize.NAME} & words
     assert wanted <= set(Words(words).held(code.encode()))
     assert wanted <= {word for word in words if holds(code.encode(), word.encode())}
+
+
+@given(st.text("a-_. ", max_size=12), st.text("a-", min_size=1, max_size=4))
+def test_a_word_is_found_wherever_it_stands_whole_also_across_itself(text: str, word: str) -> None:
+    letters = {"a", "_"}
+
+    def is_whole(at: int) -> bool:
+        end = at + len(word)
+        goes_on = end < len(text) and text[end] in letters and text[end - 1] in letters
+        return not goes_on and (at == 0 or text[at - 1] not in letters)
+
+    wanted = [(at, at + len(word)) for at in range(len(text)) if text.startswith(word, at) and is_whole(at)]
+    assert list(whole(text.encode(), word.encode())) == wanted
