@@ -14,11 +14,13 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Flag
-from ddp_codemod.sites.words import Words
+from ddp_codemod.sites.words import Words, stands
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
+_QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
+_ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
 
 def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
     """The default in a call that stands for one: ``field(default=...)``, ``typer.Option(...)``."""
@@ -68,9 +70,7 @@ def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Ca
     known = tracer.memory.setdefault("declared", {})
     if name not in known:
         project = tracer.resolver.project
-        key = b"[-_]".join(re.escape(part.encode()) for part in re.split("[-_]", name))
-        declared = re.compile(rb"""["']-*%b(?:\\?["']|/)""" % key)
-        given = re.compile(rb"\b%b\s*=" % re.escape(name.encode()))
+        spelled = [word.encode() for word in {name, name.replace("_", "-")}]
         methods = tracer.memory.setdefault("methods", Words(flag.method for flag in _flags_of(tracer)))
         setters = tracer.memory.setdefault(
             "setters", Words(flag.defaults_method for flag in _flags_of(tracer) if flag.defaults_method)
@@ -79,7 +79,8 @@ def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Ca
         known[name] = {}
         for file in mentioning:
             data = project.data(file)
-            may = (declared.search(data) and methods.some(data)) or (given.search(data) and setters.some(data))
+            may = any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled) and methods.some(data)
+            may = may or (stands(data, name.encode(), _ANYTHING, _GIVEN) and setters.some(data))
             other = project.module(file) if may else None
             if other is not None and (made := _declared(tracer, other).get(name)):
                 known[name][file] = [(other, call, flag) for call, flag in made]
@@ -105,7 +106,7 @@ def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way
     """What the project's launch files pass for an option; ``others`` are files that have one of the same name of their own."""
     found: list[Leaf] = []
     for word in sorted(words):
-        for script in tracer.resolver.project.scripts(word):
+        for script in tracer.resolver.project.scripts(f"-{word}", f"{word}="):
             for option in script.options:
                 started = tracer.resolver.project.started(option.program) if option.name == word else []
                 if any(file not in others for file in started) and tracer.could_be_value(option.value):

@@ -26,7 +26,7 @@ class Candidates:
         self.every = Words(tops)
         found = {name: words for name in project.names if (words := set(self.every.held(project.data(name))))}
         seen = {word for words in found.values() for word in words}
-        there = {top for top in {top for word in seen for top in tops[word]} if not top or project.mentions(top)}
+        there = {"", *project.mentioned({top for word in seen for top in tops[word] if top})}
         self.words: frozenset[str] = frozenset(word for word in seen if tops[word] & there)
         self.names: list[str] = [name for name, words in found.items() if words & self.words]
         self.search = Words(self.words)

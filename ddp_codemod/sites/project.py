@@ -120,12 +120,13 @@ class Project(Texts):
             self._documents[name] = made if isinstance(made, Document) else None
         return self._documents[name]
 
-    def scripts(self, word: str) -> list[Script]:
-        """The launch files whose bytes hold the word, parsed; those that cannot be read are left out."""
+    def scripts(self, *texts: str) -> list[Script]:
+        """The launch files whose bytes hold one of the texts, parsed; those that cannot be read are left out."""
         found: list[Script] = []
+        plain, wide = [text.encode() for text in texts], [text.encode("utf-16-le") for text in texts]
         for name in self.launchers:
-            windows = name.lower().endswith(tuple(WINDOWS))
-            if word.encode() in self.data(name) or (windows and word.encode("utf-16-le") in self.data(name)):
+            data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
+            if any(text in data for text in plain) or (windows and any(text in data for text in wide)):
                 if name not in self._scripts:
                     source = (read_loosely if windows else read_text)(self.root / name, self.root)
                     made = parse_shell(source) if isinstance(source, Source) else source
@@ -134,7 +135,7 @@ class Project(Texts):
                 if (script := self._scripts[name]) is not None:
                     found.append(script)
         for name in self._notebooks:
-            if word.encode() in self.data(name):
+            if any(text in self.data(name) for text in plain):
                 found += self._cells(name)
         return found
 
@@ -208,12 +209,16 @@ class Project(Texts):
             self._found[key] = self._find(dotted, folder)
         return self._found[key]
 
+    def may_have(self, dotted: str) -> bool:
+        """Whether an import can mean the project, by what it begins with."""
+        return dotted.startswith(".") or dotted.partition(".")[0] in self._importable
+
     def _find(self, dotted: str, folder: str) -> str | None:
+        if not self.may_have(dotted):
+            return None
         bare = dotted.lstrip(".")
         level = len(dotted) - len(bare)
         top = bare.partition(".")[0]
-        if not level and top not in self._importable:
-            return None
         tail = bare.replace(".", "/")
         if level:
             for _ in range(level - 1):

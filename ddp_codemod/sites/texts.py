@@ -23,15 +23,13 @@ _LINE = re.compile(rb"(?:[^\n\\]|\\(?:\r\n|.|\n))*")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _ESCAPED = re.compile(rb"\\[\w\x80-\xff]([\w\x80-\xff]+)")  # as in words.py: what follows an escaped letter is a name, too
 _LETTERS_ONLY = bytes(byte if byte in LETTERS else 0x20 for byte in range(256))
-_MANY = 24  # words that are looked for one by one
+_MANY = 48  # words that are looked for one by one: about as many as an index costs
 _CALLED = re.compile(rb"[\s)\\]*(?:\(|\bas\b)")  # also: imported under another name
 _HANDED_ON = re.compile(rb"[\s\\]*[,).]")  # also: asked for what calls it, such as an actor's method for ``remote``
 _STAR = re.compile(rb"import(?<=\bimport)[\s\\]*\*")
 _OWNER = re.compile(rb"([\w\x80-\xff]+)[\s\\]*\.\Z")
-_AS = re.compile(rb"[\s\\]as[\s\\]+([\w\x80-\xff]+)")
-_ASSIGNED = re.compile(rb"=[ \t(]*(?:[\w\x80-\xff]+\.)*([\w\x80-\xff]+)")
-_LAST = re.compile(rb"[\w\x80-\xff]+\Z")
-_NOTHING: frozenset[bytes] = frozenset()
+_AS = re.compile(rb"([\w\x80-\xff]+)[\s\\]+as\Z")
+_ASSIGNED = re.compile(rb"[\s\\]*=[ \t(]*(?:[\w\x80-\xff]+\.)*([\w\x80-\xff]+)")
 _BLANK = b" \t\f\r\n\\"
 _OPEN = (b".", b"")  # what can stand before an attribute
 
@@ -50,7 +48,7 @@ class Texts:
         self._referring: dict[str, list[tuple[str, set[bytes | None]]]] = {}
         self._from: dict[str, frozenset[bytes]] = {}
         self._carriers: dict[str, set[bytes]] = {}
-        self._renamed: dict[str, dict[bytes, set[bytes]]] = {}
+        self._renamed: dict[tuple[str, bytes], set[bytes]] = {}
 
     def data(self, name: str) -> bytes:
         """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
@@ -77,10 +75,15 @@ class Texts:
     def cut_off(self, name: str) -> None:
         """Told of a file of which only the start is looked at."""
 
-    def mentions(self, word: str) -> bool:
-        """Whether any file holds the word as a whole name; looks no further than the first that does."""
-        key = word.encode()
-        return any(holds(data, key) for data in map(self.data, self.names))
+    def mentioned(self, words: Iterable[str]) -> set[str]:
+        """Those of the identifiers that any file holds as a whole name; a word is looked for no further than where it is found."""
+        found, left = set[str](), set(words)
+        search = Words(left)
+        for data in map(self.data, self.names) if left else ():
+            while (word := next(search.held(data), None)) is not None:
+                found.add(word)
+                search = Words(left - found)
+        return found
 
     def mentioning(self, word: str) -> tuple[str, ...]:
         """Names of the files whose bytes hold the word as a whole name."""
@@ -199,21 +202,19 @@ class Texts:
         return found if calls else set()
 
     def _is_one(self, name: str, owner: bytes, within: Collection[bytes]) -> bool:
-        return owner in within or not self._aliases(name).get(owner, _NOTHING).isdisjoint(within)
+        return owner in within or not self._meant_by(name, owner).isdisjoint(within)
 
-    def _aliases(self, name: str) -> dict[bytes, set[bytes]]:
-        """The names that a file gives to what has another name, with the last ones of those."""
-        if name not in self._renamed:
-            found: dict[bytes, set[bytes]] = {}
+    def _meant_by(self, name: str, alias: bytes) -> set[bytes]:
+        """The last names of what a file gives another name."""
+        key = (name, alias)
+        if key not in self._renamed:
             data = self.data(name)
-            for made, is_import in ((_AS, True), (_ASSIGNED, False)):
-                for other in made.finditer(data):
-                    before = _LAST.search(data[max(other.start() - 80, 0) : other.start()].rstrip(_BLANK))
-                    if before is not None:
-                        old, new = (before[0], other[1]) if is_import else (other[1], before[0])
-                        found.setdefault(new, set()).add(old)
-            self._renamed[name] = found
-        return self._renamed[name]
+            found = self._renamed[key] = set[bytes]()
+            for start, end in whole(data, alias):
+                before = data[max(start - 80, 0) : start].rstrip(_BLANK)
+                imported = _AS.search(before) if before.endswith(b"as") else None
+                found.update(part[1] for part in (imported, _ASSIGNED.match(data, end)) if part)
+        return self._renamed[key]
 
     def carrying(self, name: str, word: str) -> set[bytes]:
         """The last names of the modules that may have what a file defines under a name: its own, and those that import the name."""
