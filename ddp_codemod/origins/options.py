@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
 _ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
 
+
 def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
     """The default in a call that stands for one: ``field(default=...)``, ``typer.Option(...)``."""
     names = set(names)

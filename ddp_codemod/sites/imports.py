@@ -55,6 +55,8 @@ class Imports:
         folder = name.rpartition("/")[0] or "."
         for found in statements(self.project.data(name)):
             source = (found["source"] or b"").decode("ascii", "replace")
+            if source and not self.project.may_have(source):
+                continue
             joint = "" if not source or source.endswith(".") else "."
             words = [word.decode("ascii", "replace") for word in WORD.findall(found["names"] or found["modules"])]
             for dotted in {source, *(f"{source}{joint}{word}" for word in words)} - {""}:
