@@ -155,19 +155,20 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str) -> None:
 
 
 def _fleet(trial: Trial, settings: list[str]) -> int:
-    """A repository for each setting, all of them cloned and read by one fleet: how many it made something of."""
+    """A repository for each setting, all of them cloned and read by one fleet, by path and as of a server: how many there were."""
     top = trial.folder / "fleet"
     names = [setting for setting in settings if setting != "promisor"]  # its objects are not all there: nothing can be cloned
     for setting in names:
         _plant(top / setting, [setting])
         (top / setting / "was-run").unlink(missing_ok=True)
-    (top / "list.txt").write_text("".join(f"{top / setting / 'project'}\n" for setting in names))
+    places = [f"{prefix}{top / setting / 'project'}\n" for setting in names for prefix in ("", "file://")]
+    (top / "list.txt").write_text("".join(places))
     words = ["fleet", "list.txt", "--platform", "rocm", "--out", "results", "--workers", "1", "--format", "json"]
     ended = subprocess.run(_tool(words), cwd=top, env=_environment(top), capture_output=True, timeout=900)
     patches = len(list((top / "results").rglob("*.patch")))
-    if patches < len(names):
+    if patches < len(places):
         trial.fail(
-            f"fleet: exit {ended.returncode}, {patches} patches of {len(names)}: {ended.stderr.decode(errors='replace')[-300:]}"
+            f"fleet: exit {ended.returncode}, {patches} patches of {len(places)}: {ended.stderr.decode(errors='replace')[-300:]}"
         )
     for setting in names:
         if (top / setting / "was-run").exists():

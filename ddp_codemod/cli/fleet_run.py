@@ -22,7 +22,7 @@ from ddp_codemod.fleet.listing import Listing
 from ddp_codemod.fleet.model import Entry, Limits, Outcome, Work
 from ddp_codemod.fleet.overview import overview
 from ddp_codemod.fleet.progress import Progress, duration
-from ddp_codemod.fleet.run import Done, Kept, LostScheduler, finished, run
+from ddp_codemod.fleet.run import FEW, Done, Kept, LostScheduler, alone, finished, run
 from ddp_codemod.fleet.store import MARK, Store
 from ddp_codemod.fleet.summary import document, table
 from ddp_codemod.fleet.totals import Totals
@@ -110,6 +110,12 @@ def _work(asked: Asked) -> Work:
 def _run(asked: Asked, work: Work, kept: Kept, left: Sequence[Entry], tally: _Tally) -> int:
     """Give the rest to the machines; how many there were."""
     console = asked.console
+    if asked.scheduler is None and len(left) <= FEW:
+        workers = asked.workers or cores()
+        with contextlib.closing(alone(left, kept, workers)) as few:
+            for done in few:
+                tally.take(done)
+        return workers
     with _machines(asked, work) as machines:
         workers = machines.workers
         console.say(console.text("fleet-machines", n=workers, dashboard=machines.dashboard))

@@ -63,7 +63,7 @@ def _reply(entry: Entry, known: frozenset[str], work: Work, given: Given, folder
         return Reply(failed(entry, trouble, detail, work, commit)), {}
 
     try:
-        remote, commit = resolve(entry, folder, min(work.limits.seconds, _LONGEST_ANSWER), given.start)
+        remote, commit = resolve(entry, Cloner(folder, min(work.limits.seconds, _LONGEST_ANSWER), given.start))
         publish(folder, COMMIT, {COMMIT: commit.encode()}, to_disk=False)
         name = result_name(entry, work, commit)
         store = Store.shared(work)
@@ -90,7 +90,7 @@ def _reply(entry: Entry, known: frozenset[str], work: Work, given: Given, folder
     return Reply(replace(outcome, commit=commit, folder=name)), files
 
 
-def resolve(entry: Entry, folder: Path, seconds: float, start: Start) -> tuple[Remote | None, str]:
+def resolve(entry: Entry, cloner: Cloner) -> tuple[Remote | None, str]:
     """Where to clone from and the commit; for a folder without git no remote, and the digest of its files. Raises CloneFailed."""
     path = Path(entry.repository)
     if path.is_absolute() and not is_repository(path):
@@ -100,7 +100,7 @@ def resolve(entry: Entry, folder: Path, seconds: float, start: Start) -> tuple[R
             raise CloneFailed(f"{entry.ref}: the folder is no git repository, so there is no such ref")
         return None, contents(path)
     remote = Remote.of(entry.repository)
-    return remote, Cloner(folder, seconds, start).commit(remote, entry.ref)
+    return remote, cloner.commit(remote, entry.ref)
 
 
 def _memory_is_used_up(limits: Limits) -> bool:

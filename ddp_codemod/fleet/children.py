@@ -1,10 +1,11 @@
-"""A worker's supervisor: started when it is needed, started again when it died."""
+"""A worker's supervisors: started when they are needed, started again when they died."""
 
 from __future__ import annotations
 
 import contextlib
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from tempfile import TemporaryFile
 from typing import IO
@@ -13,7 +14,53 @@ import msgspec
 
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import failed
+from ddp_codemod.fleet.store import Store
 from ddp_codemod.fleet.supervisor import Request
+
+
+class Crew:
+    """As many supervisors as repositories are done at a time, for any thread to ask."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self._idle: list[Children] = []
+        self._all: list[Children] = []
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
+        """One repository; where the folder of results can be seen from here, its result is kept before this returns."""
+        store = Store.shared(self.work)
+        with self._lock:
+            if not self._idle:
+                self._idle.append(Children(self.work))
+                self._all.append(self._idle[-1])
+            children = self._idle.pop()
+            if self._stopped:
+                children.stop()
+        try:
+            reply = children.run(entry, known)
+        finally:
+            with self._lock:
+                self._idle.append(children)
+        if store is None or reply.unchanged:
+            return reply
+        try:
+            return replace(reply, outcome=store.keep(entry, self.work, reply), files={})
+        except OSError:  # the folder is going away under us, or full for this user: the client may have better luck
+            return reply
+
+    def stop(self) -> None:
+        """Let nothing begin any more, and end what runs; the threads that wait for it come back."""
+        with self._lock:
+            self._stopped = True
+            for children in self._all:
+                children.stop()
+
+    def close(self) -> None:
+        """End them all, when no thread asks any more."""
+        for children in self._all:
+            children.close()
 
 
 class Children:
@@ -22,12 +69,13 @@ class Children:
     def __init__(self, work: Work) -> None:
         self.work = work
         self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
         self._said: IO[bytes] | None = None  # where it says why, when it ends badly
 
     def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
         """One repository, with one more attempt where a signal ended the first."""
         reply = self._ask(Request(entry, known))
-        if reply.again:
+        if reply.again and not self._stopped:
             reply = self._ask(Request(entry, known))
             reply = replace(reply, outcome=replace(reply.outcome, attempts=2))
         return reply
@@ -35,6 +83,8 @@ class Children:
     def _ask(self, request: Request) -> Reply:
         try:
             process = self._started()
+            if self._stopped:  # while it was started
+                self.stop()
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(msgspec.json.encode(request) + b"\n")
@@ -42,10 +92,17 @@ class Children:
             line = process.stdout.readline()
             if line.endswith(b"\n"):
                 return msgspec.json.decode(line, type=Reply)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: stopped from another thread
             pass
         detail = ": ".join(["the process that watches it was ended", *self.close()])
         return Reply(failed(request.entry, Trouble.CRASHED, detail, self.work), again=True)
+
+    def stop(self) -> None:
+        """End what runs, from another thread; the supervisor leaves when nobody can ask it any more."""
+        self._stopped = True
+        if (process := self._process) is not None and process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:

@@ -6,9 +6,10 @@ import os
 import tempfile
 import time
 from asyncio import CancelledError
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import as_completed as completed
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,12 +18,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ddp_codemod.fleet.child import resolve
-from ddp_codemod.fleet.cluster import Machines, cores
+from ddp_codemod.fleet.children import Crew
+from ddp_codemod.fleet.cluster import Machines
 from ddp_codemod.fleet.keys import place_name, result_name
 from ddp_codemod.fleet.model import Entry, Outcome, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import failed
 from ddp_codemod.fleet.store import Store
-from ddp_codemod.write.clone import CloneFailed, Start
+from ddp_codemod.write.clone import CloneFailed, Cloner, Start
 
 if TYPE_CHECKING:
     from dask.typing import Key
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
 _AHEAD = 8  # repositories that are given out for each worker, so that none ever waits for the client
 _PAUSE = 0.25  # seconds in which results gather: what comes together costs the client and the scheduler little more than one
+FEW = 16  # repositories, at most, that are done before a cluster would have begun
 _LEAST = 64  # workers may come later
+_ASKED = 8  # servers at a time; one that is asked more often at once turns some away
 _LOOK_UP = 30.0  # seconds that a server may take to say what its branches stand at
 
 
@@ -52,7 +56,7 @@ class Kept:
 
     def __init__(self, store: Store, work: Work) -> None:
         self.store, self.work = store, work
-        self.start: Start | None = None
+        self.cloner: Cloner | None = None
 
     def names(self, entry: Entry) -> tuple[str, ...]:
         """The names of an entry's results, of any commit, that count for this run."""
@@ -67,22 +71,21 @@ class Kept:
 
     def unchanged(self, entry: Entry) -> Outcome | None:
         """The result of the commit that the repository stands at now; None where there is none yet, or that cannot be told."""
-        if self.start is None or not self.names(entry):
+        if self.cloner is None or not self.names(entry):
             return None
-        with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder:
-            try:
-                _, commit = resolve(entry, Path(folder), _LOOK_UP, self.start)
-            except (CloneFailed, OSError):
-                return None
+        try:
+            _, commit = resolve(entry, self.cloner)
+        except (CloneFailed, OSError):
+            return None
         name = result_name(entry, self.work, commit)
         return self.store.finished(name, self.work.limits, self.work.again)
 
 
 def finished(entries: Sequence[Entry], kept: Kept) -> Iterator[Done | Entry]:
     """Each entry as done, where an earlier run did it and nothing has changed since; else as it is. Asked many at a time."""
-    with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder, ThreadPoolExecutor(2 * cores()) as pool:
+    with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder, ThreadPoolExecutor(_ASKED) as pool:
         with suppress(CloneFailed):
-            kept.start = Start.of(Path(folder))
+            kept.cloner = Cloner(Path(folder), _LOOK_UP, Start.of(Path(folder)))
         for entry, outcome in zip(entries, pool.map(kept.unchanged, entries), strict=True):
             yield entry if outcome is None else Done(entry, outcome, kept=True)
 
@@ -114,6 +117,19 @@ def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Do
         running.update(submit(list(islice(waiting, max(_AHEAD * machines.workers, _LEAST) - len(of)))))
         if of and not running.has_ready():
             time.sleep(_PAUSE)
+
+
+def alone(entries: Sequence[Entry], kept: Kept, workers: int) -> Generator[Done, None, None]:
+    """See a few entries through from this process, without a cluster; whoever stops taking them closes the generator."""
+    crew = Crew(kept.work)
+    with closing(crew), ThreadPoolExecutor(workers) as pool:
+        running = {pool.submit(crew.run, entry, kept.names(entry)): entry for entry in entries}
+        try:
+            for future in completed(running):
+                yield _done(running[future], future.result(), kept)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            crew.stop()
 
 
 def _replies(client: Client, batch: Sequence[Future[bytes]], entry: Callable[[Future[bytes]], Entry], work: Work) -> list[Reply]:

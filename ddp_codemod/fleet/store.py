@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ddp_codemod.fleet.keys import result_name
-from ddp_codemod.fleet.model import Entry, Limits, Outcome, Reply, Work
+from ddp_codemod.fleet.model import Entry, Limits, Outcome, Reply, Trouble, Work
 from ddp_codemod.write.results import append, publish
 
 RECORD = "result.json"
@@ -53,8 +53,9 @@ class Store:
         self.log("stored", name)
 
     def keep(self, entry: Entry, work: Work, reply: Reply) -> Outcome:
-        """Keep what became of an entry; without a commit there is no name that it could be found under again."""
-        if reply.outcome.commit is None:
+        """Keep what became of an entry, unless git could not get it: the next run may have better luck."""
+        # without a commit there is no name that it could be found under again
+        if reply.outcome.commit is None or reply.outcome.trouble is Trouble.CLONE_FAILED:
             return reply.outcome
         name = result_name(entry, work, reply.outcome.commit)
         self.put(name, reply.outcome, reply.files)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 from distributed import Worker, WorkerPlugin, get_worker
 
 from ddp_codemod import __version__
-from ddp_codemod.fleet.children import Children
+from ddp_codemod.fleet.children import Crew
 from ddp_codemod.fleet.keys import rules_digest
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import failed
-from ddp_codemod.fleet.store import Store
 
 
 class Setup(WorkerPlugin):
@@ -27,36 +24,17 @@ class Setup(WorkerPlugin):
         """Begin on a worker."""
         self.work = msgspec.json.decode(self._data, type=Work)
         self._wrong = _unlike(self.work)
-        self._idle: list[Children] = []  # as many as the worker has threads
-        self._all: list[Children] = []
-        self._lock = threading.Lock()
+        self._crew = Crew(self.work)
 
     def teardown(self, worker: Worker) -> None:
         """End on a worker."""
-        for children in self._all:
-            children.close()
+        self._crew.close()
 
     def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
-        """One repository; where the folder of results can be seen from here, its result is kept before this returns."""
+        """One repository."""
         if self._wrong:
             return Reply(failed(entry, Trouble.CRASHED, self._wrong, self.work))
-        store = Store.shared(self.work)
-        with self._lock:
-            if not self._idle:
-                self._idle.append(Children(self.work))
-                self._all.append(self._idle[-1])
-            children = self._idle.pop()
-        try:
-            reply = children.run(entry, known)
-        finally:
-            with self._lock:
-                self._idle.append(children)
-        if store is None or reply.unchanged:
-            return reply
-        try:
-            return replace(reply, outcome=store.keep(entry, self.work, reply), files={})
-        except OSError:  # the folder is going away under us, or full for this user: the client may have better luck
-            return reply
+        return self._crew.run(entry, known)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_data": self._data}

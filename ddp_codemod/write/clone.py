@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ddp_codemod.write.git import TIMEOUT, Answer, Git, GitMissing, Settings, to_reach
+from ddp_codemod.write.heads import standing
 from ddp_codemod.write.results import remove
 
 NETWORK = ("https", "http", "ssh")
@@ -104,6 +105,8 @@ class Cloner:
         """The commit that a branch, tag or the default branch stands at; a full id is its own answer. Raises CloneFailed."""
         if ref is not None and _COMMIT.fullmatch(ref):
             return ref
+        if remote.objects is not None and (plain := standing(remote.objects.parent, ref)):
+            return plain
         names = _names(ref)
         listed = self._reach(self._folder, remote, "ls-remote", "--", remote.url, *names).out.decode("utf-8", "replace")
         found = {name: oid for oid, _, name in (line.partition("\t") for line in listed.splitlines())}
@@ -134,7 +137,7 @@ class Cloner:
         (into / ".git" / "info").mkdir(exist_ok=True)
         (into / ".git" / "info" / "sparse-checkout").write_text("".join(f"{pattern}\n" for pattern in patterns), "utf-8")
         if objects is not None:
-            (into / ".git" / "objects" / "info").mkdir(exist_ok=True)
+            (into / ".git" / "objects" / "info").mkdir(parents=True, exist_ok=True)
             (into / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", "utf-8", "surrogateescape")
 
     def _fetch(self, into: Path, remote: Remote, ref: str | None, commit: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -44,3 +45,11 @@ def work(tmp_path: Path) -> Work:
 
 def limited(work: Work, **limits: float) -> Work:
     return replace(work, limits=replace(work.limits, **limits))
+
+
+def command(process: psutil.Process) -> str:
+    """How it was started; nothing where it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""

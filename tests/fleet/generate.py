@@ -70,10 +70,15 @@ def _tree(path: Path, files: dict[str, bytes]) -> str:
 def _object(path: Path, kind: bytes, data: bytes) -> str:
     whole = kind + b" %d\0" % len(data) + data
     name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
-    file = path / "objects" / name[:2] / name[2:]
+    file = _file(path, name)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(zlib.compress(whole, 1))
     return name
+
+
+def _file(path: Path, name: str) -> Path:
+    """Where an object lies."""
+    return path / "objects" / name[:2] / name[2:]
 
 
 def template(folder: Path) -> Path:
@@ -110,10 +115,19 @@ def _many(path: Path, like: Path) -> None:
 
 
 def _endless(path: Path, like: Path) -> None:
+    """Whoever reads the file train.py waits for ever."""
+    data = CALL.format('"nccl"').encode()
+    repository(path, like, {"train.py": data})
+    file = _file(path, _object(path, b"blob", data))
+    file.unlink()
+    os.mkfifo(file)
+
+
+def _endless_branches(path: Path, like: Path) -> None:
+    """Whoever asks what its branch stands at waits for ever."""
     repository(path, like, {"train.py": CALL.format('"nccl"').encode()})
-    os.mkfifo(path / "endless")
-    with (path / "config").open("a") as file:
-        file.write("[include]\n\tpath = endless\n")
+    shutil.rmtree(path / "refs" / "heads")
+    os.mkfifo(path / "packed-refs")
 
 
 def _large_file(path: Path, like: Path) -> None:
@@ -138,8 +152,11 @@ def _gone(path: Path, like: Path) -> None:
 
 
 def _hostile(path: Path, like: Path) -> None:
-    """Every setting that names a program names one that leaves a mark; then a line that is no configuration."""
+    """Every setting that names a program names one that leaves a mark; then a line that is no configuration. Git has to read it."""
     repository(path, like, {"train.py": CALL.format('"nccl"').encode(), ".gitattributes": b"*.py filter=x\n"})
+    main = path / "refs" / "heads" / "main"
+    (path / "packed-refs").write_text(f"{main.read_text().strip()} refs/heads/main\n")
+    main.unlink()
     mark = f"touch {path.parent / 'was-run'}"
     settings = {
         "core": ("fsmonitor", "sshCommand", "hooksPath", "askPass", "alternateRefsCommand"),

@@ -7,14 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 import psutil
 import pytest
-from conftest import NCCL, Make, limited
-from generate import _endless, _large_file
+from conftest import NCCL, Make, command, limited
+from generate import _endless, _endless_branches, _large_file
 
 from ddp_codemod.fleet.children import Children
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
@@ -111,16 +111,12 @@ def test_a_supervisor_that_is_killed_is_replaced(children: Children, make: Make)
         assert f"-{supervisor(children)}-" in left.name
 
 
-def command(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        return ""
-
-
-def test_nothing_is_left_when_the_worker_dies(work: Work, scratch: Path, make: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("poison", "waits"), [(_endless, "checkout"), (_endless_branches, "upload-pack")])
+def test_nothing_is_left_when_the_worker_dies(
+    work: Work, scratch: Path, make: Make, tmp_path: Path, poison: Callable[[Path, Path], None], waits: str
+) -> None:
     """Its input ends: the supervisor ends the child and what the child started, and removes the clone."""
-    _endless(tmp_path / "endless.git", make())
+    poison(tmp_path / "endless.git", make())
     request = Request(Entry(str(tmp_path / "endless.git"), "rocm"))
     words = [sys.executable, "-m", "ddp_codemod.fleet.supervisor"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
@@ -128,7 +124,8 @@ def test_nothing_is_left_when_the_worker_dies(work: Work, scratch: Path, make: M
         process.stdin.write(msgspec.json.encode(work) + b"\n" + msgspec.json.encode(request) + b"\n")
         process.stdin.flush()
         family: list[psutil.Process] = []
-        while not any("upload-pack" in command(one) for one in family):
+        while not any(waits in command(one) for one in family):
+            assert process.poll() is None
             family = psutil.Process(process.pid).children(recursive=True)
         process.stdin.close()
         assert process.wait() == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import NCCL, Make
-from generate import git
+from generate import _hostile, git
 
 from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, Start, is_repository, without_secret
 from ddp_codemod.write.git import Git
@@ -145,8 +145,22 @@ def test_a_local_repository_is_never_reached_over_another_protocol(
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / ".gitconfig").write_text(f'[url "ext::touch {tmp_path}/was-run "]\n\tinsteadOf = file://\n')
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    source = make()
+    assert names(clone(source, tmp_path / "c")) == {"train.py"}  # git is not asked where it is
     with pytest.raises(CloneFailed, match="not allowed"):
-        clone(make(), tmp_path / "c")
+        clone(f"file://{source}", tmp_path / "d")
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_a_configuration_that_nobody_needs_is_not_read(make: Make, tmp_path: Path) -> None:
+    """A repository that is named by its path and has plain branches; as of a server it is git that reads it, and refuses."""
+    source = make()
+    _hostile(tmp_path / "hostile.git", tmp_path / "template.git")
+    (source / "config").write_bytes((tmp_path / "hostile.git" / "config").read_bytes())
+    assert names(clone(source, tmp_path / "c")) == {"train.py"}
+    for number, place in enumerate((f"file://{source}", tmp_path / "hostile.git")):
+        with pytest.raises(CloneFailed, match="bad config"):
+            clone(place, tmp_path / f"d{number}")
     assert not (tmp_path / "was-run").exists()
 
 

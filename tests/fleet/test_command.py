@@ -11,6 +11,7 @@ import pytest
 
 from ddp_codemod.cli import main
 from ddp_codemod.fleet import cluster
+from ddp_codemod.fleet.run import FEW
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fleet needs process groups")
 
@@ -91,7 +92,9 @@ def test_wrong_options_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_without_dask_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "list.txt").write_text("https://e.org/a\n")
+    (tmp_path / "list.txt").write_text("".join(f"{tmp_path / str(number)}\n" for number in range(FEW + 1)))
+    for number in range(FEW + 1):
+        (tmp_path / str(number)).mkdir()
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert run("list.txt", "--platform", "rocm", "--out", "out") == 2
     assert 'pip install "ddp-codemod[fleet]"' in capsys.readouterr().err
