@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -46,7 +47,7 @@ def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
     """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
     known = tracer.memory.setdefault("fields", {})
     if name not in known:
-        known[name] = list(_annotating(tracer, name))
+        known[name] = list(islice(_annotating(tracer, name), 2))  # it is the only one, or it is not
     classes: list[tuple[Module, ast.ClassDef]] = known[name]
     if len(classes) != 1:
         return []

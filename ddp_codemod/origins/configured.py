@@ -69,7 +69,9 @@ def _given(tracer: Tracer, key: str) -> re.Pattern[bytes] | None:
         name = re.escape(key.encode())
         skipped = rb"(?:(?:#[^\n]*\n|[&!]\S+\s|[|>][-+\d]*\s)\s*)*"  # comments, anchors and tags, the start of a block
         values = b"|".join(re.escape(value.encode()) for value in ("://", *sorted(tracer.rules.backends)))
-        written = rb"%b[\"']?\s*[:=]\s*%b[^\n]*?(?i:%b)" % (name, skipped, values)
+        # not the end of another key; asked for behind the name, because what begins with a plain text is found fast
+        whole = rb"%b(?<![\w-]%b)" % (name, name)
+        written = rb"%b[\"']?\s*[:=]\s*%b[^\n]*?(?i:%b)" % (whole, skipped, values)
         known[key] = None if key.isdigit() else re.compile(written)
     return known[key]  # type: ignore[no-any-return]
 

@@ -48,8 +48,8 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[
     return found
 
 
-def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int = 0) -> Iterator[Leaf]:
-    """The calls that made an object, or what it was copied from."""
+def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozenset[ast.expr] = frozenset()) -> Iterator[Leaf]:
+    """The calls that made an object, or what it was copied from, copies of copies included."""
     for leaf in tracer.trace(module, node, replace(way, kind="object")):
         call = leaf.node
         if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
@@ -61,8 +61,8 @@ def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int =
             copied = call.args[0]
         if copied is None:
             yield leaf
-        elif depth < DEPTH:
-            yield from _made(tracer, leaf.module, copied, leaf.way, depth + 1)
+        elif copied not in seen and len(seen) < DEPTH:
+            yield from _made(tracer, leaf.module, copied, leaf.way, seen | {copied})
 
 
 def _names(module: Module, call: ast.Call) -> list[str]:
