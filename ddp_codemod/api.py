@@ -20,7 +20,8 @@ from ddp_codemod.edits.render import Rendered
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import FileChange, Reason, Survey
 from ddp_codemod.pipeline import Options, survey
-from ddp_codemod.rules.load import RuleError, Rules, load
+from ddp_codemod.rules.files import RuleError
+from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.versions import given
 
 AnyPath = Union[str, os.PathLike[str]]

@@ -9,7 +9,8 @@ import pytest
 
 from ddp_codemod.kept import KEPT, cache_folder
 from ddp_codemod.rules import load as loading
-from ddp_codemod.rules.load import RuleError, Rules
+from ddp_codemod.rules.files import RuleError
+from ddp_codemod.rules.load import Rules
 
 SURFACE = """framework = 'MyCorp'
 [[surface]]

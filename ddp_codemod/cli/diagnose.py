@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
-    from ddp_codemod.rules.load import Diagnostics, Rules
+    from ddp_codemod.rules.diagnostics import Diagnostics
+    from ddp_codemod.rules.load import Rules
     from ddp_codemod.rules.signature import Cure
 
 STDIN = "-"
@@ -82,7 +83,8 @@ def _opened(log: str | None) -> Any:
 
 def known_errors(settings: Settings) -> Diagnostics:
     """The shipped signatures and those of the user's folders. Raises Failure for a file that cannot be used."""
-    from ddp_codemod.rules.load import RuleError, load_diagnostics
+    from ddp_codemod.rules.diagnostics import load_diagnostics
+    from ddp_codemod.rules.files import RuleError
 
     try:
         return load_diagnostics(settings.folders)

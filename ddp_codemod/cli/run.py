@@ -107,7 +107,8 @@ def root_of(paths: Sequence[Path]) -> Path:
 
 def load_rules(folders: Iterable[Path]) -> Rules:
     """The shipped rules and those of the folders. Raises Failure for a file that cannot be used."""
-    from ddp_codemod.rules.load import RuleError, load
+    from ddp_codemod.rules.files import RuleError
+    from ddp_codemod.rules.load import load
 
     try:
         return load(tuple(folders))

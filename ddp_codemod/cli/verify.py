@@ -22,7 +22,8 @@ from ddp_codemod.model import Reason
 
 if TYPE_CHECKING:
     from ddp_codemod.health import Trial, Tried, Verified
-    from ddp_codemod.rules.load import Diagnostics, Rules
+    from ddp_codemod.rules.diagnostics import Diagnostics
+    from ddp_codemod.rules.load import Rules
 
 BOTH = "both"
 

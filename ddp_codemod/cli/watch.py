@@ -37,7 +37,7 @@ def _explain(console: Console, output: bytes) -> None:
     from ddp_codemod.cli.run import load_rules
     from ddp_codemod.machine.diagnose import diagnose
     from ddp_codemod.report import diagnosis
-    from ddp_codemod.rules.load import load_diagnostics
+    from ddp_codemod.rules.diagnostics import load_diagnostics
 
     reading = diagnose(io.BytesIO(output), load_diagnostics())
     for one in reading.diagnoses[:1]:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
@@ -55,7 +55,7 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-class Key(NamedTuple):
+class Key(Struct, frozen=True):
     """What one key holds: how it is written, whether a value is that, and what it becomes (a field of Config, a value)."""
 
     written: str

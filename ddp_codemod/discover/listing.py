@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from copy import copy
 from pathlib import Path
 
 from ddp_codemod.discover.files import walk
@@ -54,6 +53,8 @@ class Listing:
             for path in paths:
                 found.setdefault(home(os.path.dirname(path)), []).append(path)  # noqa: PTH120
             return found
+
+        from copy import copy  # a folder of repositories is rare
 
         kinds = {kind: homes_of(getattr(self, kind)) for kind in ("programs", "configs", "launchers")}
         parts = []

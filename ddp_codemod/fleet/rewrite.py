@@ -20,7 +20,8 @@ from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.json import dumps
 from ddp_codemod.report.markdown import pull_request
 from ddp_codemod.report.view import View, leading
-from ddp_codemod.rules.load import RuleError, Rules, load
+from ddp_codemod.rules.files import RuleError
+from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.versions import Stated, given
 from ddp_codemod.write.repository import blobs
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
 from ddp_codemod.machine.scan import Scanner
-from ddp_codemod.rules.load import Diagnostics
+from ddp_codemod.rules.diagnostics import Diagnostics
 from ddp_codemod.rules.signature import Cure, Signature
 
 _ORDER = {"root": 0, "umbrella": 1, "consequence": 3}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 _JOINERS = "\u200c\u200d"  # Persian, Indic scripts and emoji are written with them
 
 
@@ -17,6 +15,8 @@ def inert(text: str) -> str:
 def _shown(character: str) -> str:
     if character.isprintable() or character in "\n\t" or character in _JOINERS:
         return character
+    import unicodedata  # rarely
+
     if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return character
     code = ord(character)

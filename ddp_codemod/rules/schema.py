@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from ddp_codemod.rules.advisory import AdviceFile
+from ddp_codemod.rules.files import data_folder
 from ddp_codemod.rules.idioms import AliasFile, Idioms
-from ddp_codemod.rules.load import data_folder
 from ddp_codemod.rules.model import BackendFile, Fix, Platform, SurfaceFile
 from ddp_codemod.rules.packages import PackageFile
 from ddp_codemod.rules.processes import Processes

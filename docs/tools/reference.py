@@ -8,7 +8,9 @@ from pathlib import Path
 
 from ddp_codemod.messages import in_language
 from ddp_codemod.rules.advisory import AdviceExample
-from ddp_codemod.rules.load import data_folder, load, load_diagnostics
+from ddp_codemod.rules.diagnostics import load_diagnostics
+from ddp_codemod.rules.files import data_folder
+from ddp_codemod.rules.load import load
 from ddp_codemod.rules.model import Example, Fix, Parameter, Platform
 from ddp_codemod.rules.signature import Signature
 from ddp_codemod.toml import tomllib

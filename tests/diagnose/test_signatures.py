@@ -8,7 +8,8 @@ import re
 import pytest
 
 from ddp_codemod.machine.diagnose import diagnose
-from ddp_codemod.rules.load import load, load_diagnostics
+from ddp_codemod.rules.diagnostics import load_diagnostics
+from ddp_codemod.rules.load import load
 from ddp_codemod.rules.pattern import WIDEST, anchors
 from ddp_codemod.rules.signature import Signature
 

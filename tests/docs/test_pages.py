@@ -17,7 +17,8 @@ import pytest
 import reference
 
 from ddp_codemod.discover.config import KEYS
-from ddp_codemod.rules.load import load, load_diagnostics
+from ddp_codemod.rules.diagnostics import load_diagnostics
+from ddp_codemod.rules.load import load
 
 COMMANDS = generated.known()
 DOCS, TOP = build.DOCS, build.DOCS.parent

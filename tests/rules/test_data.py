@@ -10,7 +10,8 @@ import pytest
 from ddp_codemod.machine.detect import CHECKS
 from ddp_codemod.rules.advisory import Advice, AdviceExample
 from ddp_codemod.rules.examples import Case, cases
-from ddp_codemod.rules.load import data_folder, load
+from ddp_codemod.rules.files import data_folder
+from ddp_codemod.rules.load import load
 from ddp_codemod.rules.model import Backend, Fact, Fix, Parameter, Platform, Surface
 
 RULES = load()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.rules.load import RuleError, data_folder, load
+from ddp_codemod.rules.files import RuleError, data_folder
+from ddp_codemod.rules.load import load
 
 PLATFORM = """id = "tpu"
 title = "TPU"

@@ -12,7 +12,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from ddp_codemod.rules.load import data_folder
+from ddp_codemod.rules.files import data_folder
 from ddp_codemod.rules.schema import FILES, kinds, path, schema, schema_of, text
 from ddp_codemod.toml import tomllib
 
@@ -63,8 +63,8 @@ def test_an_editor_is_told_of_a_misspelt_key() -> None:
 
 def test_the_module_writes_the_file(tmp_path: Path) -> None:
     code = (
-        "import runpy, pathlib, ddp_codemod.rules.load as load; "
-        f"load.data_folder = lambda: pathlib.Path({str(tmp_path)!r}); "
+        "import runpy, pathlib, ddp_codemod.rules.files as files; "
+        f"files.data_folder = lambda: pathlib.Path({str(tmp_path)!r}); "
         "runpy.run_module('ddp_codemod.rules.schema', run_name='__main__')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONUTF8": "0"})

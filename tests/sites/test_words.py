@@ -7,7 +7,7 @@ import keyword
 import tokenize
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ddp_codemod.sites.words import Words, holds, whole
@@ -49,6 +49,7 @@ def test_every_name_that_the_tokenizer_sees_is_held(parts: list[str], words: set
 
 
 @given(st.text("a-_. ", max_size=12), st.text("a-", min_size=1, max_size=4))
+@example("aa-a-a", "a-a")
 def test_a_word_is_found_wherever_it_stands_whole_also_across_itself(text: str, word: str) -> None:
     letters = {"a", "_"}
 

@@ -14,7 +14,7 @@ import pytest
 from ddp_codemod.health import Trial
 from ddp_codemod.machine.processes import TOKEN, Crew
 from ddp_codemod.machine.verify import attempt
-from ddp_codemod.rules.load import load_diagnostics
+from ddp_codemod.rules.diagnostics import load_diagnostics
 
 KNOWN = load_diagnostics()
 STEPS = ["import", "form", "all_reduce", "broadcast", "barrier", "ddp_step", "destroy"]
