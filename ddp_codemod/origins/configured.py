@@ -10,6 +10,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 
 if TYPE_CHECKING:
@@ -66,13 +67,8 @@ def _given(tracer: Tracer, key: str) -> re.Pattern[bytes] | None:
     """What stands in a file that gives a key a value of interest; None for a key that may be a place in a list."""
     known = tracer.memory.setdefault("given", {})
     if key not in known:
-        name = re.escape(key.encode())
-        skipped = rb"(?:(?:#[^\n]*\n|[&!]\S+\s|[|>][-+\d]*\s)\s*)*"  # comments, anchors and tags, the start of a block
-        values = b"|".join(re.escape(value.encode()) for value in ("://", *sorted(tracer.rules.backends)))
-        # not the end of another key; asked for behind the name, because what begins with a plain text is found fast
-        whole = rb"%b(?<![\w-]%b)" % (name, name)
-        written = rb"%b[\"']?\s*[:=]\s*%b[^\n]*?(?i:%b)" % (whole, skipped, values)
-        known[key] = None if key.isdigit() else re.compile(written)
+        values = (b"(?i:%b)" % re.escape(value.encode()) for value in ("://", *sorted(tracer.rules.backends)))
+        known[key] = None if key.isdigit() else giving(key, values)
     return known[key]  # type: ignore[no-any-return]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib import import_module
 
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.document import Content, Document, Entry, Link
 from ddp_codemod.parse.grammar import MAX_BYTES
 
-__all__ = ["SUFFIXES", "Content", "Document", "Entry", "Link", "parse_config"]
+__all__ = ["SUFFIXES", "Content", "Document", "Entry", "Link", "giving", "parse_config"]
 
 # modules beside this one, each imported with the first file of its kind
 _READERS = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".ini": "ini", ".cfg": "ini"}
@@ -29,6 +30,19 @@ def parse_config(source: Source) -> Document | Skipped:
         return Document(source, reader.read(source.text), reader.written)
     except RecursionError as why:
         return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
+
+
+def giving(key: str, values: Iterable[bytes]) -> re.Pattern[bytes]:
+    """What stands in a file of any of these kinds that gives a key a text with one of the values (patterns) in it.
+
+    It tells which of many files are worth reading, so it takes too many rather than too few.
+    """
+    name = re.escape(key.encode())
+    # not the end of another key; asked for behind the name, because what begins with a plain text is found fast
+    whole = rb"%b(?<![\w-]%b)" % (name, name)
+    skipped = rb"(?:(?:#[^\n]*\n|[&!]\S+\s|[|>][-+\d]*\s)\s*)*"  # comments, anchors and tags, the start of a block
+    text = rb"[\"']{0,3}[^\n\"']*?"  # no further than the text goes: a file of data may be one line
+    return re.compile(rb"%b[\"']?\s*[:=]\s*%b%b(?:%b)" % (whole, skipped, text, b"|".join(values)))
 
 
 def nests_too_deep(text: str) -> bool:

@@ -75,6 +75,8 @@ class Whole(Struct, dict=True):
         if advice.level == "review":
             names = [name for name in names if name in within()]
         for name in names:
+            if not advice.if_open and not self.versions(advice, name):
+                continue  # nothing has to be read for what no version is stated for
             for module in project.programs(name):
                 found = [hit for hit in hits(self.context, pattern, module) if not self._guarded(advice, hit)]
                 # which files belong together is asked late: it takes the imports of the whole project

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.find import Finder
@@ -40,9 +41,9 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
 def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]:
     """The names of surfaces in all configuration files."""
     last = {name.rpartition(".")[2].encode() for surface in finder.surfaces for name in surface.names}
-    named = re.compile(rb"\.(?:%b)(?![\w\x80-\xff])" % b"|".join(map(re.escape, sorted(last))))
+    named = rb"\.(?:%b)(?![\w\x80-\xff])" % b"|".join(map(re.escape, sorted(last)))
     for target in TARGETS:
-        for document in project.documents(target, named):
+        for document in project.documents(target, giving(target, [named])):
             for entry in document.ending(target):
                 if surface := finder.surface(entry.value):
                     yield ConfiguredUse(document, entry, surface)

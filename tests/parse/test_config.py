@@ -9,7 +9,7 @@ import pytest
 
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Skipped, Source
-from ddp_codemod.parse.config import SUFFIXES, Document, parse_config
+from ddp_codemod.parse.config import SUFFIXES, Document, giving, parse_config
 
 Parse = Callable[[str, str], Document]
 SAMPLES = {
@@ -122,3 +122,38 @@ def test_the_neighbours_of_a_key(document: Parse) -> None:
     assert parsed.mapping(("nothing",)) == ()
     assert [entry.value for entry in parsed.at(("s", "_target_"))] == ["pkg.DDPStrategy"]
     assert parsed.at(("s",)) == parsed.at(()) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "dist:\n  backend: nccl\n"),
+        ("a.yaml", "dist: {port: 1, backend: 'nccl'}\n"),
+        ("a.yaml", "dist:\n- backend: &b !!str\n    nccl\n"),
+        ("a.yaml", "dist:\n  backend:  # of all\n    cuda:nccl,cpu:gloo\n"),
+        ("a.yaml", "dist:\n  backend: >-\n    nccl\n"),
+        ("a.toml", 'dist.backend = "nccl"\n'),
+        ("a.toml", "[dist]\nbackend = '''nccl'''\n"),
+        ("a.json", '{"dist": {"backend" :\n "NCCL"}}'),
+        ("a.ini", "[dist]\nbackend=nccl\n"),
+    ],
+)
+def test_a_file_that_gives_a_key_a_value_is_worth_reading(name: str, text: str, document: Parse) -> None:
+    wanted = giving("backend", [b"(?i:nccl)"])
+    assert any("nccl" in entry.value.lower() for entry in document(name, text).ending("backend"))
+    assert wanted.search(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--distributed-backend: nccl\n",
+        "ddp_backend: nccl\n",
+        "backend: gloo\nother: nccl\n",
+        '{"backend": 2218, "nccl": 2219}',
+        '{"backend": "gloo", "name": "nccl"}',
+        "# the backend is nccl\n",
+    ],
+)
+def test_a_file_that_gives_it_to_another_key_is_not(text: str) -> None:
+    assert not giving("backend", [b"nccl"]).search(text.encode())
