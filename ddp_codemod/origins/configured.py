@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
@@ -15,6 +16,9 @@ from ddp_codemod.parse.document import Document, Entry
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
+
+SELF = ("self", "cls")
+DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")
 
 
 def chain(node: ast.expr) -> tuple[str, ...]:
@@ -42,25 +46,54 @@ def chain(node: ast.expr) -> tuple[str, ...]:
 
 def trace_key(tracer: Tracer, node: ast.expr, way: Way) -> list[Leaf]:
     """The entries of the project's configuration files that an expression can read."""
-    return trace_path(tracer, chain(node), way)
+    return trace_path(tracer, chain(node), way, _of_self(node))
 
 
-def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way) -> list[Leaf]:
+def _of_self(node: ast.expr) -> bool:
+    """Whether what an expression goes through first is an attribute of the object itself: a variable, no key of a file."""
+    at = node
+    while isinstance(at, (ast.Attribute, ast.Subscript)):
+        if isinstance(at, ast.Attribute) and isinstance(at.value, ast.Name):
+            return at.value.id in SELF
+        at = at.value
+    return False
+
+
+def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = False) -> list[Leaf]:
     """The entries of the project's configuration files that going through these keys can reach.
 
-    The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round;
-    and what stands there has to be the name of a backend or a URL.
+    The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round
+    (the first key of ``self.cfg.dist.backend`` is no key: ``of_self``); and what stands there has to be the name of a
+    backend or a URL.
     """
     found: list[Leaf] = []
-    for document in tracer.resolver.project.documents(keys[-1], _given(tracer, keys[-1])) if keys else ():
-        for entry in document.ending(keys[-1]):
-            whole = keys[-len(entry.path) :] == entry.path
-            part = len(keys) > 1 and entry.path[-len(keys) :] == keys
-            if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
-                step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
-                found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
+    below = keys[1:] if of_self and len(keys) > 2 else keys
+    for document, entry in _entries(tracer, keys[-1]) if keys else ():
+        path = entry.path if entry.path[-1] == keys[-1] else tuple(key.replace("-", "_") for key in entry.path)
+        whole = keys[-len(path) :] == path
+        part = len(below) > 1 and path[-len(below) :] == below
+        if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
+            step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
     found += settings.trace_settings(tracer, keys, way)
     return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
+
+
+def _entries(tracer: Tracer, key: str) -> Iterator[tuple[Document, Entry]]:
+    """The entries of configuration files under a key, also with dashes in place of its underscores where the project takes them so."""
+    project = tracer.resolver.project
+    for spelled in dict.fromkeys((key, key.replace("_", "-"))):
+        for document in project.documents(spelled, _given(tracer, spelled)):
+            if spelled == key or _dashes_are_underscores(tracer):
+                yield from ((document, entry) for entry in document.ending(spelled))
+
+
+def _dashes_are_underscores(tracer: Tracer) -> bool:
+    """Whether any code of the project turns the dashes of a text, such as a key, into underscores."""
+    if "dashes" not in tracer.memory:
+        project = tracer.resolver.project
+        tracer.memory["dashes"] = any(DASHES.search(project.data(name)) for name in project.mentioning("replace"))
+    return bool(tracer.memory["dashes"])
 
 
 def _given(tracer: Tracer, key: str) -> re.Pattern[bytes] | None:

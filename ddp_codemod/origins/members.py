@@ -36,10 +36,11 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     if node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
         return member
     found += _of_objects(tracer, tracer.resolver.resolve(module, node.value), node, way)
-    found += records.held(tracer, module, node, way) if not found else []
+    held, whole = records.held(tracer, module, node, way) if not found else ([], True)
+    found += held
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, "handed-on", way=way)]
-    if not found:
+    if not found or not whole:
         found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
     if not found and objects.stored(tracer, node.attr):
         found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node, way)
@@ -222,6 +223,10 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
             passed = parameters.passed_through(tracer, leaf, name)
             understood = understood or passed is not None
             found += passed or []
+        if leaf.kind == "unknown" and isinstance(leaf.node, ast.expr) and (through := configured.chain(leaf.node)):
+            read = configured.trace_path(tracer, (*through, name), leaf.way)  # ``opt = cfg["dist"]``, then ``opt["backend"]``
+            understood = understood or bool(read)
+            found += read
         if leaf.kind != "object":
             continue
         understood = True

@@ -173,11 +173,13 @@ def _texts(call: ast.Call) -> list[str]:
 
 def destination(call: ast.Call, flag: Flag) -> str | None:
     """The attribute or parameter name under which an option's value arrives."""
+    texts = _texts(call)
+    if flag.dashed and not any(text.startswith("-") for text in texts):
+        return None
     if flag.dest:
         dest = calls.argument_of(call, flag.dest, None)
         if isinstance(dest, ast.Constant) and isinstance(dest.value, str):
             return dest.value
-    texts = _texts(call)
     plain = [text for text in texts if not text.startswith("-") and text.isidentifier()]
     if plain and flag.dest is None:
         return plain[0]  # click: the name without dashes is the parameter's

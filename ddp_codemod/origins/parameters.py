@@ -12,7 +12,7 @@ from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, give
 from ddp_codemod.origins.leaf import Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
-from ddp_codemod.sites.scopes import Binding
+from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -43,6 +43,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             return tracer.trace(module, default, step)
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     found: list[Leaf] = []
+    spread_open: tuple[Module, ast.expr, Way] | None = None
     if default is not None:
         step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
         found += tracer.trace(module, default, _in(step, None))
@@ -55,10 +56,15 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             found += tracer.trace(given.module, argument, _in(step, None))
             continue
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
+            if not _is_handed_on(given.module, spread):
+                spread_open = (given.module, spread, _in(step, None))
             found += members.look_up(tracer, given.module, spread, ast.Constant(node.arg), _in(step, None)) or []
         position = position_of(function, node.arg, bound_method(module, function)) - given.skip
         if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
             found += spreads.at_position(tracer, given.module, given.positional, position, _in(step, None)) or []
+    if not found and spread_open is not None:  # who is to give it is known, and not what
+        where, what, step = spread_open
+        return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
     return found or [
         Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]
@@ -83,6 +89,12 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
                 step = leaf.way.hop(given.module.place(given.call), reason, "argument")
                 found += tracer.trace(given.module, keyword.value, _in(step, None))
     return found if calls else None
+
+
+def _is_handed_on(module: Module, node: ast.expr) -> bool:
+    """Whether what a call unpacks is what the function around it is given, so that its own callers decide."""
+    home = owner(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
+    return home is not None and any(made.kind == "parameter" for made in bindings(module, home)[node.id])  # type: ignore[attr-defined]
 
 
 def _to_base(call: ast.Call) -> bool:

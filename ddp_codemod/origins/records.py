@@ -23,17 +23,23 @@ COPIERS = frozenset({"copy.copy", "copy.deepcopy"})
 DEPTH = 4  # copies of copies
 
 
-def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
-    """The leaves of ``x.a.b`` where the project made ``x`` by a call of somebody else's class."""
+def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple[list[Leaf], bool]:
+    """The leaves of ``x.a.b`` where the project made ``x`` by a call of somebody else's class.
+
+    Also whether that is all: an ``x`` that some callers make this way, and others have parsed from a command line, holds more.
+    """
     path: list[str] = []
     at: ast.expr = node
     while isinstance(at, ast.Attribute):
         path.insert(0, at.attr)
         at = at.value
     found: list[Leaf] = []
+    whole = True
     for leaf in _made(tracer, module, at, way) if isinstance(at, (ast.Name, ast.Call)) else ():
-        home, call = leaf.code
-        assert isinstance(call, ast.Call)
+        home, call, before = leaf.module, leaf.node, len(found)
+        if not isinstance(home, Module) or not isinstance(call, ast.Call):
+            whole = False
+            continue
         for name in _names(home, call):
             for binding in members.stored_at(home, ".".join([name, *path])):
                 if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
@@ -45,14 +51,16 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[
                 found += members.descend(tracer, home, keyword.value, path[1:], step)
         if len(call.args) == 1 and _is_mapping(tracer, home, call):
             found += members.descend(tracer, home, call.args[0], path, step)
-    return found
+        whole = whole and len(found) > before
+    return found, whole
 
 
 def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozenset[ast.expr] = frozenset()) -> Iterator[Leaf]:
-    """The calls that made an object, or what it was copied from, copies of copies included."""
+    """What an object can be: the calls that made it, or what it was copied from, copies of copies included, and what is no call."""
     for leaf in tracer.trace(module, node, replace(way, kind="object")):
         call = leaf.node
         if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
+            yield leaf
             continue
         copied = None
         if isinstance(call.func, ast.Attribute) and call.func.attr in COPIES and not call.args:

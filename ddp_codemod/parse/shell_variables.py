@@ -69,16 +69,22 @@ class Variables:
         return found[::-1]
 
     def values(self, word: Word, at: int, depth: int = 0) -> list[Literal]:
-        """The literals that a word can be: its own text, or what the variable that it consists of is assigned."""
+        """The literals that a word can be: its own text, or what the variable that it consists of is assigned.
+
+        None of a variable that a ``+=`` makes longer: what it starts with is not what arrives.
+        """
         if found := literal(word):
             return [found]
         if len(word) != 1 or not word[0].name or depth > _DEPTH:
             return []
         values = self.values(word[0].default, at, depth + 1) if word[0].default else []
-        for assignment in self.reaching(word[0].name, at):
+        seen = self.reaching(word[0].name, at)
+        if any(assignment.append and assignment.words is None for assignment in seen):
+            return []
+        for assignment in seen:
             if assignment.loop and assignment.words:
                 values += [value for item in assignment.words for value in self.values(item, assignment.at, depth + 1)]
-            elif assignment.words is None and not assignment.append:
+            elif assignment.words is None:
                 values += self.values(assignment.word, assignment.at, depth + 1)
         return list(dict.fromkeys(values))
 
