@@ -17,8 +17,8 @@ from ddp_codemod.fleet.keys import PATTERNS, contents, result_name, short_name
 from ddp_codemod.fleet.model import Entry, Limits, Outcome, Reply, Trouble, Work
 from ddp_codemod.fleet.rewrite import Known, Unparseable, failed, rewrite
 from ddp_codemod.fleet.store import Store
+from ddp_codemod.write import results
 from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, Start, is_repository, without_secret
-from ddp_codemod.write.results import publish
 
 REPLY, OUT, COMMIT = "reply.json", "out", "commit"
 _LONGEST_ANSWER = 120.0  # seconds that a server may take, of the time that the repository has
@@ -53,7 +53,7 @@ def run(entry: Entry, known: frozenset[str], work: Work, given: Given, folder: P
     """Do it, and leave the reply and the files in ``folder``."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an OSError here; git dies of it and says so
     reply, files = _reply(entry, known, work, given, folder)
-    publish(folder, OUT, {**files, REPLY: msgspec.json.encode(reply)}, to_disk=False)
+    results.leave(folder / OUT, {**files, REPLY: msgspec.json.encode(reply)})
 
 
 def _reply(entry: Entry, known: frozenset[str], work: Work, given: Given, folder: Path) -> tuple[Reply, dict[str, bytes]]:
@@ -64,7 +64,7 @@ def _reply(entry: Entry, known: frozenset[str], work: Work, given: Given, folder
 
     try:
         remote, commit = resolve(entry, Cloner(folder, min(work.limits.seconds, _LONGEST_ANSWER), given.start))
-        publish(folder, COMMIT, {COMMIT: commit.encode()}, to_disk=False)
+        results.leave(folder, {COMMIT: commit.encode("ascii")})
         name = result_name(entry, work, commit)
         store = Store.shared(work)
         if name in known or (store and store.finished(name, work.limits, work.again)):

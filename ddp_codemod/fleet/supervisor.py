@@ -60,13 +60,13 @@ class Supervisor:
     def do(self, request: Request) -> Reply | None:
         """See one repository through; None where nobody waits for it any more."""
         folder = self.top / "work"
-        remove(folder)
         folder.mkdir()
-        try:
-            end = self._watch(self._fork(request, folder), folder)
-            return None if end is None else self._reply(request, end, folder)
-        finally:
-            remove(folder)
+        end = self._watch(self._fork(request, folder), folder)
+        return None if end is None else self._reply(request, end, folder)
+
+    def clean(self) -> None:
+        """Remove what the last one left; done when its reply is on its way, since it takes as long as a small repository's work."""
+        remove(self.top / "work")
 
     def _fork(self, request: Request, folder: Path) -> int:
         pid = os.fork()
@@ -144,7 +144,7 @@ class Supervisor:
 
     def _commit(self, folder: Path) -> str | None:
         try:
-            return (folder / child.COMMIT / child.COMMIT).read_text("ascii")
+            return (folder / child.COMMIT).read_text("ascii")
         except OSError:
             return None
 
@@ -192,6 +192,7 @@ def main() -> int:
             data = msgspec.json.encode(reply) + b"\n"
             while data:
                 data = data[os.write(1, data) :]
+            supervisor.clean()
     except BrokenPipeError:
         pass
     finally:

@@ -87,6 +87,8 @@ class Start(Struct, frozen=True):
             return cls(Settings({}), empty)
         if answer.code:
             raise CloneFailed(answer.error)
+        for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):  # made by git when it has something to put there
+            (empty / ".git" / name).rmdir()
         return cls(settings, empty / ".git")
 
 

@@ -14,16 +14,16 @@ from ddp_codemod.write.atomic import sync_folder
 STAGING = ".staging"
 
 
-def publish(top: Path, name: str, files: Mapping[str, bytes], to_disk: bool = True) -> None:
+def publish(top: Path, name: str, files: Mapping[str, bytes]) -> None:
     """Make the folder ``name`` (with slashes) below ``top`` with these files, in one step; an earlier one of the name goes.
 
-    ``to_disk``: it is to outlive a power cut, and not only its process. Raises OSError.
+    It outlives a power cut. Raises OSError.
     """
     (top / STAGING).mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=top / STAGING))
     try:
         for file, data in files.items():
-            _write(made / file, data, to_disk)
+            _write(made / file, data)
         made.chmod(0o755)
         target = top / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -35,8 +35,7 @@ def publish(top: Path, name: str, files: Mapping[str, bytes], to_disk: bool = Tr
             with contextlib.suppress(OSError):
                 made.rename(target)
                 break
-        if to_disk:
-            sync_folder(target.parent)
+        sync_folder(target.parent)
     finally:
         remove(made)
 
@@ -47,17 +46,16 @@ def write(path: Path, data: bytes) -> None:
     (path.parent / STAGING).mkdir(exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent / STAGING)
     os.close(handle)
-    _write(Path(name), data, to_disk=True)
+    _write(Path(name), data)
     Path(name).chmod(0o644)
     Path(name).replace(path)
 
 
-def _write(path: Path, data: bytes, to_disk: bool) -> None:
+def _write(path: Path, data: bytes) -> None:
     with path.open("wb") as file:
         file.write(data)
         file.flush()
-        if to_disk:
-            os.fsync(file.fileno())
+        os.fsync(file.fileno())
 
 
 def append(path: Path, line: bytes) -> None:
@@ -67,6 +65,13 @@ def append(path: Path, line: bytes) -> None:
         os.write(handle, line)
     finally:
         os.close(handle)
+
+
+def leave(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files in a folder, for another process to read when this one has ended well. Raises OSError."""
+    folder.mkdir(exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
 
 
 def remove(folder: Path) -> None:
