@@ -108,8 +108,35 @@ def test_a_heading_sorts(page: Any) -> None:
     page.find_element(By.XPATH, "//thead//button[text()='Changes']").click()
     assert rows(page)[0] == "https://e.org/a?b=1"
     assert page.find_element(By.CSS_SELECTOR, "th[aria-sort=descending]").text == "Changes"
+    page.find_element(By.XPATH, "//thead//button[text()='Changes']").click()
+    assert rows(page)[0] != "https://e.org/a?b=1"
+    assert page.find_element(By.CSS_SELECTOR, "th[aria-sort=ascending]").text == "Changes"
+    page.find_element(By.XPATH, "//thead//button[text()='Repository']").click()
+    assert rows(page)[:2] == [EVIL, "https://e.org/000"]
+    page.find_element(By.XPATH, "//thead//button[text()='To look at']").click()
+    assert rows(page)[:3] == [EVIL, "https://e.org/z", "https://e.org/a?b=1"]
 
 
 def test_a_repository_opens_its_own_page(page: Any) -> None:
-    page.find_element(By.LINK_TEXT, "page").click()
-    assert page.title == "its page"
+    place = page.current_url
+    for name in ("page", "https://e.org/a?b=1"):
+        page.get(place)
+        page.find_element(By.LINK_TEXT, name).click()
+        assert page.title == "its page"
+
+
+def test_what_failed_says_why_in_the_room_of_the_numbers_and_leads_nowhere(page: Any) -> None:
+    row = page.find_element(By.CSS_SELECTOR, ".scroll tbody tr")
+    assert [cell.text for cell in row.find_elements(By.TAG_NAME, "td")] == [f"{EVIL}\nrocm", f"timed out\n{EVIL}", "0.0", ""]
+    assert row.find_elements(By.TAG_NAME, "a") == []
+
+
+def test_a_narrow_screen_shows_all_without_scrolling_sideways(page: Any, browser: Any) -> None:
+    """But for the table, which scrolls by itself."""
+    browser.set_window_size(500, 900)
+    browser.refresh()
+    try:
+        assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert page.get_log("browser") == []
+    finally:
+        browser.set_window_size(1400, 900)
