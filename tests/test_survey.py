@@ -104,6 +104,7 @@ def test_the_engine_is_imported_where_there_is_work(tmp_path: Path, text: str, e
     assert "ddp_codemod.survey" in loaded
     assert ("ddp_codemod.pipeline" in loaded) is engine
     assert engine or not loaded & unneeded
+    assert not loaded & {"tokenize", "dis", "json", "tomllib", "dataclasses", "difflib", "libcst", "git", "_decimal"}
 
 
 def test_only_what_has_to_be_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,8 @@ def read(path: Path, root: Path) -> Source | Skipped:
     data = content(path, root)
     if isinstance(data, Reason):
         return Skipped(name, data)
-    import tokenize  # with the first file that is parsed
-
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        codecs.lookup(encoding)
+        encoding = _encoding(data)
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeDecodeError) as why:
         return Skipped(name, Reason.of("skipped-encoding", why=why))
@@ -97,6 +94,18 @@ def read(path: Path, root: Path) -> Source | Skipped:
     if text.encode(encoding) != data:
         return Skipped(name, Reason.of("skipped-encoding", why=encoding))
     return Source(path, name, data, text, encoding)
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding of a Python file. Raises SyntaxError or LookupError for one that is none."""
+    head = b"".join(data.split(b"\n", 2)[:2])
+    if b"coding" not in head and head.isascii():
+        return "utf-8"
+    import tokenize  # with the first file that may say something else
+
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    codecs.lookup(encoding)
+    return encoding
 
 
 def read_text(path: Path, root: Path) -> Source | Skipped:

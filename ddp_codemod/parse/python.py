@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.model import Place, Reason, Skipped, Source
 
-PYTHON_2 = re.compile(r"^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)", re.M)
+PYTHON_2 = r"(?m)^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)"
 
 
 class Module(Struct, eq=False):
@@ -70,7 +70,7 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
             return Skipped(source.name, Reason.of("skipped-parser", why="RecursionError"))
         return _index(source, tree)
     except SyntaxError as why:
-        if PYTHON_2.search(source.text):
+        if re.search(PYTHON_2, source.text):
             reason = Reason.of("skipped-python-2", line=why.lineno or 1)
         else:
             version = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -15,28 +15,25 @@ from ddp_codemod.model import Source
 
 LOCKS = ("poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock")
 _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile")
-_CONDA = re.compile(r"(environment|conda|env)[\w.-]*\.ya?ml")
-_LISTED = re.compile(r"[\w.-]*requirements?[\w.-]*\.(txt|in)")
+# Texts, since a run needs one or two of them, and compiling all takes 2 ms.
+_CONDA = r"(environment|conda|env)[\w.-]*\.ya?ml"
+_LISTED = r"[\w.-]*requirements?[\w.-]*\.(txt|in)"
 
 _NAME = r"(?P<name>[A-Za-z][\w.-]*)(?:\[[^\]\r\n]*\])?"
 _SPECIFIER = r"(?P<specifier>\(?[ \t]*(?:[<>=!~]=?=?[ \t]*[\w.*+!-]+[ \t]*,?[ \t]*)*\)?)"
 _MARKER = r"(?:[ \t]*;[ \t]*(?P<marker>[^#\r\n]*?))?"
 # "torch>=2.0" on a line of its own, in a conda list, and between quotes
-_LINE = re.compile(rf"(?m)^[ \t]*{_NAME}[ \t]*{_SPECIFIER}{_MARKER}[ \t]*(?:\\|--|#|$|(?=\r))")
-_ITEM = re.compile(
-    rf"(?m)^[ \t]*-[ \t]+[\"']?(?:[\w-]+::)?{_NAME}[ \t]*(?P<specifier>[<>=!~][^\s#\"';]*)?[ \t]*[\"']?[ \t]*(?:;(?P<marker>[^#\r\n]*?))?[ \t]*(?:#|$|(?=\r))"
-)
-_QUOTED = re.compile(
-    rf"(?P<quote>[\"']){_NAME}[ \t]*{_SPECIFIER}(?:[ \t]*;[ \t]*(?P<marker>[^\r\n]*?))?(?P=quote)[ \t]*(?![\w \t]*=)"
-)
+_LINE = rf"(?m)^[ \t]*{_NAME}[ \t]*{_SPECIFIER}{_MARKER}[ \t]*(?:\\|--|#|$|(?=\r))"
+_ITEM = rf"(?m)^[ \t]*-[ \t]+[\"']?(?:[\w-]+::)?{_NAME}[ \t]*(?P<specifier>[<>=!~][^\s#\"';]*)?[ \t]*[\"']?[ \t]*(?:;(?P<marker>[^#\r\n]*?))?[ \t]*(?:#|$|(?=\r))"
+_QUOTED = rf"(?P<quote>[\"']){_NAME}[ \t]*{_SPECIFIER}(?:[ \t]*;[ \t]*(?P<marker>[^\r\n]*?))?(?P=quote)[ \t]*(?![\w \t]*=)"
 # torch = "^2.0" and torch = {version = "^2.0", ...}: Poetry and Pipenv
-_KEYED = re.compile(
+_KEYED = (
     r"(?m)^[ \t]*[\"']?(?P<name>[A-Za-z][\w.-]*)[\"']?[ \t]*=[ \t]*(?:\{[^}\r\n]*?\bversion[ \t]*=[ \t]*)?(?P<quote>[\"'])"
     r"(?P<specifier>(?:[\^~<>=!]=?[ \t]*)?\d[^\"'\r\n]*|\*)(?P=quote)"
 )
-_LOCKED = re.compile(r"name = \"(?P<name>[\w.-]+)\"\r?\nversion = \"(?P<specifier>[\w.+!-]+)\"")
-_PIPFILE_LOCK = re.compile(r"\"(?P<name>[\w.-]+)\": \{[^{}]*?\"version\": \"(?P<specifier>==[^\"]+)\"")
-_POETRY = re.compile(r"(?m)^[ \t]*\[(tool\.poetry[\w.-]*dependencies|packages|dev-packages)\]")
+_LOCKED = r"name = \"(?P<name>[\w.-]+)\"\r?\nversion = \"(?P<specifier>[\w.+!-]+)\""
+_PIPFILE_LOCK = r"\"(?P<name>[\w.-]+)\": \{[^{}]*?\"version\": \"(?P<specifier>==[^\"]+)\""
+_POETRY = r"(?m)^[ \t]*\[(tool\.poetry[\w.-]*dependencies|packages|dev-packages)\]"
 
 
 class Requirement(Struct, frozen=True):
@@ -53,7 +50,7 @@ class Requirement(Struct, frozen=True):
 def states_versions(name: str) -> bool:
     """Whether a file of this name can say which versions a project asks for."""
     path = PurePosixPath(name)
-    if path.name in (*LOCKS, *_PROJECT) or _CONDA.fullmatch(path.name) or _LISTED.fullmatch(path.name):
+    if path.name in (*LOCKS, *_PROJECT) or re.fullmatch(_CONDA, path.name) or re.fullmatch(_LISTED, path.name):
         return True
     return path.suffix in (".txt", ".in") and path.parent.name == "requirements"
 
@@ -67,7 +64,7 @@ def requirements(source: Source) -> Iterator[Requirement]:
         yield from _found(text, _QUOTED, "pip")
     elif name in ("pyproject.toml", "Pipfile"):
         tables = [table.start() for table in re.finditer(r"(?m)^[ \t]*\[", text)] + [len(text)]
-        keyed = [(at, min(end for end in tables if end > at)) for at in (table.end() for table in _POETRY.finditer(text))]
+        keyed = [(at, min(end for end in tables if end > at)) for at in (table.end() for table in re.finditer(_POETRY, text))]
         for made in sorted((*_found(text, _QUOTED, "pip"), *_found(text, _KEYED, "poetry")), key=lambda made: made.start):
             if (made.kind == "poetry") == any(start <= made.start < end for start, end in keyed):
                 yield made
@@ -89,8 +86,8 @@ def _as_pip(made: Requirement) -> Requirement:
     return Requirement(made.package, made.specifier, made.marker, made.start, made.end, "pip")
 
 
-def _found(text: str, pattern: re.Pattern[str], kind: str) -> Iterator[Requirement]:
-    for found in pattern.finditer(text):
+def _found(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
+    for found in re.finditer(pattern, text):
         line = text[text.rfind("\n", 0, found.start("name")) + 1 : found.start("name")]
         if _commented(line):
             continue

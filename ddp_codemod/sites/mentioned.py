@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import Union
+
+from msgspec import Struct, field
 
 from ddp_codemod.parse.python import Module, fields_backwards
 
@@ -12,8 +13,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Branching = Union[ast.If, ast.IfExp]
 
 
-@dataclass(slots=True, eq=False)
-class Part:
+class Part(Struct, eq=False):
     """A stretch of code that runs as a whole, but for its branches."""
 
     names: set[str] = field(default_factory=set)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddp_codemod.discover import files
-from ddp_codemod.discover.files import read, walk
+from ddp_codemod.discover.files import _encoding, read, walk
 from ddp_codemod.model import Skipped, Source
 
 
@@ -152,3 +154,21 @@ def test_whatever_is_read_comes_back_byte_for_byte(tmp_path_factory: pytest.Temp
     made = read_bytes(tmp_path_factory.getbasetemp(), head + tail)
     if isinstance(made, Source):
         assert made.text.encode(made.encoding) == head + tail
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"#", b" coding: ", b"utf-8", b"latin-1", b"gbk", b"\n", b"\r", b"x", b"\xff", b"\xc3\xa9", b"\xef\xbb\xbf"]
+        )
+    )
+)
+def test_the_encoding_of_a_file_is_the_one_that_python_detects(parts: list[bytes]) -> None:
+    data = b"".join(parts)
+    try:
+        wanted, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        with pytest.raises(SyntaxError):
+            _encoding(data)
+    else:
+        assert _encoding(data) == wanted
