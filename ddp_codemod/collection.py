@@ -19,6 +19,7 @@ WORTH = 8_000_000  # bytes of programs; starting processes costs as much as read
 
 def surveyed(options: Options, parts: Sequence[Listing]) -> Survey:
     """The surveys of all parts as one."""
+    options = replace(options, keep=None)  # of one part after the other
     made = _at_once(options, parts) if _pays(parts) else None
     return joined(list(_in_turn(options, parts)) if made is None else made)
 

@@ -40,6 +40,7 @@ class Options(Struct, frozen=True):
     fixes: tuple[str, ...] = ()
     root: Path | None = None
     progress: Progress | None = None
+    keep: Callable[[object], object] | None = None  # takes what was read of a project: a process that ends need not take it apart
     style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
     env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
     scope: Scope = field(default_factory=Scope)  # what the project leaves out
@@ -131,15 +132,24 @@ def survey_of(options: Options, listing: Listing) -> Survey:
         look = Look(options, listing)
         if look.is_over:
             return look.nothing()
-        from ddp_codemod.pipeline import Run  # 20 ms
-
         for deepest in DEEPEST[:-1]:
             with suppress(RecursionError):
-                return Run(look, deepest).survey()
-        return Run(look, DEEPEST[-1]).survey()
+                return _run(look, deepest)
+        return _run(look, DEEPEST[-1])
     finally:
+        if options.keep is not None:
+            gc.freeze()  # nor look through it for garbage
         if collecting:
             gc.enable()
+
+
+def _run(look: Look, deepest: int | None) -> Survey:
+    from ddp_codemod.pipeline import Run  # 20 ms
+
+    run = Run(look, deepest)
+    if look.options.keep is not None:
+        look.options.keep(run)
+    return run.survey()
 
 
 def explain(options: Options, path: Path, line: int) -> Survey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,23 @@ def test_only_what_has_to_be_is_parsed(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_kinds_of_files_that_are_listed_are_those_that_can_be_read() -> None:
     assert set(CONFIGS) == set(SUFFIXES)
+
+
+def test_what_was_read_is_kept_for_whoever_asks_and_only_of_a_project_that_is_alone(tmp_path: Path) -> None:
+    held: list[object] = []
+    alone = write(tmp_path / "alone", train__py=TRAIN, **{".git/HEAD": ""})
+    assert survey(options(alone)) == survey(options(alone, keep=held.append))
+    assert [type(one) for one in held] == [Run]
+    gc.unfreeze()
+    for name in ("a", "b"):
+        write(tmp_path / "many" / name, train__py=TRAIN, **{".git/HEAD": ""})
+    assert len(survey(options(tmp_path / "many", keep=held.append)).edits) == 2
+    assert len(held) == 1
+
+
+def test_a_process_that_goes_on_keeps_nothing(tmp_path: Path) -> None:
+    from ddp_codemod.cli import main
+
+    frozen = gc.get_freeze_count()
+    main(["scan", str(write(tmp_path, train__py=TRAIN)), "--platform", "rocm"])
+    assert gc.get_freeze_count() == frozen

@@ -8,6 +8,19 @@ import sys
 import threading
 from contextlib import suppress
 
+_held: list[object] | None = None
+
+
+def expect() -> None:
+    """Told at the start of a process that ends with ``leave``."""
+    global _held
+    _held = []
+
+
+def leaving() -> list[object] | None:
+    """Holds what need not be taken apart before; None where the process does not end with ``leave``."""
+    return _held
+
 
 def leave(code: int) -> None:
     """End with an exit code; returns where somebody watches (a debugger, ``python -i``) or works on in another thread.

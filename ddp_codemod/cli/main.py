@@ -14,7 +14,7 @@ import click
 from ddp_codemod.cli.app import app
 from ddp_codemod.cli.console import can_show, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
-from ddp_codemod.cli.leave import leave
+from ddp_codemod.cli.leave import expect, leave
 from ddp_codemod.cli.translate import Reader
 from ddp_codemod.messages import LANGUAGES, language, render, text
 from ddp_codemod.report.inert import inert
@@ -27,6 +27,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code; without one that of the process, which ends with it."""
     if args is not None:
         return _main(list(args))
+    expect()
     gc.set_threshold(100_000)  # hardly any of what a run makes is garbage before its end
     code = _main(sys.argv[1:])
     leave(code)

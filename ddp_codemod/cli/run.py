@@ -42,11 +42,15 @@ class Job(Struct, frozen=True):
         return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose)
 
 
+ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found
+
+
 def prepare(settings: Settings, writes: bool = False) -> Job:
     """Check what the options say, before a file of the project is read; an apply that was cut off is put right first.
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
+    from ddp_codemod.cli.leave import leaving
     from ddp_codemod.cli.mend import mend, tell
     from ddp_codemod.cli.platform import choose
     from ddp_codemod.machine.detect import Machine
@@ -62,6 +66,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     (mend if writes else tell)(console, root)
     from ddp_codemod.survey import Options  # not before it is clear that there is work
 
+    kept = leaving() if settings.command in ENDING else None
     options = Options(
         paths=paths,
         platform=choice.platform,
@@ -69,6 +74,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         fixes=tuple(dict.fromkeys((*config.rules, *settings.rules))),
         root=root,
         progress=console.progress,
+        keep=None if kept is None else kept.append,
         scope=config.scope,
         env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, walk
 
 DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec"})  # with these, a name may be used unseen
 
@@ -31,7 +31,7 @@ def unused_imports(
     inside: dict[str, list[ast.expr]] = {}
     gone: set[ast.AST] = set()
     for expression in dropped:
-        for node in ast.walk(expression):
+        for node in walk(expression):
             gone.add(node)
             if isinstance(node, ast.Name):
                 inside.setdefault(node.id, []).append(expression)
@@ -67,7 +67,7 @@ def _exported(module: Module, name: str) -> bool:
     for statement in module.tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
-            return any(isinstance(part, ast.Constant) and part.value == name for part in ast.walk(statement))
+            return any(isinstance(part, ast.Constant) and part.value == name for part in walk(statement))
     return False
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ddp_codemod.edits.spans import Insertion, line_ending
 from ddp_codemod.edits.visible import Bound, bindings, imported, scopes_at
 from ddp_codemod.model import Reason, Source
+from ddp_codemod.parse.python import walk
 
 
 class Wanted(Struct, frozen=True):
@@ -81,7 +82,7 @@ def add_import(
         for other in bindings(scope.node, wanted.bound):
             if other.target != wanted.target or not isinstance(scope.node, ast.Module):
                 return Reason.of("insert-name-taken", name=wanted.bound, line=other.line)
-    if any(isinstance(node, (ast.Global, ast.Nonlocal)) and wanted.bound in node.names for node in ast.walk(tree)):
+    if any(isinstance(node, (ast.Global, ast.Nonlocal)) and wanted.bound in node.names for node in walk(tree)):
         return Reason.of("insert-name-taken", name=wanted.bound, line=1)
     place = _place(source, tree, wanted, before)
     return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.options import choices
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.finding import Finding
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
@@ -18,9 +18,14 @@ Listed = tuple[Module, ast.expr]  # an expression that may be such a list: a dis
 
 def lists(finding: Finding, leaf: Leaf, rules: Rules) -> Iterator[Listed]:
     """The lists around a value, around the other values that come to the same place, and those that are named on the way."""
-    for other in (leaf, *finding.leaves):
-        if isinstance(other.module, Module) and isinstance(other.node, ast.expr):
-            yield from _around(other.module, other.outer or other.node, rules)
+    # a value that is come to on many ways is a leaf for each of them
+    around = {
+        id(node): (other.module, node)
+        for other in (leaf, *finding.leaves)
+        if isinstance(other.module, Module) and isinstance(node := other.outer or other.node, ast.expr)
+    }
+    for module, node in around.values():
+        yield from _around(module, node, rules)
     names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.hops} - {""}
     trees = {other.module for other in (leaf, *finding.leaves)} | {finding.use.module}
     for tree in sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name):
@@ -91,7 +96,7 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | No
 
 def _literals(module: Module, annotation: ast.expr) -> Iterator[Listed]:
     """What the ``Literal`` types in an annotation admit, also in one that has a name of its own in the file."""
-    for part in ast.walk(annotation):
+    for part in walk(annotation):
         if isinstance(part, ast.Subscript) and last_name(part.value) == "Literal":
             yield module, part.slice
         elif isinstance(part, ast.Name) and (home := owner(module, scope_of(module, annotation), part.id)) is not None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.leaf import Leaf, Way
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
 from ddp_codemod.sites.words import stands
@@ -125,7 +125,7 @@ def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
         for method in node.body:
             if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
                 own = method.args.args[0].arg
-                for statement in ast.walk(method):
+                for statement in walk(method):
                     for target, value in assigned(statement):
                         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
                             table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))

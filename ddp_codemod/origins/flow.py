@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding
 
 Truth = Callable[[ast.expr], "bool | None"]
@@ -143,7 +143,7 @@ class Flow:
     def _always(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a body that runs at least once defines the place before anything in it can leave."""
         for statement in body:
-            if any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(statement)):
+            if any(isinstance(part, (ast.Break, ast.Continue)) for part in walk(statement)):
                 return False
             if not self.through(statement).open:
                 return True

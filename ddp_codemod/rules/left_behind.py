@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ddp_codemod.model import TIED, Advisory, Reason
 from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import Def, argument_of, bound_method, calls_of, default_of, given_argument
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.sites.scopes import scope_of
@@ -49,7 +49,7 @@ def _options(context: Context, module: Module) -> Iterator[tuple[ast.expr, Reaso
             if default is None or not isinstance(call.func, ast.Attribute) or not isinstance(around, FUNCTIONS):
                 continue
             text, parser = _wrong(context, default), ast.dump(call.func.value)
-            ends = (node.value for node in ast.walk(around) if isinstance(node, ast.Return) and node.value is not None)
+            ends = (node.value for node in walk(around) if isinstance(node, ast.Return) and node.value is not None)
             if text and isinstance(call.func.value, ast.Name) and parser in map(ast.dump, ends):
                 yield default, _reason(context, "left-option", text, around.name)
 

@@ -6,7 +6,7 @@ import ast
 
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.finding import Context
 
 
@@ -26,13 +26,13 @@ def is_tested(context: Context, leaf: Leaf) -> bool:
 
 def _asserts(function: ast.AST, value: object) -> bool:
     """Whether an assertion of the function speaks of the value."""
-    for node in ast.walk(function):
+    for node in walk(function):
         said: list[ast.AST] = []
         if isinstance(node, ast.Assert):
             said = [node.test]
         elif isinstance(node, ast.Call) and last_name(node.func).startswith("assert"):
             said = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if any(isinstance(part, ast.Constant) and part.value == value for whole in said for part in ast.walk(whole)):
+        if any(isinstance(part, ast.Constant) and part.value == value for whole in said for part in walk(whole)):
             return True
     return False
 
@@ -40,7 +40,7 @@ def _asserts(function: ast.AST, value: object) -> bool:
 def _guards(context: Context, module: Module, decorator: ast.expr, value: object) -> bool:
     """Whether a decorator lets the test run only where the backend is there."""
     guards = {name: backend for idioms in context.rules.idioms for name, backend in idioms.guards.items()}
-    for part in ast.walk(decorator):
+    for part in walk(decorator):
         if isinstance(part, (ast.Name, ast.Attribute)):
             if any(guards.get(name) == str(value).lower() for name in context.tracer.resolver.names(module, part)):
                 return True

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ddp_codemod.origins.calls import argument_of, calls_of
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.pieces import written_head
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.advisory import Pattern
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.sites.aliases import aliases
@@ -128,9 +128,9 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
         written = [made.value for made in context.facts.definitions(module, argument) if made.kind == "value" and made.value]
     for value in written:
         if isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Call):
-            own = {part.id for made in value.generators for part in ast.walk(made.target) if isinstance(part, ast.Name)}
+            own = {part.id for made in value.generators for part in walk(made.target) if isinstance(part, ast.Name)}
             passed = [*value.elt.args, *(keyword.value for keyword in value.elt.keywords if keyword.arg in ("size", None))]
-            if any(isinstance(part, ast.Name) and part.id in own for given in passed for part in ast.walk(given)):
+            if any(isinstance(part, ast.Name) and part.id in own for given in passed for part in walk(given)):
                 return True
     return False
 
@@ -193,14 +193,14 @@ def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hi
 def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
     """Whether a test asks for one of the names, itself or in a function that it calls."""
     resolver = context.tracer.resolver
-    for part in ast.walk(test):
+    for part in walk(test):
         if not isinstance(part, ast.Call):
             continue
         for entity in resolver.resolve(module, part.func):
             if getattr(entity, "name", None) in pattern.names:
                 return True
             if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
-                for inner in ast.walk(entity.node):
+                for inner in walk(entity.node):
                     if isinstance(inner, ast.Call) and set(resolver.names(entity.module, inner.func)) & set(pattern.names):
                         return True
     return False

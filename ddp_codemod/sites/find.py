@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.aliases import aliases
@@ -113,7 +113,7 @@ class Finder:
         own = next((maker for maker in makers if isinstance(maker, Definition)), None)
         if own is None:
             return use
-        for node in ast.walk(own.node):
+        for node in walk(own.node):
             if isinstance(node, ast.Call) and last_name(node.func) == "__init__":
                 for called in self.resolver.resolve(own.module, node.func):
                     if isinstance(called, External) and self.surface(called.name.removesuffix(".__init__")) is use.surface:
