@@ -86,8 +86,9 @@ def carry_out(asked: Asked) -> tuple[int, int]:
     workers = asked.workers or cores()
     try:
         left: list[Entry] = []
-        for one in finished(entries, kept):
-            tally.take(one) if isinstance(one, Done) else left.append(one)
+        with contextlib.closing(finished(entries, kept)) as ones:  # an interrupt is not to wait for all servers
+            for one in ones:
+                tally.take(one) if isinstance(one, Done) else left.append(one)
         if left:
             workers = _run(asked, work, kept, left, tally)
     finally:  # an interrupted run has its summary too

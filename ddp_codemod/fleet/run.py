@@ -81,7 +81,7 @@ class Kept:
         return self.store.finished(name, self.work.limits, self.work.again)
 
 
-def finished(entries: Sequence[Entry], kept: Kept) -> Iterator[Done | Entry]:
+def finished(entries: Sequence[Entry], kept: Kept) -> Generator[Done | Entry, None, None]:
     """Each entry as done, where an earlier run did it and nothing has changed since; else as it is. Asked many at a time."""
     with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder, ThreadPoolExecutor(_ASKED) as pool:
         with suppress(CloneFailed):
