@@ -23,9 +23,11 @@ class Api:
         self.machine = frozenset(name for table in tables for name in table.machine)
         self.trains = frozenset(name for table in tables for name in table.trains)
         self.by_name = frozenset(name for table in tables for name in table.by_name)
+        self.outside = tuple(word for table in tables for word in table.outside)
         self.wrapped_only = frozenset(name for table in tables for name in table.wrapped_only)
         self.state = frozenset(name for table in tables for name in table.state)
         self.moved = frozenset(name for table in tables for name in table.moved)
+        self.watched_tops = frozenset(name.partition(".")[0] for table in tables for name in table.watched)
         self.environment = {name: value for table in tables for name, value in table.environment.items()}
         self.table = tables[0]
         self._calls = Names((name, call) for table in tables for call in table.call for name in call.names)

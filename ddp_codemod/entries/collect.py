@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.model import Open, Seen
-from ddp_codemod.entries.reach import DEFS, imports_of
+from ddp_codemod.entries.reach import DEFS, imported, imports_of
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.resolve import ModuleRef
@@ -18,11 +18,15 @@ _NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
 
 
 class Collected(Struct, eq=False):
-    """``calls`` of the API that are known; ``unknown`` lines that use more of it than that; ``unseen`` code loaded by name."""
+    """``calls`` of the API that are known; ``unknown`` lines that use more of it than that; ``unseen`` code loaded by name.
+
+    ``outside`` imports of code from elsewhere that asks for the group itself.
+    """
 
     calls: list[Seen] = field(default_factory=list)
     unknown: list[Open] = field(default_factory=list)
     unseen: list[Open] = field(default_factory=list)
+    outside: list[Open] = field(default_factory=list)
     trains: bool = False
 
     def role(self, *roles: str) -> list[Seen]:
@@ -44,6 +48,7 @@ def collect(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
         found.calls += one.calls
         found.unknown += one.unknown
         found.unseen += one.unseen
+        found.outside += one.outside
         found.trains |= one.trains
     found.calls.sort(key=lambda seen: (seen.module.name, seen.module.place(seen.node).start))
     return found
@@ -55,6 +60,8 @@ def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
     for node in walk(part):
         if isinstance(node, ast.Attribute) and node.attr in api.trains:
             found.trains = True
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and (asking := _asks_for_the_group(api, module, node)):
+            found.outside.append(Open(module, node, Reason.of("single-outside", text=asking)))
         if not isinstance(node, ast.Call):
             continue
         call, name = api.call(module, node)
@@ -71,6 +78,19 @@ def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
             handed = _handed_on(api, module, node)
             if handed:
                 found.unknown.append(Open(module, node, Reason.of("single-handed-on", name=handed)))
+
+
+def _asks_for_the_group(api: Api, module: Module, node: ast.Import | ast.ImportFrom) -> str:
+    """The module that an import takes from elsewhere and that uses the group by itself, as far as its name tells; else ""."""
+    if next(imported(api.resolver.project, module, node), None) is not None or (isinstance(node, ast.ImportFrom) and node.level):
+        return ""
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    if isinstance(node, ast.ImportFrom):
+        names += [f"{node.module}.{alias.name}" for alias in node.names]
+    else:
+        names += [alias.name for alias in node.names]
+    watched = (name for name in names if name.partition(".")[0] not in api.watched_tops)
+    return next((name for name in watched if any(word in name.lower() for word in api.outside)), "")
 
 
 def _by_name(api: Api, module: Module, node: ast.Call) -> bool:

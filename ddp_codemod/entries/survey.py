@@ -173,6 +173,7 @@ class Entries:
             found.pieces += made.pieces
             found.problems += made.problems
             found.unseen += made.unseen
+        found.unseen += collected.outside
         if start.call.role == "start":
             found.pieces += defaults(self.api, parts)
         if collected.unseen:

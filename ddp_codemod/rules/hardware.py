@@ -74,15 +74,74 @@ def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:
 
 
 def _needs_its_plugin(context: Context, leaf: Leaf) -> bool:
-    """Whether the file imports, whatever happens, the plugin of another platform that this backend comes from."""
-    if not isinstance(leaf.module, Module) or not isinstance(leaf.value, Known):
+    """Whether the plugin of another platform that this backend comes from is needed by the code that names it.
+
+    The file imports it whatever happens, a condition around asks for it, or the same function uses it or its device
+    (``torch_npu.npu.set_device(rank)``, ``torch.npu.set_device(rank)``).
+    """
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
         return False
     names = {part.rpartition(":")[2].lower() for part in str(leaf.value.value).split(",")}
-    others = (other for other in context.rules.platforms.values() if other.id != context.platform.id)
-    plugins = {other.required_import for other in others if other.backend.wanted in names} - {context.platform.required_import}
-    for statement in leaf.module.tree.body:
-        if isinstance(statement, ast.Import) and any(alias.name in plugins for alias in statement.names):
-            return True
-        if isinstance(statement, ast.ImportFrom) and not statement.level and statement.module in plugins:
+    platforms, own = context.rules.platforms.values(), context.platform
+    plugins = {other.required_import for other in platforms if other.id != own.id and other.backend.wanted in names}
+    backends = [context.rules.backends[name] for name in names if name in context.rules.backends]
+    plugins |= {plugin for backend in backends for plugin in backend.plugins}
+    plugins -= {own.required_import, *(plugin for name in own.backend.works for plugin in _plugins(context, name))}
+    devices = {device for backend in backends if backend.specific for device in backend.devices} - set(own.device_types)
+    known = frozenset(plugin for plugin in plugins if plugin)
+    tops = {name.partition(".")[0] for idioms in context.rules.idioms for name in idioms.device_setters}
+    parts = {(top, device) for top in tops for device in devices}
+    return _imports(leaf.module, known) or _is_used_with(leaf.module, leaf.node, known, parts)
+
+
+def _plugins(context: Context, name: str) -> tuple[str, ...]:
+    return context.rules.backends[name].plugins if name in context.rules.backends else ()
+
+
+def _imports(module: Module, plugins: frozenset[str]) -> bool:
+    """Whether the top of a file imports one of these modules, or a part of it."""
+    for statement in module.tree.body:
+        if isinstance(statement, ast.Import):
+            found = [alias.name for alias in statement.names]
+        else:
+            found = [statement.module or ""] if isinstance(statement, ast.ImportFrom) and not statement.level else []
+        if any(name == plugin or name.startswith(f"{plugin}.") for name in found for plugin in plugins):
             return True
     return False
+
+
+def _is_used_with(module: Module, node: ast.AST, plugins: frozenset[str], parts: set[tuple[str, str]]) -> bool:
+    """Whether a condition around a node asks for a plugin, or what surely runs beside the node uses a plugin or its device."""
+    below: ast.AST = node
+    for around in module.ancestors(node):
+        if isinstance(around, (ast.If, ast.IfExp)) and _mentions(around.test, plugins) and below is not around.test:
+            body = around.body if isinstance(around.body, list) else [around.body]
+            if below in body:
+                return True
+        for statement in _block(around, below):
+            uses = (part for part in ast.walk(statement) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name))
+            if any(part.value.id in plugins or (part.value.id, part.attr) in parts for part in uses):  # type: ignore[attr-defined]
+                return True
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        below = around
+    return False
+
+
+def _block(around: ast.AST, below: ast.AST) -> list[ast.stmt]:
+    """The calls and assignments that run whenever the statement ``below`` does."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(around, field, None)
+        if isinstance(block, list) and below in block:
+            return [part for part in block if isinstance(part, (ast.Expr, ast.Assign)) and part is not below]
+    return []
+
+
+def _mentions(test: ast.expr, plugins: frozenset[str]) -> bool:
+    """Whether a test holds only where a plugin is there: ``torch_npu``, ``torch_ccl and ...``, ``torch_npu is not None``."""
+    if isinstance(test, ast.BoolOp):
+        return isinstance(test.op, ast.And) and any(_mentions(part, plugins) for part in test.values)
+    if isinstance(test, ast.Compare):
+        missing = isinstance(test.ops[0], ast.IsNot) and isinstance(test.comparators[0], ast.Constant)
+        return missing and isinstance(test.left, ast.Name) and test.left.id in plugins
+    return isinstance(test, ast.Name) and test.id in plugins

@@ -60,7 +60,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
     for leaf in made.leaves:
         value = leaf.value
         if leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
-            if switched_off:
+            if switched_off or _older_torch(leaf, query):
                 continue
             if leaf.kind == OMITTED:
                 if parameter.add != "keyword":
@@ -70,8 +70,9 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 changes.append(NewText(leaf, with_query(query.default_url, query)))
         elif isinstance(value, Known) and isinstance(value.value, str):
             wanted = with_query(value.value, query, switched_off)
-            if wanted != value.value:
-                changes.append(NewText(leaf, wanted))
+            if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
+                built = isinstance(leaf.node, ast.expr) and not isinstance(leaf.node, ast.Constant)
+                changes.append((_append(leaf, query) if built else None) or NewText(leaf, wanted))
         elif leaf.kind != "parameter":
             scheme = known_head(leaf.node)
             if (scheme is not None and scheme not in query.schemes) or switched_off or _is_off(leaf, query):
@@ -144,6 +145,16 @@ def _is_off(leaf: Leaf, query: Query) -> bool:
     texts = "{}".join(piece for piece in joined or [] if isinstance(piece, str))
     found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
     return found is not None and found.group(1) not in query.on
+
+
+def _older_torch(leaf: Leaf, query: Query) -> bool:
+    """Whether nothing is given here because a test of the version gives an address with the parameter turned off on the other side."""
+    outer = leaf.outer
+    if not isinstance(outer, ast.IfExp) or "version" not in ast.unparse(outer.test).lower():
+        return False
+    other = outer.body if leaf.node is outer.orelse else outer.orelse
+    texts = [part.value for part in ast.walk(other) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return any(query.key in text and with_query(text, query) == text for text in texts)
 
 
 def _append(leaf: Leaf, query: Query) -> Splice | None:

@@ -259,6 +259,7 @@ class Backend(RuleEntry, frozen=True, kw_only=True):
     name: Name
     devices: tuple[str, ...]
     specific: bool = False  # code that names it has chosen that hardware on purpose
+    plugins: tuple[str, ...] = ()  # modules that bring it, or its devices: code that uses one runs on that hardware only
     enum: bool  # torch.distributed.Backend has the upper-case attribute without any plugin
     source: tuple[Name, ...]
 

@@ -63,6 +63,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     words: tuple[Name, ...]  # in a test: it is about how many processes there are
     trains: tuple[Name, ...]  # methods that show that code trains
     by_name: tuple[Name, ...]  # calls that load code by a name that only the run knows
+    outside: tuple[Name, ...]  # in the name of a module from elsewhere: it asks for the group itself
     wrapped_only: tuple[Name, ...]  # methods that only the wrapped model has
     state: tuple[Name, ...]  # methods whose keys hang on the wrapping
     strategies: tuple[Name, ...]  # strategy names, and classes, that form a group
