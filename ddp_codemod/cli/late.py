@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from _thread import RLock
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -44,13 +45,20 @@ def _put_off(name: str, path: Sequence[str] | None = None) -> bool:
     if spec is None or spec.loader is None:
         return False
     loader, module = spec.loader, module_from_spec(spec)
+    lock, begun = RLock(), False
 
     def load(attribute: str) -> object:
+        nonlocal begun
         if attribute == "__path__":  # asked by ``from module import ...``; none of them is a package
             raise AttributeError(attribute)
-        vars(module).pop("__getattr__", None)
-        loader.exec_module(module)
-        return getattr(module, attribute)
+        with lock:  # another thread waits until all of it is there
+            if not begun:
+                begun = True
+                loader.exec_module(module)
+                vars(module).pop("__getattr__")
+        if attribute in vars(module):
+            return vars(module)[attribute]
+        raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
 
     vars(module)["__getattr__"] = load
     sys.modules[name] = module

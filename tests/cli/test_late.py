@@ -51,3 +51,25 @@ def test_what_is_there_already_stays() -> None:
     code = f"import sys, click, {', '.join(names)}\nwere = dict(sys.modules)\nimport ddp_codemod.cli\n"
     code += f"assert all(sys.modules[name] is were[name] for name in {names!r})\nassert uuid.UUID(int=1)"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+@pytest.mark.parametrize("asked", ["msgspec.json.decode", "decimal.Decimal", "inspect.isfunction"])
+def test_threads_that_ask_at_once_all_get_it(asked: str) -> None:
+    module, _, attribute = asked.rpartition(".")
+    code = f"""if True:
+        import sys, threading, ddp_codemod.cli, {module}
+        sys.setswitchinterval(1e-6)
+        all_here, got = threading.Barrier(8), []
+
+        def ask():
+            all_here.wait()
+            got.append(getattr({module}, {attribute!r}, None))
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        assert got == [{asked}] * 8 and None not in got, got
+        assert not hasattr({module}, "nothing")
+    """
+    for _ in range(3):
+        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
