@@ -6,11 +6,11 @@ Offsets are characters of ``Source.text``. Only the standard ``ast`` is used.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
 from ddp_codemod.edits.imports import add_import, bound_import
 from ddp_codemod.edits.spans import Insertion, line_ending
 from ddp_codemod.model import Reason, Source
+from ddp_codemod.parse.nodes import Parents
 
 __all__ = ["Insertion", "add_import", "before_statement", "bound_import"]
 
@@ -18,7 +18,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def before_statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.AST, statement: str) -> Insertion | Reason:
+def before_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
     """Where ``statement`` (one line, no indentation) runs once, right before what ``node`` belongs to is evaluated.
 
     Gives a reason where no such place exists: in a lambda, a comprehension, a ``while`` test, a ``case``.
@@ -39,7 +39,7 @@ def before_statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: a
     return Insertion(start, statement + "; ")
 
 
-def _statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.AST) -> ast.stmt | Reason:
+def _statement(source: Source, parents: Parents, node: ast.AST) -> ast.stmt | Reason:
     """The statement to insert before: the first one around ``node`` that a new one may precede."""
     at, child = node, node
     while not isinstance(at, ast.stmt):
@@ -62,7 +62,7 @@ def _statement(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.AST
     return at
 
 
-def _within(parents: Mapping[ast.AST, ast.AST], node: ast.AST, top: ast.AST, branch: ast.AST) -> bool:
+def _within(parents: Parents, node: ast.AST, top: ast.AST, branch: ast.AST) -> bool:
     """Whether ``node``, which is inside ``top``, is in this child of it."""
     at = node
     while at is not top:
@@ -72,7 +72,7 @@ def _within(parents: Mapping[ast.AST, ast.AST], node: ast.AST, top: ast.AST, bra
     return False
 
 
-def _is_elif(source: Source, parents: Mapping[ast.AST, ast.AST], node: ast.If) -> bool:
+def _is_elif(source: Source, parents: Parents, node: ast.If) -> bool:
     parent = parents.get(node)
     if not (isinstance(parent, ast.If) and len(parent.orelse) == 1 and parent.orelse[0] is node):
         return False

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from ddp_codemod.model import Place, Reason, Skipped, Source
+from ddp_codemod.parse.nodes import Nodes, Parents, fields_backwards, remade
 
 PYTHON_2 = r"(?m)^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)"
 
@@ -20,8 +21,8 @@ class Module(Struct, eq=False):
 
     source: Source
     tree: ast.Module
-    parents: dict[ast.AST, ast.AST]
-    nodes: dict[type[ast.AST], list[ast.AST]]  # every node by its class, in source order
+    parents: Parents
+    nodes: Nodes  # by their classes
     cache: dict[object, object] = field(default_factory=dict)  # what later stages work out once per file
     scopes: dict[ast.AST, ast.AST] = field(default_factory=dict)  # the same, of each node that was asked about
 
@@ -68,7 +69,7 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
             tree = ast.parse(source.text)
         if deepest is not None and nests_deeper(tree, deepest):
             return Skipped(source.name, Reason.of("skipped-parser", why="RecursionError"))
-        return _index(source, tree)
+        return Module(source, tree, Parents(tree), remade(tree))
     except SyntaxError as why:
         if re.search(PYTHON_2, source.text):
             reason = Reason.of("skipped-python-2", line=why.lineno or 1)
@@ -88,80 +89,16 @@ def nests_deeper(tree: ast.AST, levels: int) -> bool:
     return bool(row)
 
 
-def _index(source: Source, tree: ast.Module) -> Module:
-    """Every node by its class and its parent; contexts and operators, which no one asks for, are left out."""
-    parents: dict[ast.AST, ast.AST] = {}
-    nodes: dict[type[ast.AST], list[ast.AST]] = {}
-    todo: list[ast.AST] = [tree]
-    some_node = ast.AST  # every node of every tree comes by here
-    while todo:  # iterative: deep trees must not exhaust the stack
-        node = todo.pop()
-        kind = type(node)
-        if kind in nodes:
-            nodes[kind].append(node)
-        else:
-            nodes[kind] = [node]
-            fields_backwards(kind)
-        held = node.__dict__
-        for name in _FIELDS[kind]:
-            value = held.get(name)
-            if not value:
-                continue
-            if type(value) is list:
-                for child in reversed(value):
-                    if isinstance(child, some_node):
-                        parents[child] = node
-                        todo.append(child)
-            elif isinstance(value, some_node):
-                parents[value] = node
-                todo.append(value)
-    return Module(source, tree, parents, nodes)
-
-
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
-# fields that hold texts and numbers, and nodes that no one asks for
-_PLAIN = frozenset(
-    [
-        "arg",
-        "asname",
-        "attr",
-        "conversion",
-        "ctx",
-        "id",
-        "is_async",
-        "kind",
-        "level",
-        "module",
-        "op",
-        "ops",
-        "rest",
-        "simple",
-        "type_comment",
-    ]
-)
-
-
-def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a kind of node that can hold nodes which someone asks for, the last one first."""
-    if kind not in _FIELDS:
-        names = () if kind is ast.Constant else reversed(kind._fields)
-        _FIELDS[kind] = tuple(name for name in names if name not in _PLAIN)
-    return _FIELDS[kind]
-
-
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes that ``ast.walk`` gives, in its order and in a third of its time, without contexts and operators."""
     todo = [node]
     for at in todo:  # grows
-        kind = type(at)
-        if kind is not ast.Name and kind is not ast.Constant:
-            held = at.__dict__
-            for name in reversed(fields_backwards(kind)):
-                value = held.get(name)
-                if type(value) is list:
-                    todo += [child for child in value if isinstance(child, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    todo.append(value)
+        for name in reversed(fields_backwards(type(at))):
+            value = getattr(at, name, None)
+            if type(value) is list:
+                todo += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                todo.append(value)
         yield at
 
 

@@ -7,7 +7,8 @@ from typing import Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.parse.python import Module, fields_backwards
+from ddp_codemod.parse.nodes import fields_backwards
+from ddp_codemod.parse.python import Module
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Branching = Union[ast.If, ast.IfExp]
@@ -36,15 +37,14 @@ def _parts(tree: ast.Module) -> dict[ast.AST, Part]:
     todo: list[tuple[ast.AST, Part]] = [(node, found[tree]) for node in tree.body]
     while todo:
         node, part = todo.pop()
-        kind = type(node)
-        if kind is ast.Name:
-            part.names.add(node.id)  # type: ignore[attr-defined]
+        if isinstance(node, ast.Name):
+            part.names.add(node.id)
             continue
-        if kind is ast.Constant or kind is ast.Import or kind is ast.ImportFrom:
+        if isinstance(node, (ast.Constant, ast.Import, ast.ImportFrom)):
             continue
-        if kind is ast.Attribute:
-            part.names.add(node.attr)  # type: ignore[attr-defined]
-            todo.append((node.value, part))  # type: ignore[attr-defined]
+        if isinstance(node, ast.Attribute):
+            part.names.add(node.attr)
+            todo.append((node.value, part))
         elif isinstance(node, FUNCTIONS):
             found[node] = own = Part()
             todo += [(inner, part) for inner in node.decorator_list]
@@ -62,9 +62,8 @@ def _parts(tree: ast.Module) -> dict[ast.AST, Part]:
             for branch, inner in ((body, node.body), (orelse, node.orelse)):
                 todo += [(one, branch) for one in (inner if isinstance(inner, list) else [inner])]
         else:
-            held = node.__dict__
-            for name in fields_backwards(kind):
-                value = held.get(name)
+            for name in fields_backwards(type(node)):
+                value = getattr(node, name, None)
                 if type(value) is list:
                     todo += [(child, part) for child in value if isinstance(child, ast.AST)]
                 elif isinstance(value, ast.AST):

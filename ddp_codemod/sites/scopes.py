@@ -174,7 +174,7 @@ def _statements(scope: ast.AST) -> Iterator[ast.AST]:
             todo += [part for part in reversed(list(ast.iter_child_nodes(node))) if not isinstance(part, ast.expr)]
             continue
         for name in ("cases", "finalbody", "orelse", "handlers", "body"):
-            if suite := node.__dict__.get(name):
+            if suite := getattr(node, name, None):
                 todo.extend(reversed(suite))
 
 
