@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,3 +58,17 @@ def test_the_answer_never_contradicts_a_version_that_is_allowed(condition: str, 
     answer = holds(condition, Stated("torch", stated, "x"))
     if SpecifierSet(stated).contains(version) and answer is not None:
         assert SpecifierSet(condition).contains(version) is answer
+
+
+def test_asking_loads_nothing_that_only_wheels_need() -> None:
+    code = """
+import sys
+from ddp_codemod.versions import Stated, holds
+assert holds(">=2.8", Stated("torch", ">=2.0,<2.6", "")) is False
+assert not {"logging", "subprocess", "packaging.tags"} & sys.modules.keys(), sys.modules.keys()
+from packaging.specifiers import Specifier
+assert Specifier("==1.0") == Specifier("==1") and "packaging.tags" in sys.modules
+import packaging.utils
+assert packaging.utils.canonicalize_name("A_b") == "a-b" and packaging.utils.canonicalize_version("1.0") == "1"
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

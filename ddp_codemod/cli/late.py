@@ -1,15 +1,15 @@
-"""Puts off modules that are imported by what we import and that most runs never use."""
+"""The modules that a start puts off."""
 
 from __future__ import annotations
 
 import sys
-from _thread import RLock
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
 from types import SimpleNamespace
+
+from ddp_codemod import late
 
 # 11 ms, where all that runs before a project is read takes 50: click's, with ast, dis and tokenize behind it; urllib's
 MODULES = ("inspect", "ipaddress", "textwrap")
@@ -25,62 +25,29 @@ ASKED: dict[str, dict[str, object]] = {
 
 
 def put_off() -> None:
-    """Put an empty module in the place of each, which becomes the module when something of it is asked for; what is there stays.
-
-    The LazyLoader of importlib would load it at the next ``import``, which asks for its ``__spec__``.
-    """
+    """Put off each that is not there yet."""
     for name in MODULES:
-        _put_off(name)
+        late.put_off(name)
     if "msgspec" not in sys.modules:
         spec = PathFinder.find_spec("msgspec")
         for name in PARTS:
-            _put_off(f"msgspec.{name}", spec.submodule_search_locations if spec is not None else None)
-    with _answered():
-        import_module("msgspec")
-        import_module("click")
-
-
-def _put_off(name: str, path: Sequence[str] | None = None) -> bool:
-    spec = PathFinder.find_spec(name, path) if name not in sys.modules else None
-    if spec is None or spec.loader is None:
-        return False
-    loader, module = spec.loader, module_from_spec(spec)
-    lock, begun = RLock(), False
-
-    def load(attribute: str) -> object:
-        nonlocal begun
-        if attribute == "__path__":  # asked by ``from module import ...``; none of them is a package
-            raise AttributeError(attribute)
-        with lock:  # another thread waits until all of it is there
-            if not begun:
-                begun = True
-                loader.exec_module(module)
-                vars(module).pop("__getattr__")
-        if attribute in vars(module):
-            return vars(module)[attribute]
-        raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
-
-    vars(module)["__getattr__"] = load
-    sys.modules[name] = module
-    return True
+            late.put_off(f"msgspec.{name}", spec.submodule_search_locations if spec is not None else None)
+    with ExitStack() as around:
+        for name, answers in ASKED.items():
+            around.enter_context(late.answering(name, answers))
+        with _without_typing_extensions():
+            import_module("msgspec")
+            import_module("click")
 
 
 @contextmanager
-def _answered() -> Iterator[None]:
-    """Answer for modules that are put off, and hide typing_extensions."""
-    given = {name: vars(sys.modules[name]) for name in ASKED if _put_off(name)}
-    for name, module in given.items():
-        module |= ASKED[name]
-    # what is in typing msgspec takes from there, if it is installed; it would load inspect, too
-    hidden = sys.version_info >= (3, 11) and "typing_extensions" not in sys.modules
-    if hidden:
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment] # as if it were not installed
+def _without_typing_extensions() -> Iterator[None]:
+    """As if it were not installed: what is in typing msgspec takes from there; it would load inspect, too."""
+    if sys.version_info < (3, 11) or "typing_extensions" in sys.modules:
+        yield
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        if hidden:
-            del sys.modules["typing_extensions"]
-        for name, module in given.items():
-            if "__getattr__" in module:  # not loaded meanwhile
-                for attribute in ASKED[name]:
-                    del module[attribute]
+        del sys.modules["typing_extensions"]

@@ -96,7 +96,7 @@ def _dashes_are_underscores(tracer: Tracer) -> bool:
     return bool(tracer.memory["dashes"])
 
 
-def _given(tracer: Tracer, key: str) -> re.Pattern[bytes] | None:
+def _given(tracer: Tracer, key: str) -> bytes | None:
     """What stands in a file that gives a key a value of interest; None for a key that may be a place in a list."""
     known = tracer.memory.setdefault("given", {})
     if key not in known:

@@ -12,6 +12,8 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ddp_codemod import late
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
@@ -71,4 +73,6 @@ def broken(node: Node) -> bool:
 def _parser(language: str) -> Parser:
     from tree_sitter import Language, Parser
 
-    return Parser(Language(import_module(f"tree_sitter_{language}").language()))
+    with late.later("importlib.resources", "files"):  # they read their queries with it, which we do not ask for
+        grammar = import_module(f"tree_sitter_{language}")
+    return Parser(Language(grammar.language()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Source
@@ -21,6 +22,7 @@ _BRANCHES = frozenset({
     "elif_clause", "else_clause", "case_item", "do_group", "function_definition", "subshell", "command_substitution", "pipeline",
 })  # fmt: skip
 _CHOICES = frozenset({"elif_clause", "else_clause", "case_item"})
+_PARTED = frozenset({"if_statement", "list"})  # they hold branches that have no node of their own
 # What a new line in front of is a statement of its own.
 _STATEMENTS = frozenset({
     "command", "list", "pipeline", "if_statement", "for_statement", "c_style_for_statement", "while_statement", "case_statement",
@@ -70,36 +72,39 @@ class _Reader:
             node, inside, kind = todo.pop()
             if len(inside) > MOST_BRANCHES:
                 raise RecursionError
-            if node.type == "heredoc_body" or (broken(node) and not node.children):
+            name, children = node.type, node.children  # each is made anew when it is asked for
+            if name == "heredoc_body" or (broken(node) and not children):
                 continue
-            if node.type == "variable_assignment" and not node.has_error:
+            if name == "variable_assignment" and not node.has_error:
                 self._assigned(node, inside, kind)
-            elif node.type == "for_statement":
+            elif name == "for_statement":
                 self._loop(node, inside)
-            elif node.type == "command" and not node.has_error:
+            elif name == "command" and not node.has_error:
                 words = [child for child in node.named_children if child.type not in _NO_WORDS]
                 self.commands.append((node, [self._word(child) for child in words]))
-            if node.type == "function_definition":
+            if name == "function_definition":
                 self.variables.functions.append(self.tree.span(node))
-            if node.type in _BRANCHES:
-                whole = node.parent if node.parent is not None and node.type in _CHOICES else node
+            if name in _BRANCHES:
+                whole = node.parent if node.parent is not None and name in _CHOICES else node
                 inside = (*inside, Branch(*self.tree.span(node), *self.tree.span(whole)))
-            if node.type == "declaration_command":
+            if name == "declaration_command":
                 kind = "export" if self.tree.of(node).startswith(("export", "declare -x", "typeset -x")) else ""
-            elif node.type == "command":
+            elif name == "command":
                 kind = "command"
-            elif node.type in ("command_substitution", "program"):
+            elif name in ("command_substitution", "program"):
                 kind = ""
-            begin = self._begin(node) if node.type == "command" else 0
-            for child in reversed(node.children):
-                todo.append((child, (*inside, *self._branch(node, child)), kind if child.start_byte >= begin else ""))
+            begin, parted = self._begin(node) if name == "command" else 0, name in _PARTED
+            for child in reversed(children):
+                if child.child_count:  # a token by itself says nothing
+                    around = (*inside, *self._branch(node, child)) if parted else inside
+                    todo.append((child, around, kind if child.start_byte >= begin else ""))
 
     def _begin(self, node: Node) -> int:
         """Where a command begins: the grammar takes a line of two assignments above it for its own."""
-        begin = node.start_byte
-        for left, right in zip(node.children, node.children[1:], strict=False):
+        begin, children = node.start_byte, node.children
+        for left, right in pairwise(children):
             gap = self.tree.text[self.tree.offset(left.end_byte) : self.tree.offset(right.start_byte)]
-            if re.search(r"(?<!\\)(?<!\\\r)[\r\n]", gap):
+            if gap != " " and re.search(r"(?<!\\)(?<!\\\r)[\r\n]", gap):
                 begin = right.start_byte
         return begin
 

@@ -19,7 +19,7 @@ from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import holds
+from ddp_codemod.sites.words import contains, holds
 
 if TYPE_CHECKING:
     from ddp_codemod.parse.notebook import NotebookSource
@@ -42,7 +42,7 @@ class Project(Texts):
         self.skipped: dict[str, Skipped] = {}
         self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
         self._documents: dict[str, Document | None] = {}
-        self._holding: dict[tuple[str, re.Pattern[bytes] | None], list[Document]] = {}
+        self._holding: dict[tuple[str, bytes | None], list[Document]] = {}
         self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._known = set(self.names)
@@ -98,12 +98,12 @@ class Project(Texts):
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 
-    def documents(self, word: str, pattern: re.Pattern[bytes] | None = None) -> list[Document]:
+    def documents(self, word: str, pattern: bytes | None = None) -> list[Document]:
         """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out."""
         key = (word, pattern)
         if key not in self._holding:
-            wanted = (name for name in self._small_configs if word.encode() in self.data(name))
-            there = (self._document(name) for name in wanted if pattern is None or pattern.search(self.data(name)))
+            wanted = (name for name in self._small_configs if contains(self.data(name), word.encode()))
+            there = (self._document(name) for name in wanted if pattern is None or re.search(pattern, self.data(name)))
             self._holding[key] = [document for document in there if document is not None]
         return self._holding[key]
 

@@ -66,6 +66,12 @@ def _search_for(word: bytes) -> BytesAhoCorasick:
     return BytesAhoCorasick([word])
 
 
+def contains(data: bytes, text: bytes) -> bool:
+    """Whether a file's bytes hold a text, be it a part of a name."""
+    # what is often there is found at once, what is rarely there is looked for faster
+    return data.find(text, 0, _FAR) >= 0 or bool(_search_for(text).find_matches_as_indexes(data))
+
+
 def holds(data: bytes, word: bytes) -> bool:
     """Whether a file's bytes hold a word as a whole name."""
     return not word or next(whole(data, word), None) is not None

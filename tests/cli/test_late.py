@@ -73,3 +73,18 @@ def test_threads_that_ask_at_once_all_get_it(asked: str) -> None:
     """
     for _ in range(3):
         subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_grammars_bring_nothing_for_reading_their_queries_until_one_is_read() -> None:
+    code = """
+import sys
+from ddp_codemod.parse.grammar import Tree
+assert [Tree(*one).root.has_error for one in (("json", "{}"), ("bash", "ls"), ("yaml", "a: 1"), ("toml", "a=1"))] == [False] * 4
+assert "tempfile" not in sys.modules
+import tree_sitter_json
+assert "@" in tree_sitter_json.HIGHLIGHTS_QUERY
+import importlib.resources
+from importlib.resources import files
+assert importlib.resources.files is files and "tempfile" in sys.modules and files("tree_sitter_yaml").joinpath("queries").is_dir()
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

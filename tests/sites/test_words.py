@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ddp_codemod.sites.words import Words, holds, whole
+from ddp_codemod.sites.words import Words, contains, holds, whole
 
 NAMES = st.from_regex(r"\A[ab_]{1,4}\Z").filter(lambda name: not keyword.iskeyword(name))
 
@@ -60,3 +60,10 @@ def test_a_word_is_found_wherever_it_stands_whole_also_across_itself(text: str, 
 
     wanted = [(at, at + len(word)) for at in range(len(text)) if text.startswith(word, at) and is_whole(at)]
     assert list(whole(text.encode(), word.encode())) == wanted
+
+
+@given(st.text("ab-", max_size=12), st.integers(190, 210), st.text("ab-", min_size=1, max_size=3))
+def test_a_text_is_found_anywhere(text: str, before: int, word: str) -> None:
+    data = b"." * before + text.encode()
+    assert contains(data, word.encode()) == (word.encode() in data)
+    assert contains(text.encode(), word.encode()) == (word in text)
