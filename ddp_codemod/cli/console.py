@@ -85,7 +85,13 @@ class Console(Struct):
             return
         from shutil import get_terminal_size
 
-        shown = inert(line).replace("\n", "\\n")[: get_terminal_size().columns // 2]
+        shown, room = inert(line).replace("\n", "\\n"), get_terminal_size().columns - 1
+        if shown.isascii():
+            shown = shown[:room]
+        else:
+            from ddp_codemod.report.table import cut
+
+            shown = cut(shown, room)
         sys.stderr.write("\r\x1b[K" + shown)
         sys.stderr.flush()
         self._progress = True

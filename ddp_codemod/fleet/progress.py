@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ddp_codemod.fleet.totals import Totals
 from ddp_codemod.messages import text
 
-_WIDTH = 20
+_WIDTH = 10
 _EVERY = 30.0  # seconds between two plain lines
 _RECENT = 200  # repositories that the rate is taken over
 

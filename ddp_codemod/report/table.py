@@ -16,6 +16,16 @@ def cells(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
+def cut(line: str, width: int) -> str:
+    """As much of a line as surely fits: some terminals give two cells to characters that others give one."""
+    room = width
+    for at, character in enumerate(line):
+        room -= 2 if unicodedata.east_asian_width(character) in "WFA" else 1
+        if room < 0:
+            return line[:at]
+    return line
+
+
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines with the columns of the rows under each other, two spaces apart."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ddp_codemod.fleet.model import Outcome, Trouble
 from ddp_codemod.fleet.progress import Progress, duration
 from ddp_codemod.fleet.totals import Totals
+from ddp_codemod.report.table import cut
 
 
 class Clock:
@@ -22,12 +23,20 @@ def test_rate_and_time_left_follow_the_clock() -> None:
         progress.step()
         sums.add(Outcome("a", "rocm", edits=number % 2, trouble=Trouble.CRASHED if number == 4 else None))
     line = progress.line(10, sums, bar=True)
-    assert line == "[##..................] 10 of 100: 5 edited, 0 to review, 1 failed; 0.5/s, 3 min left"
+    assert line == "[#.........] 10/100, 3 min left: 5 edited, 0 to review, 1 failed; 0.5/s"
     assert "每秒 0.5 个" in Progress.line(progress_in("zh", clock), 10, sums, bar=False)
 
 
+def test_a_terminal_of_eighty_columns_shows_all_of_it() -> None:
+    for lang in ("en", "zh"):
+        progress = progress_in(lang, Clock())
+        sums = Totals(edited=500, review=400, failed=10)
+        line = progress.line(900, sums, bar=True)
+        assert cut(line, 79) == line
+
+
 def progress_in(lang: str, clock: Clock) -> Progress:
-    progress = Progress(100, lang, clock)
+    progress = Progress(1000, lang, clock)
     for _ in range(10):
         clock.now += 2
         progress.step()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.report.table import cells, table, wrapped
+from ddp_codemod.report.table import cells, cut, table, wrapped
 
 TEXT = st.text(alphabet="ab c,。，（）中文字x1-_/ ", max_size=200)
 
@@ -37,3 +38,11 @@ def test_nothing_is_lost_and_lines_fit(text: str, width: int) -> None:
     assert "".join("".join(lines).split()) == "".join(text.split())
     longest_word = max((cells(word) for word in text.split()), default=0)
     assert all(cells(line) <= max(width, longest_word) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "shown"),
+    [("abc", 3, "abc"), ("abc", 2, "ab"), ("修改a", 4, "修改"), ("修改a", 3, "修"), ("–a", 2, "–"), ("", 0, "")],
+)
+def test_a_line_is_cut_where_it_would_not_fit(line: str, width: int, shown: str) -> None:
+    assert cut(line, width) == shown
