@@ -59,7 +59,8 @@ def test_what_is_done_stays_and_what_could_not_be_had_is_tried_again(make: Make,
     assert list(Path("out").glob(".staging/*")) == []
 
 
-def test_an_interrupt_ends_what_runs_and_keeps_what_is_finished(make: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("blow", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_an_interrupt_ends_what_runs_and_keeps_what_is_finished(make: Make, tmp_path: Path, blow: int, code: int) -> None:
     lines = [make("good.git")]
     for number in range(3):
         lines.append(tmp_path / f"endless{number}.git")
@@ -73,13 +74,13 @@ def test_an_interrupt_ends_what_runs_and_keeps_what_is_finished(make: Make, tmp_
         while sum("checkout" in command(one) for one in family) < 2 or not list(Path("out").glob(GOOD)):
             assert client.poll() is None
             family = psutil.Process(client.pid).children(recursive=True)
-        os.killpg(client.pid, signal.SIGINT)
+        os.killpg(client.pid, blow)
         assert client.stderr is not None
         said = client.stderr.read()
-    assert client.returncode == 130, said
+    assert client.returncode == code, said
     assert "Traceback" not in said
     psutil.wait_procs(family, timeout=10)
     assert [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
     assert list((tmp_path / "scratch").iterdir()) == []
     assert len(list(Path("out").glob(GOOD))) == 1
-    assert set(states(Path("out"))) <= {"good.git"}
+    assert blow == signal.SIGKILL or set(states(Path("out"))) <= {"good.git"}
