@@ -107,9 +107,10 @@ def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way
     """What the project's launch files pass for an option; ``others`` are files that have one of the same name of their own."""
     found: list[Leaf] = []
     for word in sorted(words):
-        for script in tracer.resolver.project.scripts(f"-{word}", f"{word}="):
+        project = tracer.resolver.project
+        for script in (*project.scripts(f"-{word}", f"{word}="), *project.manifests(f"-{word}", f"{word}=")):
             for option in script.options:
-                started = tracer.resolver.project.started(option.program) if option.name == word else []
+                started = project.started(option.program) if option.name == word else []
                 if any(file not in others for file in started) and tracer.could_be_value(option.value):
                     step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
                     found.append(Leaf(script, option, "command-line", Known(option.value), None, step))

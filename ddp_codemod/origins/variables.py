@@ -21,7 +21,8 @@ def trace_variable(tracer: Tracer, name: ast.expr, way: Way) -> list[Leaf]:
     if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
         return []
     found: list[Leaf] = []
-    for script in tracer.resolver.project.scripts(name.value):
+    project = tracer.resolver.project
+    for script in (*project.scripts(name.value), *project.manifests(name.value)):
         for setting in script.settings:
             if setting.name == name.value and setting.kind in _INHERITED and tracer.could_be_value(setting.value):
                 if setting.kind == "image" or _starts_ours(tracer, script):

@@ -14,6 +14,7 @@ from ddp_codemod.discover.kinds import WINDOWS
 from ddp_codemod.model import Place, Reason, Skipped, Source
 from ddp_codemod.parse.grammar import MAX_BYTES
 
+MANIFEST = "manifest"  # the kind of the commands that a configuration file holds
 _SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
 
 
@@ -68,7 +69,7 @@ class Script(Struct, eq=False):
     """A parsed launch file. Identity is the file, as for a Module."""
 
     source: Source
-    kind: str  # "shell", "docker", "make", "batch" or "powershell"
+    kind: str  # "shell", "docker", "make", "batch", "powershell" or "manifest"
     parts: Parts
     cache: dict[object, object] = field(default_factory=dict)
 
@@ -99,8 +100,8 @@ class Script(Struct, eq=False):
 
     @property
     def editable(self) -> bool:
-        """Whether values in it are edited; in what Windows runs they are for a person."""
-        return self.kind not in WINDOWS.values()
+        """Whether values in it are edited; in what Windows or a cluster runs they are for a person."""
+        return self.kind not in (MANIFEST, *WINDOWS.values())
 
     def place(self, entry: Option | Setting | Launch) -> Place:
         """Where a value, or a command, stands."""

@@ -160,7 +160,7 @@ def split(text: str, word: Word) -> list[Word]:
     for piece in word:
         if piece.text is None and not piece.escaped:
             words = words if joined and words else [*words, []]
-            words[-1].append(piece)
+            words[-1].append(replace(piece, many=True) if piece.name else piece)  # its words are cut with the others
             joined = True
             continue
         raw, end = text[piece.start : piece.end], 0

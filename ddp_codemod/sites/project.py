@@ -45,6 +45,7 @@ class Project(Texts):
         self._holding: dict[tuple[str, bytes | None], list[Document]] = {}
         self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
+        self._manifests: dict[str, Script | None] = {}
         self._known = set(self.names)
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
@@ -137,6 +138,21 @@ class Project(Texts):
         for name in self._notebooks:
             if any(text in self.data(name) for text in plain):
                 found += self._cells(name)
+        return found
+
+    def manifests(self, *texts: str) -> list[Script]:
+        """The commands that configuration files hold whose bytes hold one of the texts."""
+        from ddp_codemod.parse import manifest
+
+        found: list[Script] = []
+        for name in self._small_configs:
+            data = self.data(name)
+            if any(text.encode() in data for text in texts) and manifest.MAY_HOLD.search(data):
+                if name not in self._manifests:
+                    document = self._document(name)
+                    self._manifests[name] = manifest.read(document) if document is not None else None
+                if (script := self._manifests[name]) is not None:
+                    found.append(script)
         return found
 
     def _cells(self, name: str) -> tuple[Script, ...]:
