@@ -1,8 +1,8 @@
-"""Reads what a branch of a repository on this machine stands at from two small files: git is not started, no configuration is read.
+"""Reads what a branch of a repository on this machine stands at from small files: git is not started, no configuration is read.
 
-Only what is plain is taken: the default branch by ``HEAD``, a branch by its own file, both regular files of one short line, in
-folders that are no links, of the user who asks. All else (packed and other stores of branches, work trees, links, tags, somebody
-else's repository) is for git to say.
+Only what is plain is taken: the default branch by ``HEAD``, a branch by its own file or, where it has none, by ``packed-refs``, all
+of them regular files, in folders that are no links, of the user who asks. All else (other stores of branches, work trees, links,
+tags, somebody else's repository) is for git to say.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 _WORD = r"[\w-]+(?:\.[\w-]+)*"
 _BRANCH = re.compile(rf"refs/heads/{_WORD}(?:/{_WORD})*", re.A)
 _COMMIT = re.compile(r"[0-9a-f]{40}", re.A)
-_LONGEST = 1024  # bytes
+_LONGEST, _MOST = 1024, 4 << 20  # bytes, of a line and of all packed branches
 
 
 def standing(at: Path, ref: str | None = None) -> str | None:
@@ -33,9 +33,13 @@ def standing(at: Path, ref: str | None = None) -> str | None:
     if not _BRANCH.fullmatch(branch) or ".lock/" in f"{branch}/":
         return None
     file = at / branch
-    folders = file.parents[: branch.count("/")]
-    said = _line(file) or "" if all(map(_is_folder, folders)) else ""
-    return said if _COMMIT.fullmatch(said) else None
+    if not all(_is_folder(folder) or not os.path.lexists(folder) for folder in file.parents[: branch.count("/")]):
+        return None
+    if os.path.lexists(file):
+        said = _line(file) or ""
+        return said if _COMMIT.fullmatch(said) else None
+    packed = re.search(rf"^([0-9a-f]{{40}}) {re.escape(branch)}$", _text(at / "packed-refs", _MOST) or "", re.M)
+    return packed[1] if packed else None
 
 
 def _is_folder(path: Path, owner: int | None = None) -> bool:
@@ -49,15 +53,21 @@ def _is_folder(path: Path, owner: int | None = None) -> bool:
 
 def _line(path: Path) -> str | None:
     """The one line of a small regular file."""
+    found = _text(path, _LONGEST)
+    return None if found is None else found.removesuffix("\n")
+
+
+def _text(path: Path, longest: int) -> str | None:
+    """What is in a regular file that is not longer."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return None
         # should another one have come in its place: a link is not followed, and nothing waits for the other end of a pipe
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            data = os.read(handle, _LONGEST)
+            data = os.read(handle, longest)
         finally:
             os.close(handle)
-        return data.removesuffix(b"\n").decode("ascii") if len(data) < _LONGEST else None
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         return None
+    return data.decode("latin-1") if len(data) < longest else None

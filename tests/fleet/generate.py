@@ -155,8 +155,8 @@ def _hostile(path: Path, like: Path) -> None:
     """Every setting that names a program names one that leaves a mark; then a line that is no configuration. Git has to read it."""
     repository(path, like, {"train.py": CALL.format('"nccl"').encode(), ".gitattributes": b"*.py filter=x\n"})
     main = path / "refs" / "heads" / "main"
-    (path / "packed-refs").write_text(f"{main.read_text().strip()} refs/heads/main\n")
-    main.unlink()
+    main.rename(main.with_name("c++"))
+    (path / "HEAD").write_text("ref: refs/heads/c++\n")
     mark = f"touch {path.parent / 'was-run'}"
     settings = {
         "core": ("fsmonitor", "sshCommand", "hooksPath", "askPass", "alternateRefsCommand"),

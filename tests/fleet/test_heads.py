@@ -59,9 +59,9 @@ def test_it_is_what_git_says_of_a_history(tmp_path: Path) -> None:
         git("branch", f"b{number}", cwd=path)
         if number == 1:
             git("pack-refs", "--all", cwd=path)
-    for ref, told in (("HEAD", True), ("main", True), ("b2", True), ("b1", False), ("b0", False)):
-        here = standing(path / ".git", None if ref == "HEAD" else ref)
-        assert here == (asked(path, ref) if told else None)
+    for ref in ("HEAD", "main", "b0", "b1", "b2"):
+        assert standing(path / ".git", None if ref == "HEAD" else ref) == asked(path, ref)
+    assert standing(path / ".git", "b3") is None
     git("worktree", "add", "--quiet", "-b", "other", tmp_path / "linked", "b0", cwd=path)
     assert standing(tmp_path / "linked" / ".git") is None
     assert standing(path / ".git" / "worktrees" / "linked") is None
@@ -128,6 +128,51 @@ def test_what_is_not_plain_is_left_to_git(at: Path, said: str) -> None:
 )
 def test_a_branch_that_holds_no_commit_is_left_to_git(at: Path, said: str) -> None:
     (at / "refs" / "heads" / "main").write_text(f"{said}\n")
+    assert standing(at) is None
+
+
+def test_a_branch_without_a_file_is_looked_up_among_the_packed_ones(at: Path) -> None:
+    (at / "packed-refs").write_text(
+        f"# pack-refs with: peeled fully-peeled sorted \n{TWO} refs/heads/main\n{ONE} refs/heads/ma\n^{ONE}\n"
+    )
+    assert standing(at) == ONE, "its own file counts more"
+    (at / "refs" / "heads" / "main").unlink()
+    assert [standing(at), standing(at, "ma"), standing(at, "a"), standing(at, "m.in")] == [TWO, ONE, None, None]
+    (at / "refs" / "heads").rmdir()
+    assert standing(at) == TWO
+    (at / "refs" / "heads").symlink_to(at / "objects")
+    assert standing(at) is None
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        "",
+        f"{ONE} refs/heads/main",
+        f"{ONE}  refs/heads/main",
+        f" {ONE} refs/heads/main",
+        f"{ONE} refs/heads/main x",
+        f"{ONE} refs/heads/main\r",
+        f"{'1' * 64} refs/heads/main",
+        f"^{ONE} refs/heads/main",
+        f"{ONE}\trefs/heads/main",
+        f"{'x' * 40} refs/heads/main",
+    ],
+)
+def test_only_a_whole_line_of_packed_branches_counts(at: Path, packed: str) -> None:
+    (at / "refs" / "heads" / "main").unlink()
+    (at / "packed-refs").write_bytes(packed.encode())
+    assert standing(at) == (ONE if packed == f"{ONE} refs/heads/main" else None)
+    (at / "packed-refs").write_text(f"{ONE} refs/heads/main\n" + "#" * (4 << 20))
+    assert standing(at) is None
+
+
+@pytest.mark.parametrize("spoil", [_link, _pipe, _folder])
+def test_only_a_regular_file_of_packed_branches_is_read(at: Path, spoil: Callable[[Path], None]) -> None:
+    (at / "refs" / "heads" / "main").rename(at / "packed-refs")
+    (at / "packed-refs").write_text(f"{ONE} refs/heads/main\n")
+    assert standing(at) == ONE
+    spoil(at / "packed-refs")
     assert standing(at) is None
 
 
