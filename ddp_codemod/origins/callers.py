@@ -99,10 +99,20 @@ def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, f
                 handed = argument_of(call, forwarder.function, forwarder.function_position)
                 if handed is None or last_name(handed) not in words:
                     continue
-                if not set(tracer.resolver.names(other, call.func)) & set(forwarder.names):
+                if not (
+                    set(tracer.resolver.names(other, call.func)) & set(forwarder.names)
+                    or _is_said(tracer, other, call, forwarder)
+                ):
                     continue
                 if calls_function(tracer, other, handed, module, function):
                     yield _through(tracer, other, call, forwarder)
+
+
+def _is_said(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> bool:
+    """Whether a method of an unknown object is one by its words: ``context.Process(target=worker, args=(0, 2))``."""
+    given = {keyword.arg for keyword in call.keywords}
+    named = isinstance(call.func, ast.Attribute) and {forwarder.function, forwarder.args} <= given
+    return named and not any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(other, call.func))
 
 
 def _by_actors(tracer: Tracer, other: Module, module: Module, function: Def) -> Iterator[Given]:

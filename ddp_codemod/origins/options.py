@@ -63,7 +63,9 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
             found += _default(tracer, other, call, flag, name, way)
     others = declaring - set(nearest)
     words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call)} | words
-    return [*found, *_given_at_launch(tracer, words, others, way)] if found else []
+    if not found:
+        return []
+    return [*found, *_given_in_code(tracer, words, nearest, way), *_given_at_launch(tracer, words, others, way)]
 
 
 def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
@@ -101,6 +103,29 @@ def _declared(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, 
                     table.setdefault(given, []).append((call, flag))
         module.cache["options"] = table
     return module.cache["options"]  # type: ignore[return-value]
+
+
+def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], way: Way) -> list[Leaf]:
+    """What the files that declare an option give it in a command line of their own: ``parse_args(["--backend", "nccl"])``."""
+    found: list[Leaf] = []
+    methods = {method for flag in _flags_of(tracer) for method in flag.parse_methods}
+    for module in filter(None, map(tracer.resolver.project.module, files)):
+        for call in (call for method in sorted(methods) for call in calls.calls_of(module).get(method, ())):
+            given = calls.argument_of(call, "args", 0)
+            parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+            for part, after in zip(parts, [*parts[1:], None], strict=False):
+                text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+                name, joined, _ = text.lstrip("-").partition("=")
+                if name not in words or not text.startswith("-"):
+                    continue
+                step = way.hop(
+                    module.place(part), Reason.of("hop-argument", name=name, function=last_name(call.func)), "argument"
+                )
+                if joined:  # one text holds the name and the value
+                    found.append(tracer.unknown(module, part, step, "why-expression", text=module.text(part)))
+                elif after is not None:
+                    found += tracer.trace(module, after, Way(step.kind, step.hops, None, step.seen))
+    return found
 
 
 def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:

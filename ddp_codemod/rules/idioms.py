@@ -53,6 +53,7 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     choices_position: int | None = None
     dest: str | None = None
     defaults_method: str | None = None
+    parse_methods: tuple[Name, ...] = ()  # those that take the words of a command line as a list
     dashed: bool = False  # a call is one only where a text with a dash in front names the option: the method's name says little
     source: tuple[Name, ...]
 
