@@ -64,15 +64,15 @@ def patched(job: Job, found: Survey, converted: bool = False) -> Patching:
 
     if not found.edits:
         return Patching(job, found, Rendered((), (), (), ()), {}, b"")
-    from ddp_codemod.patch.gitdiff import git_diff
+    from ddp_codemod.patch.gitdiff import file_diffs, joined
     from ddp_codemod.write.repository import blobs
 
     rendered = render(found, job.settings.unsafe)
     held = blobs(job.root, [change.name for change in rendered.changes])
     if not converted:
         rendered = _without_converted(found, rendered, held, job.settings.unsafe)
-    parts = {change.name: git_diff([change], held) for change in rendered.changes}
-    return Patching(job, found, rendered, parts, git_diff(rendered.changes, held))
+    parts = file_diffs(rendered.changes, held)
+    return Patching(job, found, rendered, parts, joined(parts, held))
 
 
 def _without_converted(found: Survey, rendered: Rendered, held: Mapping[str, Blob], unsafe: bool) -> Rendered:

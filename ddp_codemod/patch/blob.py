@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from enum import Enum
+from functools import cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -52,7 +53,21 @@ class Blob(Struct, frozen=True):
 def blob_id(data: bytes, digits: int = 40) -> str:
     """Git's id for a file with this content: SHA-1, or SHA-256 where ids have 64 digits."""
     start = b"blob %d\0" % len(data)
-    return hashlib.new("sha256" if digits == 64 else "sha1", start + data, usedforsecurity=False).hexdigest()
+    if digits == 64:
+        from hashlib import sha256
+
+        return sha256(start + data, usedforsecurity=False).hexdigest()
+    digest: str = _sha1()(start + data, usedforsecurity=False).hexdigest()
+    return digest
+
+
+@cache
+def _sha1() -> Any:
+    try:
+        from _sha1 import sha1  # type: ignore[import-not-found, unused-ignore] # hashlib brings OpenSSL: 3 ms
+    except ImportError:
+        from hashlib import sha1
+    return sha1
 
 
 _TEXT_CONTROLS = b"\b\t\n\f\x1b"

@@ -23,15 +23,28 @@ def git_diff(changes: Sequence[FileChange], blobs: Mapping[str, Blob] | None = N
     ``blobs`` (by ``FileChange.name``) says how the repository names and holds the files; a change without one is shown as it is.
     Names that lead to one file give one patch.
     """
+    return joined(file_diffs(changes, blobs), blobs)
+
+
+def file_diffs(changes: Sequence[FileChange], blobs: Mapping[str, Blob] | None = None) -> dict[str, bytes]:
+    """The same, each change for itself, by ``FileChange.name``."""
     known = blobs or {}
     digits = min((blob.abbreviation for blob in known.values()), default=7)
+    return {
+        change.name: _file_diff(_path(change.name, known), change, known.get(change.name, _NO_BLOB), digits) for change in changes
+    }
+
+
+def joined(diffs: Mapping[str, bytes], blobs: Mapping[str, Blob] | None = None) -> bytes:
+    """One patch of those of the files."""
     parts: dict[bytes, bytes] = {}
-    for change in changes:
-        blob = known.get(change.name, _NO_BLOB)
-        name = raw_name(blob.name or change.name)
-        if name not in parts:
-            parts[name] = _file_diff(name, change, blob, digits)
-    return b"".join(parts[name] for name in sorted(parts))
+    for name, part in diffs.items():
+        parts.setdefault(_path(name, blobs or {}), part)
+    return b"".join(parts[path] for path in sorted(parts))
+
+
+def _path(name: str, blobs: Mapping[str, Blob]) -> bytes:
+    return raw_name(blobs.get(name, _NO_BLOB).name or name)
 
 
 def _file_diff(name: bytes, change: FileChange, blob: Blob, digits: int) -> bytes:
