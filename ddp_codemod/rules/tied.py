@@ -16,7 +16,6 @@ from ddp_codemod.rules.finding import Context, Finding, NewText
 from ddp_codemod.rules.stakes import Swap
 from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
-from ddp_codemod.sites.words import Parts
 
 Writable = Callable[[str], bool]
 
@@ -31,9 +30,10 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
     names = "|".join(map(re.escape, swapped))
     wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
     project = context.tracer.resolver.project
-    spelled = Parts(spelling for name in swapped for spelling in (name, name.upper()))
-    naming = [name for name in project.names if spelled.held(project.data(name))]
-    for file in [name for name in naming if writable(name) and wanted(project.data(name))]:
+    naming = project.naming(
+        spelling for name in swapped for spelling in (name, name.upper())
+    )  # is faster, and few files are left
+    for file in [name for name in project.names if name in naming and writable(name) and wanted(project.data(name))]:
         for module in project.programs(file):
             said: set[int] = set()
             for node, reason in _in_module(context, module, edits):
