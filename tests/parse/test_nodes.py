@@ -81,10 +81,10 @@ def test_a_node_that_is_made_later_can_be_given_a_parent() -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS[1:])
-def test_the_nodes_take_at_most_three_fifths_of_the_memory(text: str) -> None:
+def test_the_nodes_take_half_of_the_memory(text: str) -> None:
     tree, plain = ast.parse(text), ast.parse(text)
     remade(tree)
-    assert size(tree) <= size(plain) * 3 / 5
+    assert size(tree) <= size(plain) / 2
 
 
 def size(tree: ast.AST) -> int:
