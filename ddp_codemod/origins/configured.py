@@ -13,6 +13,7 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.sites.words import Parts
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -68,7 +69,7 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = 
     """
     found: list[Leaf] = []
     below = keys[1:] if of_self and len(keys) > 2 else keys
-    for document, entry in _entries(tracer, keys[-1]) if keys else ():
+    for document, entry in _entries(tracer, keys) if keys else ():
         path = entry.path if entry.path[-1] == keys[-1] else tuple(key.replace("-", "_") for key in entry.path)
         whole = keys[-len(path) :] == path
         part = len(below) > 1 and path[-len(below) :] == below
@@ -79,11 +80,16 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = 
     return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
 
 
-def _entries(tracer: Tracer, key: str) -> Iterator[tuple[Document, Entry]]:
-    """The entries of configuration files under a key, also with dashes in place of its underscores where the project takes them so."""
-    project = tracer.resolver.project
+def _entries(tracer: Tracer, keys: tuple[str, ...]) -> Iterator[tuple[Document, Entry]]:
+    """The entries of configuration files under the last key, also with dashes in place of its underscores where the project takes them so."""
+    project, key = tracer.resolver.project, keys[-1]
+    if key.isdigit():  # may be a place in a list: the file then gives the key before it a value
+        named = next((part for part in reversed(keys) if not part.isdigit()), key)
+        for document in project.documents(named, giving(named, [b""])):
+            yield from ((document, entry) for entry in document.ending(key))
+        return
     for spelled in dict.fromkeys((key, key.replace("_", "-"))):
-        for document in project.documents(spelled, _given(tracer, spelled)):
+        for document in project.documents(spelled, _given(tracer, spelled), _valued(tracer)):
             if spelled == key or _dashes_are_underscores(tracer):
                 yield from ((document, entry) for entry in document.ending(spelled))
 
@@ -96,12 +102,25 @@ def _dashes_are_underscores(tracer: Tracer) -> bool:
     return bool(tracer.memory["dashes"])
 
 
-def _given(tracer: Tracer, key: str) -> bytes | None:
-    """What stands in a file that gives a key a value of interest; None for a key that may be a place in a list."""
+def _values(tracer: Tracer) -> list[str]:
+    """What is in every text of interest, in small letters."""
+    return ["://", *sorted(tracer.rules.backends)]
+
+
+def _valued(tracer: Tracer) -> list[str]:
+    """The configuration files that hold a value of interest at all."""
+    if "valued" not in tracer.memory:
+        project, values = tracer.resolver.project, Parts(_values(tracer))
+        tracer.memory["valued"] = [name for name in project.small_configs if values.held(project.data(name).lower())]
+    return tracer.memory["valued"]  # type: ignore[no-any-return]
+
+
+def _given(tracer: Tracer, key: str) -> bytes:
+    """What stands in a file that gives a key a value of interest."""
     known = tracer.memory.setdefault("given", {})
     if key not in known:
-        values = (b"(?i:%b)" % re.escape(value.encode()) for value in ("://", *sorted(tracer.rules.backends)))
-        known[key] = None if key.isdigit() else giving(key, values)
+        values = (b"(?i:%b)" % re.escape(value.encode()) for value in _values(tracer))
+        known[key] = giving(key, values)
     return known[key]  # type: ignore[no-any-return]
 
 

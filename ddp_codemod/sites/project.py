@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,7 @@ class Project(Texts):
         self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._manifests: dict[str, Script | None] = {}
+        self._launching: dict[tuple[str, ...], list[Script]] = {}
         self._known = set(self.names)
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
@@ -99,17 +100,18 @@ class Project(Texts):
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 
-    def documents(self, word: str, pattern: bytes | None = None) -> list[Document]:
+    def documents(self, word: str, pattern: bytes | None = None, among: Sequence[str] | None = None) -> list[Document]:
         """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out."""
         key = (word, pattern)
         if key not in self._holding:
-            wanted = (name for name in self._small_configs if contains(self.data(name), word.encode()))
+            names = self.small_configs if among is None else among
+            wanted = (name for name in names if contains(self.data(name), word.encode()))
             there = (self._document(name) for name in wanted if pattern is None or re.search(pattern, self.data(name)))
             self._holding[key] = [document for document in there if document is not None]
         return self._holding[key]
 
     @cached_property
-    def _small_configs(self) -> list[str]:
+    def small_configs(self) -> list[str]:
         """The configuration files that are worth reading: data comes in the same formats."""
         return [name for name in self.configs if (self.root / name).stat().st_size <= MAX_BYTES]
 
@@ -123,6 +125,11 @@ class Project(Texts):
 
     def scripts(self, *texts: str) -> list[Script]:
         """The launch files whose bytes hold one of the texts, parsed; those that cannot be read are left out."""
+        if texts not in self._launching:
+            self._launching[texts] = self._scripts_with(texts)
+        return self._launching[texts]
+
+    def _scripts_with(self, texts: tuple[str, ...]) -> list[Script]:
         found: list[Script] = []
         plain, wide = [text.encode() for text in texts], [text.encode("utf-16-le") for text in texts]
         for name in self.launchers:
@@ -145,7 +152,7 @@ class Project(Texts):
         from ddp_codemod.parse import manifest
 
         found: list[Script] = []
-        for name in self._small_configs:
+        for name in self.small_configs:
             data = self.data(name)
             if any(text.encode() in data for text in texts) and manifest.MAY_HOLD.search(data):
                 if name not in self._manifests:

@@ -26,13 +26,14 @@ class Reach:
 
     def __init__(self, project: Project, files: Collection[str], started: Iterable[str], taken: Branch) -> None:
         self.project, self.taken = project, taken
-        self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}
+        self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}  # what no code that runs has mentioned yet
         self._reached: set[ast.AST] = set()
         modules = [module for name in sorted(files) for module in project.programs(name)]
         for module in modules:
             for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
                 for node in module.nodes.get(kind, ()):
                     self._by_name.setdefault(node.name, []).append((module, node))  # type: ignore[attr-defined]
+        self._ours = frozenset(self._by_name)
         self._started = frozenset(started)
         self._follow([(module, module.tree) for module in modules])
 
@@ -48,8 +49,8 @@ class Reach:
     def _follow(self, todo: list[tuple[Module, ast.AST]]) -> None:
         while todo:
             module, scope = todo.pop()
-            for name in self._mentioned(module, scope):
-                for found in self._by_name.get(name, ()):
+            for name in self._mentioned(module, scope) & self._by_name.keys():
+                for found in self._by_name.pop(name):  # mentioned once, it runs
                     todo += self._enter(*found)
 
     def _enter(self, module: Module, node: ast.AST) -> Iterator[tuple[Module, ast.AST]]:
@@ -68,7 +69,7 @@ class Reach:
 
     def _is_ours(self, base: ast.expr) -> bool:
         name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-        return name == "object" or name in self._by_name
+        return name == "object" or name in self._ours
 
     def _mentioned(self, module: Module, scope: ast.AST) -> set[str]:
         """The names that the code of a scope mentions, without functions inside it and branches that the platform does not take."""
