@@ -46,7 +46,8 @@ class Project(Texts):
         self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._manifests: dict[str, Script | None] = {}
-        self._launching: dict[tuple[str, ...], list[Script]] = {}
+        self._launching: dict[tuple[str, ...], list[Script]] = {}  # by the texts that were asked for
+        self._stating: dict[tuple[str, ...], list[Script]] = {}
         self._known = set(self.names)
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
@@ -149,18 +150,26 @@ class Project(Texts):
 
     def manifests(self, *texts: str) -> list[Script]:
         """The commands that configuration files hold whose bytes hold one of the texts."""
-        from ddp_codemod.parse import manifest
+        if texts not in self._stating:
+            plain = [text.encode() for text in texts]
+            names = [name for name in self._with_commands if any(text in self.data(name) for text in plain)]
+            self._stating[texts] = [script for name in names if (script := self._manifest(name)) is not None]
+        return self._stating[texts]
 
-        found: list[Script] = []
-        for name in self.small_configs:
-            data = self.data(name)
-            if any(text.encode() in data for text in texts) and manifest.MAY_HOLD.search(data):
-                if name not in self._manifests:
-                    document = self._document(name)
-                    self._manifests[name] = manifest.read(document) if document is not None else None
-                if (script := self._manifests[name]) is not None:
-                    found.append(script)
-        return found
+    @cached_property
+    def _with_commands(self) -> list[str]:
+        """The configuration files that may hold commands."""
+        from ddp_codemod.parse.manifest import MAY_HOLD
+
+        return [name for name in self.small_configs if MAY_HOLD.search(self.data(name))]
+
+    def _manifest(self, name: str) -> Script | None:
+        if name not in self._manifests:
+            from ddp_codemod.parse import manifest
+
+            document = self._document(name)
+            self._manifests[name] = manifest.read(document) if document is not None else None
+        return self._manifests[name]
 
     def _cells(self, name: str) -> tuple[Script, ...]:
         """The shell commands of a notebook, each read by a shell of its own."""
