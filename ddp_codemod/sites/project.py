@@ -18,6 +18,7 @@ from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
 from ddp_codemod.sites.entry_points import entry_points
+from ddp_codemod.sites.roles import Roles
 from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import contains, holds
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ddp_codemod.parse.notebook import NotebookSource
 
 
-class Project(Texts):
+class Project(Roles):
     """All Python files under a root. Nothing is parsed before someone asks for it."""
 
     def __init__(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddp_codemod.sites import texts
-from ddp_codemod.sites.texts import Texts
+from ddp_codemod.sites.roles import Roles
 from ddp_codemod.sites.words import Parts, Words, holds, stands
 
 PIECES = st.lists(st.sampled_from(["a", "b", "ab", "_", "\\n", "\\", ".", " ", "模", "1", "-", '"']), max_size=12).map("".join)
@@ -19,7 +19,7 @@ WORDS = st.text("ab_1n模", min_size=1, max_size=3)
 
 @given(PIECES, WORDS)
 def test_asking_often_gives_the_same_answers(text: str, word: str) -> None:
-    made = Texts(Path(), [Path("a.py")])
+    made = Roles(Path(), [Path("a.py")])
     made._bytes["a.py"] = text.encode()
     assert (made._index.get(word.encode(), []) == ["a.py"]) == holds(text.encode(), word.encode())
 
@@ -57,7 +57,7 @@ def test_parts_are_found_wherever_they_stand(text: str, parts: set[str]) -> None
 )
 def test_a_name_may_be_what_another_file_defines(tmp_path: Path, text: str, may: bool) -> None:
     (tmp_path / "a.py").write_text(text, "utf-8")
-    assert Texts(tmp_path, [tmp_path / "a.py"]).may_call("main", Words(["spawn", "remote"]), {b"m"}) == ["a.py"] * may
+    assert Roles(tmp_path, [tmp_path / "a.py"]).may_call("main", Words(["spawn", "remote"]), {b"m"}) == ["a.py"] * may
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def test_a_name_may_be_what_another_file_defines(tmp_path: Path, text: str, may:
 )
 def test_the_bases_of_classes(tmp_path: Path, head: str, bases: set[str]) -> None:
     (tmp_path / "a.py").write_text(head, "utf-8")
-    made = Texts(tmp_path, [tmp_path / "a.py"])
+    made = Roles(tmp_path, [tmp_path / "a.py"])
     assert {word for word in ("B", "b", "M", "x") if made.deriving(word)} == bases
 
 
 def test_from_some_number_of_words_on_one_index_answers(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(" ".join(f"word{number}" for number in range(60)), "utf-8")
-    made = Texts(tmp_path, [tmp_path / "a.py"])
+    made = Roles(tmp_path, [tmp_path / "a.py"])
     assert all(made.mentioning(f"word{number}") == ("a.py",) for number in range(60))
     assert made.mentioning("word6-1") == made.mentioning("wor") == ()
     assert len(made._mentions) > texts._MANY
@@ -104,4 +104,4 @@ def test_what_stands_around_a_word() -> None:
 )
 def test_an_import_may_mean_a_module(tmp_path: Path, text: str, may: bool) -> None:
     (tmp_path / "a.py").write_text(text, "utf-8")
-    assert Texts(tmp_path, [tmp_path / "a.py"]).may_import("a.py", "m") is may
+    assert Roles(tmp_path, [tmp_path / "a.py"]).may_import("a.py", "m") is may
