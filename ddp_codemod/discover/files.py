@@ -30,11 +30,11 @@ def walk(
     seen: set[Path] = set()
     home = os.path.realpath(root)
     for path in paths:
-        for found in [path] if path.is_file() else _under(path, tuple(suffixes)):
+        for found, is_link in [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes)):
             if found in seen:
                 continue
             seen.add(found)
-            if found.is_symlink():
+            if is_link:
                 real = os.path.realpath(found)
                 if linked is not None:
                     linked(found, Path(real))
@@ -47,17 +47,30 @@ def _inside(real: str, home: str) -> bool:
     return real.startswith(home.rstrip(os.sep) + os.sep)
 
 
-def _under(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    for at, folders, names in os.walk(folder):
-        if "pyvenv.cfg" in names:
-            folders.clear()
+def _under(folder: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[Path, bool]]:
+    """The files of a folder and whether each is a link, then those of the folders in it; a listing tells both without asking for each."""
+    todo = [str(folder)]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError:
             continue
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
-        for name in sorted(names):
-            if name.endswith(suffixes):
-                path = Path(at, name)
-                if path.is_file():
-                    yield path
+        folders = {entry.name: entry for entry in entries if _is(entry, os.DirEntry.is_dir)}
+        if any(entry.name == "pyvenv.cfg" for entry in entries if entry.name not in folders):
+            continue
+        for entry in entries:
+            if entry.name.endswith(suffixes) and entry.name not in folders and _is(entry, os.DirEntry.is_file):
+                yield Path(entry.path), entry.is_symlink()
+        inside = (entry for name, entry in folders.items() if name not in SKIPPED_FOLDERS and not entry.is_symlink())
+        todo += [entry.path for entry in inside][::-1]
+
+
+def _is(entry: os.DirEntry[str], kind: Callable[[os.DirEntry[str]], bool]) -> bool:
+    try:
+        return kind(entry)
+    except OSError:  # a link that leads nowhere a file can be
+        return False
 
 
 def content(path: Path, root: Path) -> bytes | Reason:
