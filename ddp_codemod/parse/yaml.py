@@ -23,6 +23,9 @@ _FLOW_PLAIN = re.compile(r"[A-Za-z_/][\w./+=%@-]*", re.ASCII)
 _BLANKS = re.compile("[ \t]*")
 _LEAD = re.compile(r"(?:^|(?<=\r)(?!\n))(?P<indent> *)(?:[-?:][ \t]+)*(?:[-?:]$|[^\s#])?", re.M)
 _START = re.compile(r"[-?:](?=\s|$)|\S")
+_OPENING = re.compile(r"^[^#'\"\r\n]*?(?::|-)[ ]+([{\[])(?=(?:[^\r\n]*[{\[,])?[ ]*(?:#[^\r\n]*)?$)", re.M)
+# in a flow collection: its brackets, texts in quotes, comments, line breaks
+_FLOW = re.compile(r"[{}\[\]]|\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|(?<=\s)#[^\r\n]*|[\r\n]+")
 _DEEPEST = 200
 _COLLECTIONS = frozenset({"block_mapping", "flow_mapping", "block_sequence", "flow_sequence"})
 _PAIRS = frozenset({"block_mapping_pair", "flow_pair"})
@@ -34,13 +37,47 @@ def read(text: str) -> Content:
     if _too_deep(text):
         return Content((), errors=(0,))
     tree = Tree("yaml", text)
+    if _is_unsure(tree) and (joined := _joined(text)) != text:
+        tree = Tree("yaml", joined)  # of the same length, so that every place is the same
     reader = _Reader(tree)
     documents = [node for node in tree.root.children if node.type == "document"]
-    if tree.root.is_error or any(broken(child) for child in tree.root.children):
+    if _is_unsure(tree):
         documents = []  # where one document ends and the next begins is not sure
     for number, document in enumerate(documents):
         reader.document(number, document)
     return Content(tuple(reader.entries), tuple(reader.links), tuple(tree.errors()))
+
+
+def _is_unsure(tree: Tree) -> bool:
+    return tree.root.is_error or any(broken(child) for child in tree.root.children)
+
+
+def _joined(text: str) -> str:
+    """The text with each ``{...}`` and ``[...]`` that runs over lines on one of them.
+
+    PyYAML takes a bracket that closes in the column of its key, and the grammar does not.
+    """
+    pieces: list[str] = []
+    at = 0
+    for opening in _OPENING.finditer(text):
+        if opening.start(1) < at:
+            continue
+        depth, end = 0, opening.start(1)
+        for token in _FLOW.finditer(text, end):
+            depth += (token[0] in "{[") - (token[0] in "}]")
+            end = token.end()
+            if not depth:
+                break
+        if depth:
+            return text  # it does not end
+        flow = _FLOW.sub(_without_breaks, text[opening.start(1) : end])
+        pieces += [text[at : opening.start(1)], flow]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _without_breaks(token: re.Match[str]) -> str:
+    return " " * len(token[0]) if token[0][0] in "#\r\n" else token[0]
 
 
 def _too_deep(text: str) -> bool:
