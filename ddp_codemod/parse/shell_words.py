@@ -126,6 +126,8 @@ def _string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
     at = start + 1
     for child in inner:
         child_start, child_end = tree.span(child)
+        # of two expansions, the grammar gives the second the blanks between them
+        child_start += len(tree.text[child_start:child_end]) - len(tree.text[child_start:child_end].lstrip())
         if child_start > at:
             yield _plain(tree.text[at:child_start], at, child_start, at, child_start, '"')
         yield from read(tree, child, '"', make)
