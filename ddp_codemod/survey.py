@@ -149,7 +149,10 @@ def _run(look: Look, deepest: int | None) -> Survey:
     run = Run(look, deepest)
     if look.options.keep is not None:
         look.options.keep(run)
-    return run.survey()
+        return run.survey()
+    found = run.survey()
+    run.project.take_apart()
+    return found
 
 
 def explain(options: Options, path: Path, line: int) -> Survey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import subprocess
 import sys
@@ -150,3 +151,18 @@ def test_a_process_that_goes_on_keeps_nothing(tmp_path: Path) -> None:
     frozen = gc.get_freeze_count()
     main(["scan", str(write(tmp_path, train__py=TRAIN)), "--platform", "rocm"])
     assert gc.get_freeze_count() == frozen
+
+
+def test_the_trees_of_a_run_are_freed_with_it_and_not_by_the_collector(tmp_path: Path) -> None:
+    def trees() -> int:
+        return sum(isinstance(one, ast.Module) for one in gc.get_objects())
+
+    root = write(tmp_path, train__py=TRAIN, more__py=f"import train\n{TRAIN}")
+    gc.collect()
+    before = trees()
+    gc.disable()
+    try:
+        assert survey(options(root)).edits
+        assert trees() == before
+    finally:
+        gc.enable()

@@ -60,6 +60,13 @@ class Module(Struct, eq=False):
             at = self.parents[at]
         return at
 
+    def take_apart(self) -> None:
+        """Free the tree: it refers to itself, and so does what was worked out about it."""
+        self.cache.clear()
+        for nodes in self.nodes.values():
+            for node in nodes:
+                node.parent = None  # type: ignore[attr-defined]
+
 
 def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
     """Parse a file; one that this Python cannot read, or that nests deeper, is skipped by name with what to do about it."""

@@ -18,6 +18,7 @@ from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.python import Module, parse
 from ddp_codemod.parse.shell import Script, parse_shell, script_of
 from ddp_codemod.sites.entry_points import entry_points
+from ddp_codemod.sites.paths import joined, parent
 from ddp_codemod.sites.roles import Roles
 from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import contains, holds
@@ -94,6 +95,11 @@ class Project(Roles):
         """The parsed file, and the programs that it writes or starts if it is a notebook; their places are the file's too."""
         module = self.module(name)
         return [*([module] if module else ()), *self._programs.get(name, ())]
+
+    def take_apart(self) -> None:
+        """Free the trees, which nobody needs any more: the collector alone takes far longer to find that out."""
+        for module in (*filter(None, self._modules.values()), *(part for made in self._programs.values() for part in made)):
+            module.take_apart()
 
     def unread(self, name: str, wanted: Callable[[bytes], object]) -> None:
         """Name the first cell of a notebook that was not read, of those that the byte test wants."""
@@ -255,9 +261,9 @@ class Project(Roles):
         tail = bare.replace(".", "/")
         if level:
             for _ in range(level - 1):
-                folder = _parent(folder)
-            return self._file(_joined(folder, tail))
-        return next((found for base in self._import_roots(folder, top) if (found := self._file(_joined(base, tail)))), None)
+                folder = parent(folder)
+            return self._file(joined(folder, tail))
+        return next((found for base in self._import_roots(folder, top) if (found := self._file(joined(base, tail)))), None)
 
     def _import_roots(self, folder: str, top: str) -> Iterator[str]:
         """Folders that can stand on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
@@ -271,28 +277,20 @@ class Project(Roles):
             if plain or (at == folder and top not in self._tops):
                 yield at
             if plain:
-                yield _joined(at, "src")
+                yield joined(at, "src")
             if at == ".":
                 return
-            at = _parent(at)
+            at = parent(at)
 
     def package(self, name: str) -> str:
         """The folder of the outermost package that a file lies in; the file itself where it lies in none."""
-        top, at = name, _parent(name)
+        top, at = name, parent(name)
         while self._is_package(at) and at != ".":
-            top, at = at, _parent(at)
+            top, at = at, parent(at)
         return top
 
     def _is_package(self, folder: str) -> bool:
-        return _joined(folder, "__init__.py") in self._known
+        return joined(folder, "__init__.py") in self._known
 
     def _file(self, stem: str) -> str | None:
-        return next((name for name in (f"{stem}.py", _joined(stem, "__init__.py")) if name in self._known), None)
-
-
-def _parent(name: str) -> str:
-    return name.rpartition("/")[0] or "."
-
-
-def _joined(folder: str, name: str) -> str:
-    return folder if not name else name if folder == "." else f"{folder}/{name}"
+        return next((name for name in (f"{stem}.py", joined(stem, "__init__.py")) if name in self._known), None)
