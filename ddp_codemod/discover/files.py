@@ -91,12 +91,16 @@ def content(path: Path, root: Path) -> bytes | Reason:
         return Reason.of("skipped-unreadable", why=why.strerror or why)
 
 
-def read(path: Path, root: Path) -> Source | Skipped:
-    """Read a Python file as its encoding cookie says; a file that would not come back byte for byte is skipped."""
+def read(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
+    """Read a Python file as its encoding cookie says; a file that would not come back byte for byte is skipped.
+
+    ``known``: its bytes, where somebody holds them already and they need not be there twice.
+    """
     name = path.relative_to(root).as_posix()
     data = content(path, root)
     if isinstance(data, Reason):
         return Skipped(name, data)
+    data = known if data == known else data
     try:
         encoding = _encoding(data)
         text = data.decode(encoding)

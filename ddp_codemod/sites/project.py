@@ -71,7 +71,7 @@ class Project(Roles):
     def module(self, name: str) -> Module | None:
         """The parsed file, or None where it cannot be handled (then ``skipped`` says why)."""
         if name not in self._modules:
-            made: Source | Module | Skipped = read(self.root / name, self.root)
+            made: Source | Module | Skipped = read(self.root / name, self.root, self.data(name))
             views: Callable[[], Iterable[Source]] | None = None
             if isinstance(made, Source) and name.endswith(NOTEBOOK):
                 from ddp_codemod.parse.notebook import read_notebook
