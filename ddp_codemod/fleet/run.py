@@ -22,6 +22,7 @@ from ddp_codemod.fleet.children import Crew
 from ddp_codemod.fleet.cluster import Machines
 from ddp_codemod.fleet.keys import place_name, result_name
 from ddp_codemod.fleet.model import Entry, Outcome, Reply, Trouble, Work
+from ddp_codemod.fleet.order import largest_first
 from ddp_codemod.fleet.rewrite import failed
 from ddp_codemod.fleet.store import Store
 from ddp_codemod.write.clone import CloneFailed, Cloner, Start
@@ -95,7 +96,7 @@ def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Do
     from distributed import as_completed
 
     client = machines.client
-    waiting = iter(entries)
+    waiting = iter(largest_first(entries))
     of: dict[Key, Entry] = {}
 
     def submit(some: Sequence[Entry]) -> list[Future[bytes]]:
@@ -123,7 +124,7 @@ def alone(entries: Sequence[Entry], kept: Kept, workers: int) -> Generator[Done,
     """See a few entries through from this process, without a cluster; whoever stops taking them closes the generator."""
     crew = Crew(kept.work)
     with closing(crew), ThreadPoolExecutor(workers) as pool:
-        running = {pool.submit(crew.run, entry, kept.names(entry)): entry for entry in entries}
+        running = {pool.submit(crew.run, entry, kept.names(entry)): entry for entry in largest_first(entries)}
         try:
             for future in completed(running):
                 yield _done(running[future], future.result(), kept)

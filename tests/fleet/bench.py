@@ -36,7 +36,7 @@ class Run:
     """One run, as its log tells it."""
 
     wall: float
-    steady: float  # seconds from the first result to the last
+    steady: float  # seconds from the start of the first repository to the last result
     results: int
     own: float  # seconds that the median repository took in its process
     between: float  # seconds from one repository to the next on one worker, median
@@ -55,6 +55,7 @@ def fleet(listing: Path, out: Path, workers: int) -> Run:
     wall = time.monotonic() - began
     log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
     stored = [entry["time"] for entry in log if entry["event"] == "stored"]
+    begun = min(entry["time"] for entry in log if entry["event"] == "begun")
     starts: dict[int, list[float]] = {}
     for entry in log:
         if entry["event"] == "stored":
@@ -62,7 +63,7 @@ def fleet(listing: Path, out: Path, workers: int) -> Run:
     gaps = [later - earlier for times in starts.values() for earlier, later in pairwise(times)]
     rows = json.loads((out / "summary.json").read_text())["repositories"]
     own = statistics.median(row["seconds"] for row in rows)
-    return Run(wall, max(stored) - min(stored), len(stored), own, statistics.median(gaps))
+    return Run(wall, max(stored) - begun, len(stored), own, statistics.median(gaps))
 
 
 def processors(listing: Path, out: Path, workers: int) -> dict[str, float]:
