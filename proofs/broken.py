@@ -44,7 +44,7 @@ GUARDS = (
     Guard(7, "links out of the root", "discover/files.py", "                if not _inside(real, home):\n                    continue\n", ""),
     Guard(7, "what a link leads to", "discover/bounds.py", "names = {name, self.links.get(name, name)}", "names = {name}"),
     Guard(8, "depth before LibCST", "edits/recipes/expression.py", "    guard_depth(text)\n    _guard_levels(_check(text))", "    _check(text)"),
-    Guard(8, "plain files only", "discover/files.py", "                if path.is_file():\n", ""),
+    Guard(8, "plain files only", "discover/files.py", " and _is(entry, os.DirEntry.is_file)", ""),
     Guard(9, "the old lines of a hunk", "patch/gitdiff.py", "CONTEXT = 3", "CONTEXT = 0"),
     Guard(9, "names in quotes", "patch/quote.py", "    return f'\"{\"\".join(parts)}\"'.encode(\"ascii\")", "    return name"),
     Guard(10, "the label", "edits/render.py", "else {Applicability.SAFE}", "else {Applicability.SAFE, Applicability.UNSAFE}"),
