@@ -107,11 +107,11 @@ def _values(tracer: Tracer) -> list[str]:
     return ["://", *sorted(tracer.rules.backends)]
 
 
-def _valued(tracer: Tracer) -> list[str]:
+def _valued(tracer: Tracer) -> tuple[str, ...]:
     """The configuration files that hold a value of interest at all."""
     if "valued" not in tracer.memory:
         project, values = tracer.resolver.project, Parts(_values(tracer))
-        tracer.memory["valued"] = [name for name in project.small_configs if values.held(project.data(name).lower())]
+        tracer.memory["valued"] = tuple(name for name in project.small_configs if values.held(project.data(name).lower()))
     return tracer.memory["valued"]  # type: ignore[no-any-return]
 
 

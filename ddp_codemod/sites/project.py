@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ class Project(Roles):
         self.skipped: dict[str, Skipped] = {}
         self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
         self._documents: dict[str, Document | None] = {}
-        self._holding: dict[tuple[str, bytes | None], list[Document]] = {}
+        self._holding: dict[tuple[str, bytes | None, tuple[str, ...] | None], list[Document]] = {}
         self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._manifests: dict[str, Script | None] = {}
@@ -108,9 +108,9 @@ class Project(Roles):
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
 
-    def documents(self, word: str, pattern: bytes | None = None, among: Sequence[str] | None = None) -> list[Document]:
+    def documents(self, word: str, pattern: bytes | None = None, among: tuple[str, ...] | None = None) -> list[Document]:
         """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out."""
-        key = (word, pattern)
+        key = (word, pattern, among)
         if key not in self._holding:
             names = self.small_configs if among is None else among
             wanted = (name for name in names if contains(self.data(name), word.encode()))
