@@ -14,6 +14,7 @@ from ddp_codemod.entries.wrapped import INNER, Wrapped
 from ddp_codemod.model import Reason, Recipe
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.resolve import Variable
+from ddp_codemod.sites.scopes import SELF
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -77,7 +78,7 @@ class Models:
 
     def _is_other(self, module: Module, node: ast.Attribute) -> bool:
         """Whether the attribute surely is of something else: an import, a class, or an object that has it by its own class."""
-        if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+        if isinstance(node.value, ast.Name) and node.value.id in SELF:
             return True
         entities = self.api.resolver.resolve(module, node.value)
         return any(not isinstance(entity, Variable) for entity in entities)

@@ -13,12 +13,12 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.sites.scopes import SELF
 from ddp_codemod.sites.words import Parts
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
-SELF = ("self", "cls")
 DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")
 
 
