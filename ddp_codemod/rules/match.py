@@ -6,7 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
-from ddp_codemod.model import Action, Reason
+from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins import objects
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
@@ -17,7 +17,9 @@ from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.elsewhere import said_of_object
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.hardware import for_other_hardware
+from ddp_codemod.rules.left_out import naming, picked, picks_wrong
 from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.rules.shown import is_unshown
 from ddp_codemod.rules.tested import is_tested
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import External
@@ -65,6 +67,10 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
         return made.review(fix.id, open_reason(context, parameter))
     decided = decide(context, made, parameter, fix)
+    if decided.action is Action.EDIT and left_out:
+        decided = naming(context, parameter, decided, fix)
+    elif decided.action is Action.EDIT and is_unshown(context, use):
+        decided = replace(decided, applicability=Applicability.UNSAFE)
     if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
         needed = platform.required_import
         if needed is not None and not context.tracer.resolver.project.mentioning(needed):
@@ -103,7 +109,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
             safe = False  # what the framework would pick by itself is not known
         if any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
-        elif _default_wrong(context) and any(isinstance(leaf.value, Default) for leaf in _untouched(made, changes)):
+        elif picks_wrong(context, parameter) and any(isinstance(leaf.value, Default) for leaf in _untouched(made, changes)):
             default = {"default": platform.backend.default}
             safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
         return made.edit(fix.id, safe, reason, changes)
@@ -118,7 +124,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     blocked: Reason | None = None
     choice = context.platform.backend
     default_open = context.platform.id in parameter.named_on
-    default_wrong = default_open or _default_wrong(context)
+    default_wrong = default_open or picks_wrong(context, parameter)
     for leaf in leaves:
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
@@ -150,12 +156,6 @@ def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
     """The leaves that no change mends."""
     changed = [change.leaf for change in changes if isinstance(change, NewText)]
     return [leaf for leaf in made.leaves if leaf.kind != OMITTED and not any(leaf is other for other in changed)]
-
-
-def _default_wrong(context: Context) -> bool:
-    """Whether what torch itself picks on the platform does not work there."""
-    choice = context.platform.backend
-    return bool(choice.default) and choice.default not in choice.works
 
 
 def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
@@ -202,7 +202,7 @@ def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
     if isinstance(leaf.value, Known) and leaf.value.value is not None:
         return str(leaf.value.value)
     if isinstance(leaf.value, (Default, Known)) or leaf.kind == OMITTED:
-        return context.platform.backend.default if parameter.omitted == "platform-default" else parameter.omitted
+        return picked(context, parameter) if parameter.omitted == "platform-default" else parameter.omitted
     return "get_backend()" if isinstance(leaf.value, Current) else "?"
 
 

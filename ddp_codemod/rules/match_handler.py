@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewHandler, start, unreachable
+from ddp_codemod.rules.left_out import naming
 from ddp_codemod.rules.model import Fix, Handler, Parameter
 from ddp_codemod.sites.find import Use
 
@@ -24,10 +24,9 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(never)
     if not choice.default or choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=handler.keyword))
-    if use.surface.trains is not None and not _trains(context, use, use.surface.trains):
-        return made.keep(Reason.of("keep-no-training", method=use.surface.trains))
     if use.spread and argument is None:
-        return made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
+        unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
+        return naming(context, parameter, unknown, fix)
     if argument is not None:
         there = _has_handler(context, use.module, argument, handler)
         if there is None:
@@ -44,7 +43,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         **why,
     )
     change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted)
-    return made.edit(fix.id, parameter.add_applicability == "safe", reason, [change])
+    return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
 
 
 def _has_handler(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool | None:
@@ -69,43 +68,3 @@ def _made_by(context: Context, module: Module, element: ast.expr) -> list[str]:
         if isinstance(leaf.node, ast.Call):
             found += context.tracer.resolver.names(leaf.code[0], leaf.node.func)
     return found
-
-
-def _trains(context: Context, use: Use, method: str) -> bool:
-    """Whether something of the object's name calls the method: in this file, or where a base or a subclass of the class around is."""
-    name = _target(use.module, use.call)
-    if name is None:
-        return True
-    if _calls_method(use.module, name, method):
-        return True
-    around = next((at for at in use.module.ancestors(use.call) if isinstance(at, ast.ClassDef)), None)
-    if around is None:
-        return False
-    resolver = context.tracer.resolver
-    related = [*resolver.lineage(use.module, around), *resolver.subclasses(around)]
-    return any(_calls_method(other, name, method) for other, _ in related)
-
-
-def _target(module: Module, call: ast.Call) -> str | None:
-    statement = module.statement(call)
-    targets = (
-        statement.targets
-        if isinstance(statement, ast.Assign)
-        else [statement.target]
-        if isinstance(statement, ast.AnnAssign)
-        else []
-    )
-    for target in targets:
-        if isinstance(target, ast.Attribute):
-            return target.attr
-        if isinstance(target, ast.Name):
-            return target.id
-    return None
-
-
-def _calls_method(module: Module, name: str, method: str) -> bool:
-    for call in calls_of(module).get(method, ()):
-        base = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if (isinstance(base, ast.Attribute) and base.attr == name) or (isinstance(base, ast.Name) and base.id == name):
-            return True
-    return False

@@ -6,7 +6,7 @@ Annotations are no texts here and in the modules beside it: msgspec would have t
 from typing import Literal, Union
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
-from ddp_codemod.rules.objects import Chosen, Objects, TextObject
+from ddp_codemod.rules.objects import Chosen, Objects, Picks, Shown, TextObject
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
@@ -60,6 +60,10 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     add: Literal["keyword", "handler", "object", "variable", "never"] = "keyword"  # how a value is given where it was left out
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
+    picks: tuple[Picks, ...] = ()  # where leaving it out gives something else than torch's own choice
+    since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``
+    void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
+    void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     # Platforms on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
     named_on: tuple[Name, ...] = ()
     open_on: tuple[Name, ...] = ()  # ... or, where that alone may not do, it is listed for review
@@ -87,7 +91,9 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     key: str = ""
     shown_by: tuple[Name, ...] = ()
     default_group: bool = False  # it creates the default process group: environment has to be set before it
-    trains: str | None = None  # a method that shows that the object made here trains; kept where the project never calls it
+    shown: Shown | None = None  # what shows that its group is used; kept where nothing does
+    at_once: bool = False  # an object that makes the group when it is made, not when it is used
+    finds_group: bool = False  # it takes the default group where one exists: then nothing that it is given decides
     if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself
     by_name: bool = False  # its last name is distinctive: called on something unknown it is listed where its value would be wrong
     missing_on: tuple[Name, ...] = ()  # platforms whose torch has no such name: importing it fails there

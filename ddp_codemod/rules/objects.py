@@ -1,6 +1,6 @@
 """The schema of parameters that take a text for an object, and of what chose the backend before there were such objects."""
 
-from __future__ import annotations
+from typing import Union
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
 
@@ -12,6 +12,24 @@ class Chosen(RuleEntry, frozen=True, kw_only=True):
     when: When = {}  # versions in which nothing else does
     never: When = {}  # versions in which nothing does at all
     keywords: dict[Name, tuple[Name, ...]] = {}  # texts of other keywords that named the object, in such versions only
+
+
+class Shown(RuleEntry, frozen=True, kw_only=True):
+    """What shows that a group is used which is made only where several processes were started."""
+
+    methods: tuple[Name, ...] = ()  # of the object made here: they talk to the other processes
+    perhaps: tuple[Name, ...] = ()  # methods that do so in some programs: the edit is unsafe
+    arguments: tuple[Name, ...] = ()  # that only a group has a use for
+    handed_to: str = ""  # the surface that the object is given to: what shows it of that one shows it of this one
+    always: bool = False  # it needs no showing; but a test, or a notebook without a launcher, is one process
+    launchers: tuple[Name, ...] = ()  # functions that start several processes from a notebook
+
+
+class Picks(RuleEntry, frozen=True, kw_only=True):
+    """What a framework picks by itself on machines of which these facts hold."""
+
+    facts: dict[str, Union[bool, int, str]]
+    value: Name
 
 
 class TextObject(RuleEntry, frozen=True, kw_only=True):

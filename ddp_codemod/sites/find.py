@@ -76,13 +76,18 @@ class Finder:
             last = last_name(node.func)
             if last in self.words or last in also or last in more_words or last == "__init__":
                 entities = self.resolver.resolve(module, node.func)
-                use = next((use for entity in entities if (use := self._use(module, node, entity))), None)
+                use = self.use(module, node)
                 if use is None and not entities and isinstance(node.func, ast.Attribute) and last in self._by_name:
                     use = Use(module, node, self._by_name[last], unknown_receiver=True)
                 if use is not None:
                     yield use
             elif last in self._partials:
                 yield from self._handed_on(module, node, also)
+
+    def use(self, module: Module, node: ast.Call) -> Use | None:
+        """The use that a call is, as far as its callee is known."""
+        entities = self.resolver.resolve(module, node.func)
+        return next((use for entity in entities if (use := self._use(module, node, entity))), None)
 
     def _handed_on(self, module: Module, node: ast.Call, also: set[str]) -> Iterator[Use]:
         """The use in ``partial(surface, ...)``."""

@@ -1,0 +1,183 @@
+"""Where an object goes after it was made: which methods are called on it, and whether it gets to code that is not read."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Union
+
+from msgspec import Struct, field
+
+from ddp_codemod.origins.callers import callers
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.scopes import owner, scope_of
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+MOST = 400  # expressions that are looked at for one object
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+
+
+class Journey(Struct):
+    """What is known of an object's way through the project."""
+
+    methods: set[str] = field(default_factory=set)  # called on it
+    escapes: bool = False  # it is handed to code that is not read, or kept in a list or table
+    arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to
+
+
+def journey(tracer: Tracer, module: Module, made: ast.expr) -> Journey:
+    """Follow an object from the expression that makes it; worked out once for each."""
+    key = ("journey", made)
+    if key not in module.cache:
+        module.cache[key] = _Walk(tracer).follow(module, made)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+class _Walk:
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer, self.found = tracer, Journey()
+        self._seen: set[ast.AST] = set()
+        self._todo: list[tuple[Module, ast.expr]] = []
+
+    def follow(self, module: Module, made: ast.expr) -> Journey:
+        self._todo.append((module, made))
+        while self._todo:
+            at, node = self._todo.pop()
+            if node in self._seen:
+                continue
+            self._seen.add(node)
+            if len(self._seen) > MOST:
+                self.found.escapes = True
+                break
+            self._step(at, node)
+        return self.found
+
+    def _step(self, module: Module, node: ast.expr) -> None:
+        """What the code around an expression does with the object that it gives."""
+        around = module.parents.get(node)
+        if isinstance(around, ast.keyword):
+            call = module.parents[around]
+            self._handed(module, call, node, around.arg)
+        elif isinstance(around, ast.Call) and node is not around.func:
+            self._handed(module, around, node, None)
+        elif isinstance(around, ast.Attribute):
+            if isinstance(call := module.parents.get(around), ast.Call) and call.func is around:
+                self.found.methods.add(around.attr)
+        elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
+            for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
+                self._stored(module, target)
+            if isinstance(around, ast.NamedExpr):
+                self._todo.append((module, around))
+        elif isinstance(around, (ast.IfExp, ast.BoolOp)) and not (isinstance(around, ast.IfExp) and around.test is node):
+            self._todo.append((module, around))
+        elif isinstance(around, ast.Return):
+            self._returned(module, around)
+        elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.Yield)):
+            self.found.escapes = True
+
+    def _stored(self, module: Module, target: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            home = owner(module, scope_of(module, target), target.id)
+            if home is not None:
+                self._name(module, home, target.id)
+        elif isinstance(target, ast.Attribute):
+            self._attribute(module, target)
+        else:
+            self.found.escapes = True
+
+    def _name(self, module: Module, home: ast.AST, name: str) -> None:
+        """Every place that reads a name of a scope."""
+        for node in module.nodes.get(ast.Name, ()):
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                if owner(module, scope_of(module, node), name) is home:
+                    self._todo.append((module, node))
+        if isinstance(home, ast.Module):
+            self._imported(module, name)
+
+    def _imported(self, module: Module, name: str) -> None:
+        """The files that take a module's name."""
+        project = self.tracer.resolver.project
+        for file in project.mentioning(name):
+            other = project.module(file)
+            for statement in other.nodes.get(ast.ImportFrom, ()) if other is not None and other is not module else ():
+                assert isinstance(statement, ast.ImportFrom)
+                assert other is not None
+                taken = [alias for alias in statement.names if alias.name == name]
+                if taken and project.find("." * statement.level + (statement.module or ""), other) is module:
+                    self._name(other, other.tree, taken[0].asname or name)
+
+    def _attribute(self, module: Module, target: ast.Attribute) -> None:
+        """Every place that reads an attribute of the objects of the same class."""
+        owners = self._classes(module, target.value)
+        if not owners:
+            self.found.escapes = True
+            return
+        project = self.tracer.resolver.project
+        for file in project.mentioning(target.attr):
+            other = project.module(file)
+            for node in other.nodes.get(ast.Attribute, ()) if other is not None else ():
+                assert other is not None
+                if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
+                    if owners & self._classes(other, node.value):
+                        self._todo.append((other, node))
+
+    def _classes(self, module: Module, node: ast.expr) -> set[ast.AST]:
+        """The project's classes that an object can be of, with those that they derive from."""
+        resolver = self.tracer.resolver
+        return {
+            base
+            for entity in resolver.resolve(module, node)
+            if isinstance(entity, Instance)
+            for _, base in resolver.lineage(entity.module, entity.node)
+        }
+
+    def _returned(self, module: Module, statement: ast.Return) -> None:
+        function = scope_of(module, statement)
+        if isinstance(function, _FUNCTIONS):
+            self._todo += [(given.module, given.call) for given in callers(self.tracer, module, function)]
+
+    def _handed(self, module: Module, call: ast.AST, node: ast.expr, keyword: str | None) -> None:
+        """An argument becomes a parameter of what is called."""
+        if not isinstance(call, ast.Call):
+            self.found.escapes = True
+            return
+        self.found.arguments.append((module, call))
+        position = call.args.index(node) if keyword is None and node in call.args else None
+        spread = position is not None and any(isinstance(part, ast.Starred) for part in call.args[:position])
+        targets = [] if spread else list(self._functions(module, call))
+        if not targets:
+            self.found.escapes = True
+        for owner_module, function, skip in targets:
+            parameter = _parameter(function, keyword, position, skip)
+            if parameter is None:
+                self.found.escapes = True
+            else:
+                self._name(owner_module, function, parameter)
+
+    def _functions(self, module: Module, call: ast.Call) -> list[tuple[Module, _Function, int]]:
+        """The project's functions that a call runs, and how many of their parameters it does not fill."""
+        found: list[tuple[Module, _Function, int]] = []
+        resolver = self.tracer.resolver
+        for entity in resolver.resolve(module, call.func):
+            if not isinstance(entity, Definition):
+                continue
+            if isinstance(entity.node, ast.ClassDef):
+                makers = [one for one in resolver.member(entity, "__init__") if isinstance(one, Definition)]
+                found += [(one.module, one.node, 1) for one in makers if not isinstance(one.node, ast.ClassDef)]
+            else:
+                method = isinstance(entity.module.parents.get(entity.node), ast.ClassDef)
+                static = any(getattr(part, "id", "") == "staticmethod" for part in entity.node.decorator_list)
+                found.append((entity.module, entity.node, int(method and not static)))
+        return found
+
+
+def _parameter(function: _Function, keyword: str | None, position: int | None, skip: int) -> str | None:
+    arguments = function.args
+    plain = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    if keyword is not None:
+        return keyword if keyword in (*plain, *(argument.arg for argument in arguments.kwonlyargs)) else None
+    at = (position or 0) + skip
+    return plain[at] if at < len(plain) else None

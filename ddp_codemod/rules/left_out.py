@@ -1,0 +1,99 @@
+"""Values that are left out: what the framework then picks, and whether naming one would do anything."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import PurePosixPath
+
+from msgspec.structs import replace
+
+from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.made_before import made_before
+from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.rules.shown import Showing, showing
+from ddp_codemod.sites.find import Use
+
+
+def picked(context: Context, parameter: Parameter) -> str:
+    """The backend that comes out on the platform where a parameter is left out; "" where that is not known."""
+    for pick in parameter.picks:
+        if all(context.platform.facts.get(name) == value for name, value in pick.facts.items()):
+            return pick.value
+    return context.platform.backend.default
+
+
+def picks_wrong(context: Context, parameter: Parameter) -> bool:
+    """Whether that is a backend which does not work on the platform."""
+    choice = picked(context, parameter)
+    return bool(choice) and choice not in context.platform.backend.works
+
+
+def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
+    """The finding for a value that is left out and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
+
+    Otherwise it is kept, because no group is made there or one exists by then, or listed for review with what does help.
+    """
+    use = made.use
+    if not isinstance(use, Use):
+        return made
+    sure, why = showing(context, use)
+    if why is not None:
+        return made.keep(why)
+    maker = made_before(context, use) if use.surface.finds_group else None
+    if maker is not None and maker.sure:
+        line = maker.module.line(maker.node)
+        return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
+    if (instead := _void(context, use, parameter)) is not None:
+        return made.review(fix.id, instead)
+    if sure is Showing.YES and maker is None:
+        return made
+    return _unsafe(made)
+
+
+def _unsafe(made: Finding) -> Finding:
+    return replace(made, applicability=Applicability.UNSAFE) if made.action is Action.EDIT else made
+
+
+def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
+    """Why naming a value here does nothing, with what does."""
+    platform = context.platform
+    said = {
+        "parameter": parameter.name, "wanted": platform.backend.wanted, "platform": platform.id,
+        "instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead,
+    }  # fmt: skip
+    if parameter.since and context.versions.holds(parameter.since, use.module.name, asks=False) is False:
+        return Reason.of("review-too-old", versions=", ".join(f"{k}{v}" for k, v in parameter.since.items()), **said)
+    for keyword in use.call.keywords:
+        if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
+            return Reason.of("review-void", by=f"{keyword.arg}=", **said)
+    if (flag := _given_by_all(context, use.module.name, parameter.void_flags)) is not None:
+        return Reason.of("review-void", by=flag, **said)
+    return None
+
+
+def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | None:
+    """The one of some options that every command gives which starts a program."""
+    project = context.tracer.resolver.project
+    for flag in flags:
+        given = re.compile(rf"(?<![\w-]){re.escape(flag)}(?![\w-])")
+        texts = [
+            script.source.text[launch.start : launch.end]
+            for script in project.scripts(flag)
+            for launch in script.launches
+            if name in project.started(launch.program)
+        ]
+        others = [
+            launch for script in project.scripts(PurePosixPath(name).name)
+            for launch in script.launches if name in project.started(launch.program)
+        ]
+        if texts and all(given.search(text) for text in texts) and len(others) <= len(texts):
+            return flag
+    return None
+
+
+def _is_none(context: Context, use: Use, value: ast.expr) -> bool:
+    known = context.facts.fold(use.module, value)
+    return isinstance(known, Known) and not known.value

@@ -1,0 +1,83 @@
+"""Whether the project shows that it uses a group which is made only where several processes were started."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+from pathlib import PurePosixPath
+
+from ddp_codemod.discover.kinds import NOTEBOOK
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.journey import journey
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.objects import Shown
+from ddp_codemod.sites.find import Use
+
+_TESTS = ("test", "tests")
+
+
+class Showing(Enum):
+    """How sure that is."""
+
+    YES = "yes"
+    PERHAPS = "perhaps"
+    NO = "no"
+
+
+def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
+    """Whether the group of a use is shown to be used, and why not; surfaces that ask for no such thing always are."""
+    shown = use.surface.shown
+    if shown is None:
+        return Showing.YES, None
+    if (alone := _one_process(use, shown)) is not None:
+        return Showing.NO, alone
+    if shown.always or any(keyword.arg in shown.arguments for keyword in use.call.keywords):
+        return Showing.YES, None
+    way = journey(context.tracer, use.module, use.call)
+    if shown.handed_to:
+        taken = [_taker(context, module, call, shown.handed_to) for module, call in _around(use) or way.arguments]
+        found = [showing(context, taker)[0] for taker in taken if taker is not None]
+        found = found or [Showing.PERHAPS if not taken or way.escapes else Showing.NO]
+        sure = Showing.YES if Showing.YES in found else Showing.PERHAPS if Showing.PERHAPS in found else Showing.NO
+        return sure, Reason.of("keep-no-training", method=shown.handed_to.rpartition(".")[2]) if sure is Showing.NO else None
+    if way.methods & set(shown.methods):
+        return Showing.YES, None
+    if way.escapes or way.methods & set(shown.perhaps):
+        return Showing.PERHAPS, None
+    return Showing.NO, Reason.of("keep-no-training", method=", ".join(shown.methods[:3]))
+
+
+def is_unshown(context: Context, use: Use) -> bool:
+    """Whether an object that names its backend goes to nothing that is shown to use a group."""
+    shown = use.surface.shown
+    return shown is not None and bool(shown.handed_to) and showing(context, use)[0] is not Showing.YES
+
+
+def _around(use: Use) -> list[tuple[Module, ast.Call]]:
+    """The call whose list argument an object is made in."""
+    at = use.module.parents.get(use.call)
+    while isinstance(at, (ast.List, ast.Tuple, ast.keyword)):
+        at = use.module.parents.get(at)
+    return [(use.module, at)] if isinstance(at, ast.Call) else []
+
+
+def _taker(context: Context, module: Module, call: ast.Call, surface: str) -> Use | None:
+    taker = context.tracer.finder.use(module, call)
+    return taker if taker is not None and taker.surface.id == surface else None
+
+
+def _one_process(use: Use, shown: Shown) -> Reason | None:
+    """Why code is one process whatever it says: a notebook that starts no others, or a test."""
+    if use.module.name.endswith(NOTEBOOK):
+        called = {last_name(call.func) for call in use.module.nodes.get(ast.Call, ()) if isinstance(call, ast.Call)}
+        if not called & {name.rpartition(".")[2] for name in shown.launchers}:
+            return Reason.of("keep-notebook")
+    return Reason.of("keep-test") if is_test(use.module.name) else None
+
+
+def is_test(name: str) -> bool:
+    """Whether a file is one that a test runner collects, or lies beside those, by its path."""
+    path = PurePosixPath(name)
+    own = path.name == "conftest.py" or path.stem.startswith("test_") or path.stem.endswith("_test")
+    return own or any(folder in _TESTS for folder in path.parts[:-1])
