@@ -21,14 +21,17 @@ from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
+from ddp_codemod.rules.left_out import unsafe
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
 from ddp_codemod.rules.match_chosen import match_chosen
 from ddp_codemod.rules.match_environment import match_environment
+from ddp_codemod.rules.match_fields import match_fields
 from ddp_codemod.rules.match_files import match_files
 from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_object import match_object
+from ddp_codemod.rules.match_statement import match_statement
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.rules.repeats import said_once
@@ -176,10 +179,16 @@ class Run:
             if parameter.role == "backend":
                 if parameter.add == "handler":
                     return match_handler(self.context, use, parameter, fix)
-                match = {"object": match_object, "variable": match_chosen}.get(parameter.add, match_backend)
+                match = _MATCHERS.get(parameter.add, match_backend)
                 finding = match(self.context, use, parameter, fix)
                 if finding is None:
                     return None
+                if (
+                    parameter.add == "statement"
+                    and finding.action is Action.EDIT
+                    and self.groups.made_for(use.module, use.surface)
+                ):
+                    finding = unsafe(finding)  # the file, or one that it imports, makes groups: perhaps before this call
                 needed = self.options.platform.required_import
                 # a file that knows the module imports it where it wants to
                 wanted = finding.action is Action.EDIT and needed is not None and needed not in use.module.source.text
@@ -200,6 +209,9 @@ class Run:
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part
             self._shown |= {leaf.place for leaf in part.at if part is not heeded}
+
+
+_MATCHERS = {"object": match_object, "variable": match_chosen, "fields": match_fields, "statement": match_statement}
 
 
 def _no_fix(rules: Rules) -> Fix:

@@ -12,7 +12,7 @@ from ddp_codemod.edits.spans import Insertion, line_ending
 from ddp_codemod.model import Reason, Source
 from ddp_codemod.parse.nodes import Parents
 
-__all__ = ["Insertion", "add_import", "before_statement", "bound_import"]
+__all__ = ["Insertion", "add_import", "before_statement", "behind_statement", "bound_import", "inside_class"]
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -37,6 +37,47 @@ def before_statement(source: Source, parents: Parents, node: ast.AST, statement:
     if compound:
         return Reason.of("insert-continued-line")
     return Insertion(start, statement + "; ")
+
+
+def behind_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
+    """Where ``statement`` runs once, right behind the simple statement that ``node`` belongs to."""
+    at = node
+    while not isinstance(at, ast.stmt):
+        if isinstance(at, (ast.Lambda, *_COMPREHENSIONS)):
+            return Reason.of("insert-lambda" if isinstance(at, ast.Lambda) else "insert-comprehension")
+        at = parents[at]
+    if hasattr(at, "body") or isinstance(at, ast.Match):
+        return Reason.of("insert-continued-line")
+    return _behind(source, at, statement)
+
+
+def inside_class(source: Source, node: ast.ClassDef, statement: str) -> Insertion | Reason:
+    """Where ``statement`` becomes the first line of a class's body, its docstring aside."""
+    first = node.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return _behind(source, first, statement)
+    start = _start(source, first)
+    line = source.line_span(start)[0]
+    head = source.text[line:start]
+    if head.strip(" \t"):
+        return Insertion(start, statement + "; ")
+    return Insertion(line, head + statement + line_ending(source, start))
+
+
+def _behind(source: Source, at: ast.stmt, statement: str) -> Insertion:
+    """The line below a statement, with its indentation; on its own line where others stand before or behind it."""
+    assert at.end_lineno is not None
+    assert at.end_col_offset is not None
+    start, stop = source.offset(at.lineno, at.col_offset), source.offset(at.end_lineno, at.end_col_offset)
+    head = source.text[source.line_span(start)[0] : start]
+    end = source.line_span(stop)[1]
+    rest = source.text[stop:end].strip()
+    if head.strip(" \t") or (rest and not rest.startswith("#")):
+        return Insertion(stop, f"; {statement}")
+    ending = line_ending(source, start)
+    if source.text[:end].endswith(("\n", "\r")):
+        return Insertion(end, head + statement + ending)
+    return Insertion(end, ending + head + statement)
 
 
 def _statement(source: Source, parents: Parents, node: ast.AST) -> ast.stmt | Reason:

@@ -15,6 +15,7 @@ from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
+from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.values import first_quote, new_value
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
@@ -30,6 +31,7 @@ from ddp_codemod.rules.finding import (
     NewKeyword,
     NewMapping,
     NewObject,
+    NewStatement,
     NewText,
     NewVariable,
     Splice,
@@ -205,6 +207,8 @@ class Planner(Struct):
             return [made]
         if isinstance(change, Insertions):
             return self._insertions(finding, change, edit)
+        if isinstance(change, NewStatement):
+            return self._statement(finding, change, edit)
         return self._variable(finding, change, edit)
 
     def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
@@ -240,6 +244,17 @@ class Planner(Struct):
         start, end = change.pieces[0][0], change.pieces[-1][1]
         inside = [(first - start, last - start, text.replace(PACKAGE, needed[1])) for first, last, text in change.pieces]
         return [*needed[0], edit(start, end, replaced(change.module.source.text[start:end], inside))]
+
+    def _statement(self, finding: Finding, change: NewStatement, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        needed: tuple[list[Edit], str] | Reason = ([], "")
+        if change.package:
+            needed = self._import(change.module, change.package, None, change.node, edit(0, 0, "").group, finding)
+        if isinstance(needed, Reason):
+            return needed
+        insertion = placed(change, needed[1], change.value)
+        if isinstance(insertion, Reason):
+            return insertion
+        return [*needed[0], edit(insertion.offset, insertion.offset, insertion.text)]
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, environment = change.module, change.environment

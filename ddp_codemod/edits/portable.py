@@ -10,13 +10,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.edits.helper import Helper, Same, helpers
-from ddp_codemod.edits.insert import before_statement
 from ddp_codemod.edits.objects import call_text
+from ddp_codemod.edits.portable_condition import Import, Make, condition_of, either, statement_edits, variable_edits
 from ddp_codemod.edits.values import first_quote, new_value, written
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Change, Dropped, Finding, NewHandler, NewKeyword, NewObject, NewText, NewVariable
+from ddp_codemod.rules.finding import (
+    Change,
+    Dropped,
+    Finding,
+    NewHandler,
+    NewKeyword,
+    NewObject,
+    NewStatement,
+    NewText,
+    NewVariable,
+)
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform, Portable
 from ddp_codemod.rules.versions import Versions
@@ -36,8 +46,6 @@ _OPEN = (
     ast.Subscript,
 )
 _RECIPES = frozenset({"replace-backend", "init-method-query"})
-Import = Callable[[Module, str, "str | None", ast.AST], "tuple[list[Edit], str] | Reason"]
-Make = Callable[..., Edit]
 
 
 class Style(Struct, frozen=True):
@@ -144,8 +152,10 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
         return _object(entry, change, make, imported)
     if isinstance(change, Dropped):
         return _without(entry, change, make, imported)
+    if isinstance(change, NewStatement):
+        return statement_edits(entry, change, make, imported)
     if isinstance(change, NewVariable):
-        return _variable(entry, change, make, imported)
+        return variable_edits(entry, change, make, imported)
     return Reason.of("review-portable-file", platform=style.platform.id)
 
 
@@ -163,24 +173,6 @@ def _replaced(style: Style, finding: Finding, change: Change) -> set[str]:
     return {part.rpartition(":")[2].lower() for part in text.split(",")}
 
 
-def _condition(entry: Portable, module: Module, node: ast.AST, imported: Import) -> tuple[list[Edit], str] | Reason:
-    """The condition as the file writes it, and the imports that it needs."""
-    edits: list[Edit] = []
-    names: list[str] = []
-    for wanted in entry.imports:
-        package, _, name = wanted.partition(":")
-        made = imported(module, package, name or None, node)
-        if isinstance(made, Reason):
-            return made
-        edits += made[0]
-        names.append(made[1])
-    return edits, entry.condition.format(*names)
-
-
-def _choice(entry: Portable, condition: str, wanted: str, old: str) -> str:
-    return f"{old} if {condition} else {wanted}" if entry.keeps else f"{wanted} if {condition} else {old}"
-
-
 def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make: Make, imported: Import) -> list[Edit] | Reason:
     leaf = change.leaf
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
@@ -194,10 +186,10 @@ def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make
         called = _called(entry, key, style.helpers[key], module, node, make, imported)
         if not isinstance(called, Reason):
             return [*called[0], make(place.start, place.end, called[1])]
-    needed = _condition(entry, module, node, imported)
+    needed = condition_of(entry, module, node, imported)
     if isinstance(needed, Reason):
         return needed
-    text = _choice(entry, needed[1], written(leaf, change.text, style.rules, node), module.text(node))
+    text = either(entry, needed[1], written(leaf, change.text, style.rules, node), module.text(node))
     if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
         text = f"({text})"
     return [*needed[0], make(place.start, place.end, text)]
@@ -207,10 +199,10 @@ def _called(
     entry: Portable, key: Same, helper: Helper, module: Module, node: ast.AST, make: Make, imported: Import
 ) -> tuple[list[Edit], str] | Reason:
     """The call of a function that holds the condition, with the function and what both need."""
-    inside = _condition(entry, helper.home, helper.before, imported)
+    inside = condition_of(entry, helper.home, helper.before, imported)
     if isinstance(inside, Reason):
         return inside
-    choice = _choice(entry, inside[1], f'"{key[1]}"', f'"{key[2]}"')
+    choice = either(entry, inside[1], f'"{key[1]}"', f'"{key[2]}"')
     written_once = replace(
         make(helper.offset, helper.offset, helper.text(choice)),
         name=helper.home.name,
@@ -227,44 +219,29 @@ def _called(
 def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> list[Edit] | Reason:
     """None in place of an argument that the platform does not take; the parameters in question have it as their default."""
     module, node = change.module, change.argument
-    needed = _condition(entry, module, node, imported)
+    needed = condition_of(entry, module, node, imported)
     if isinstance(needed, Reason):
         return needed
     place, text = module.place(node), module.text(node)
     if isinstance(node, (ast.IfExp, ast.Lambda)):
         text = f"({text})"
-    return [*needed[0], make(place.start, place.end, _choice(entry, needed[1], "None", text))]
-
-
-def _variable(entry: Portable, change: NewVariable, make: Make, imported: Import) -> list[Edit] | Reason:
-    """The variable, set on the platform only; for a person where no line of its own is free for that."""
-    module, environment = change.module, change.environment
-    needed, system = _condition(entry, module, change.node, imported), imported(module, "os", None, change.node)
-    if isinstance(needed, Reason) or isinstance(system, Reason):
-        return needed if isinstance(needed, Reason) else system if isinstance(system, Reason) else []
-    test = f"not ({needed[1]})" if entry.keeps else needed[1]
-    statement = f'if {test}: {system[1]}.environ["{environment.name}"] = "{environment.value}"'
-    insertion = before_statement(module.source, module.parents, change.node, statement)
-    if isinstance(insertion, Reason) or insertion.text.endswith("; "):
-        return Reason.of("review-portable-variable", variable=environment.name, value=environment.value)
-    imports = {edit.after: edit for edit in (*needed[0], *system[0])}
-    return [*imports.values(), make(insertion.offset, insertion.offset, insertion.text)]
+    return [*needed[0], make(place.start, place.end, either(entry, needed[1], "None", text))]
 
 
 def _keyword(
     entry: Portable, module: Module, call: ast.Call, keyword: str, value: str, old: str, make: Make, imported: Import
 ) -> list[Edit] | Reason:
-    needed = _condition(entry, module, call, imported)
+    needed = condition_of(entry, module, call, imported)
     if isinstance(needed, Reason):
         return needed
     place = module.place(call)
-    recipe = Recipe("add-keyword", (("name", keyword), ("value", _choice(entry, needed[1], value, old))))
+    recipe = Recipe("add-keyword", (("name", keyword), ("value", either(entry, needed[1], value, old))))
     return [*needed[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
 
 
 def _object(entry: Portable, change: NewHandler | NewObject, make: Make, imported: Import) -> list[Edit] | Reason:
     module, call = change.module, change.call
-    needed = _condition(entry, module, call, imported)
+    needed = condition_of(entry, module, call, imported)
     if isinstance(needed, Reason):
         return needed
     node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
@@ -278,7 +255,7 @@ def _object(entry: Portable, change: NewHandler | NewObject, make: Make, importe
     made = imported(module, package, name, call)
     if isinstance(made, Reason):
         return made
-    value = f"{keyword}={_choice(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
+    value = f"{keyword}={either(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
     text = f"{made[1]}({', '.join(part for part in (arguments, value) if part)})"
     place = module.place(node)
     if node is not call:

@@ -59,8 +59,7 @@ class _Walk:
         """What the code around an expression does with the object that it gives."""
         around = module.parents.get(node)
         if isinstance(around, ast.keyword):
-            call = module.parents[around]
-            self._handed(module, call, node, around.arg)
+            self._handed(module, module.parents[around], node, around.arg)
         elif isinstance(around, ast.Call) and node is not around.func:
             self._handed(module, around, node, None)
         elif isinstance(around, ast.Attribute):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import Union
+from typing import Literal, Union
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -90,6 +90,17 @@ class NewVariable(Struct, frozen=True, eq=False):
     environment: Environment
 
 
+class NewStatement(Struct, frozen=True, eq=False):
+    """A statement on a line of its own; ``VALUE`` in its text is ``value``, and ``PACKAGE`` how the file writes the package."""
+
+    module: Module
+    node: ast.AST  # whose statement it is put before or behind; with "inside", the class that it becomes the first line of
+    text: str
+    value: str  # source text
+    where: Literal["before", "behind", "inside"] = "before"
+    package: str = ""
+
+
 class NewKey(Struct, frozen=True, eq=False):
     """A key is written on a line of its own below an entry, in the same mapping."""
 
@@ -116,9 +127,11 @@ class Dropped(Struct, frozen=True, eq=False):
     argument: ast.expr
 
 
-PACKAGE = "\0"
+PACKAGE, VALUE = "\0", "\1"
 
-Change = Union[NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewKey, Insertions, Dropped]
+Change = Union[
+    NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewStatement, NewKey, Insertions, Dropped
+]
 AnyUse = Union[Use, ConfiguredUse, KeyedUse]
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.finding import AnyUse, Context, Finding
 from ddp_codemod.rules.made_before import made_before
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import Showing, showing
@@ -23,6 +23,11 @@ def picked(context: Context, parameter: Parameter) -> str:
         if all(context.platform.facts.get(name) == value for name, value in pick.facts.items()):
             return pick.value
     return context.platform.backend.default
+
+
+def who(context: Context, use: AnyUse) -> str:
+    """Who picks the backend where it is left out, for the reader."""
+    return context.rules.frameworks.get(use.surface.id, "torch")
 
 
 def picks_wrong(context: Context, parameter: Parameter) -> bool:
@@ -42,18 +47,21 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     sure, why = showing(context, use)
     if why is not None:
         return made.keep(why)
+    for keyword in use.call.keywords:
+        value = context.facts.fold(use.module, keyword.value) if keyword.arg in use.surface.given else None
+        if isinstance(value, Known) and keyword.arg and value.value is use.surface.given[keyword.arg]:
+            return made.keep(Reason.of("keep-object-elsewhere", text=use.module.text(keyword.value)))
     maker = made_before(context, use) if use.surface.finds_group else None
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
     if (instead := _void(context, use, parameter)) is not None:
         return made.review(fix.id, instead)
-    if sure is Showing.YES and maker is None:
-        return made
-    return _unsafe(made)
+    return made if sure is Showing.YES else unsafe(made)
 
 
-def _unsafe(made: Finding) -> Finding:
+def unsafe(made: Finding) -> Finding:
+    """The same; its edit is made only where unsafe ones are asked for."""
     return replace(made, applicability=Applicability.UNSAFE) if made.action is Action.EDIT else made
 
 
@@ -86,8 +94,10 @@ def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | 
             if name in project.started(launch.program)
         ]
         others = [
-            launch for script in project.scripts(PurePosixPath(name).name)
-            for launch in script.launches if name in project.started(launch.program)
+            launch
+            for script in project.scripts(PurePosixPath(name).name)
+            for launch in script.launches
+            if name in project.started(launch.program)
         ]
         if texts and all(given.search(text) for text in texts) and len(others) <= len(texts):
             return flag

@@ -11,7 +11,7 @@ from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import Def
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context
-from ddp_codemod.rules.model import Surface
+from ddp_codemod.rules.parsed_classes import taken_classes
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
@@ -37,7 +37,9 @@ def made_before(context: Context, use: Use) -> Maker | None:
 class _Search:
     def __init__(self, context: Context, use: Use) -> None:
         self.context, self.use = context, use
-        self._inside: dict[ast.AST, Maker | None] = {}  # functions that were looked into; one that is being looked into makes nothing
+        self._inside: dict[
+            ast.AST, Maker | None
+        ] = {}  # functions that were looked into; one that is being looked into makes nothing
         self._outside: dict[ast.AST, Maker | None] = {}  # the same of what runs before a function is called
 
     def before(self, module: Module, node: ast.AST, depth: int) -> Maker | None:
@@ -104,7 +106,7 @@ class _Search:
         if call is self.use.call:
             return None
         made = context.tracer.finder.use(module, call)
-        if made is not None and made.surface.default_group and _at_once(made.surface):
+        if made is not None and self._at_once(made):
             return Maker(module, call, True) if context.facts.unreachable(module, call) is None else None
         names = context.tracer.resolver.names(module, call.func)
         if any(name in idioms.group_needed for idioms in context.rules.idioms for name in names):
@@ -116,6 +118,15 @@ class _Search:
                 if (found := self._in(entity, depth)) is not None:
                     return found
         return None
+
+    def _at_once(self, made: Use) -> bool:
+        """Whether a call makes the group there and then: functions do, objects only where the rule data says so."""
+        surface = made.surface
+        for parameter in surface.parameters:
+            if parameter.fields is not None:
+                argument = made.argument(parameter)
+                return argument is not None and any(taken_classes(self.context, made.module, argument, parameter.fields))
+        return surface.default_group and (surface.at_once or surface.names[0].rpartition(".")[2][0].islower())
 
     def _in(self, function: Definition, depth: int) -> Maker | None:
         if function.node not in self._inside:
@@ -152,11 +163,6 @@ class _Search:
             if isinstance(entity, Definition) and (found := self._in(entity, depth)) is not None:
                 return found
         return None
-
-
-def _at_once(surface: Surface) -> bool:
-    """Whether a call makes the group there and then: functions do, objects only where the rule data says so."""
-    return surface.at_once or surface.names[0].rpartition(".")[2][0].islower()
 
 
 def _calls(top: ast.AST) -> Iterator[tuple[ast.Call, bool]]:

@@ -17,7 +17,7 @@ from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.elsewhere import said_of_object
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.hardware import for_other_hardware
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong
+from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown
 from ddp_codemod.rules.tested import is_tested
@@ -208,7 +208,7 @@ def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
 
 def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
     platform = context.platform
-    common = {"platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    common = {"platform": platform.id, "why": platform.why, "why_zh": platform.why_zh, "who": who(context, made.use)}
     named = platform.id in parameter.named_on and _was_left_out(first)
     if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
         return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
@@ -217,7 +217,7 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
         if first.leaf.node is made.argument or first.leaf.outer is made.argument:
             return Reason.of("edit-backend", **common)
         return Reason.of("edit-origin", origin=_line(first.leaf), count=count, **common)
-    common |= {"parameter": parameter.name, "value": platform.backend.default, "wanted": platform.backend.wanted}
+    common |= {"parameter": parameter.name, "value": picked(context, parameter), "wanted": platform.backend.wanted}
     if isinstance(first, NewKeyword) and first.call is not made.use.call:
         line = first.module.line(first.call)
         return Reason.of("edit-named-base" if named else "edit-omitted-base", origin=f"{first.module.name}:{line}", **common)

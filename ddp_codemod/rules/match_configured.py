@@ -12,6 +12,7 @@ from ddp_codemod.origins.configured import given_for, trace_path
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
+from ddp_codemod.rules.left_out import who
 from ddp_codemod.rules.match import decide, open_reason, text_of
 from ddp_codemod.rules.match_environment import outcomes, set_at, unneeded
 from ddp_codemod.rules.model import Fix, Parameter
@@ -49,7 +50,7 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     if named:
         reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
         return made.edit(fix.id, False, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
-    why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id}
+    why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": who(context, use)}
     reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
     safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"
     return made.edit(fix.id, safe, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])

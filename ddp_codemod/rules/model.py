@@ -6,7 +6,7 @@ Annotations are no texts here and in the modules beside it: msgspec would have t
 from typing import Literal, Union
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
-from ddp_codemod.rules.objects import Chosen, Objects, Picks, Shown, TextObject
+from ddp_codemod.rules.objects import Chosen, Fields, Objects, Picks, Shown, Statement, TextObject
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
@@ -57,7 +57,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
     omitted_value: str | None = None
-    add: Literal["keyword", "handler", "object", "variable", "never"] = "keyword"  # how a value is given where it was left out
+    add: Literal["keyword", "handler", "object", "variable", "fields", "statement", "never"] = (
+        "keyword"  # how a value is given where it was left out
+    )
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
     add_applicability: Literal["safe", "unsafe"] = "safe"
     picks: tuple[Picks, ...] = ()  # where leaving it out gives something else than torch's own choice
@@ -70,6 +72,8 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     chosen: Chosen | None = None  # with add = "variable": the environment chooses it
+    fields: Fields | None = None  # with add = "fields": the classes that it takes have a field for it
+    statement: Statement | None = None  # with add = "statement": another call, or an attribute, gives it
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them
@@ -93,6 +97,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does
     at_once: bool = False  # an object that makes the group when it is made, not when it is used
+    given: dict[Name, bool] = {}  # values of keywords with which the group is made elsewhere
     finds_group: bool = False  # it takes the default group where one exists: then nothing that it is given decides
     if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself
     by_name: bool = False  # its last name is distinctive: called on something unknown it is listed where its value would be wrong

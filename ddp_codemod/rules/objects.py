@@ -32,6 +32,27 @@ class Picks(RuleEntry, frozen=True, kw_only=True):
     value: Name
 
 
+class Fields(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that takes classes whose fields become options, one of which is the backend."""
+
+    surface: Name  # of such classes
+    field: Name
+    annotation: Name  # of the field, where a class of the project gets it
+    method: Name  # of the parser that is made here: it sets the default of an option
+    reads: tuple[Name, ...]  # methods of the parser that heed it
+    decorators: tuple[Name, ...]  # without one of them a class has no fields
+
+
+class Statement(RuleEntry, frozen=True, kw_only=True):
+    """A statement that gives the backend, as the call itself does not take it."""
+
+    call: str = ""  # of the package, before the call: "init_distributed"
+    package: str = ""
+    keyword: str = ""  # of that call
+    attribute: str = ""  # or: of the object that the call is given, set before the call
+    position: int = 0
+
+
 class TextObject(RuleEntry, frozen=True, kw_only=True):
     """A text that a parameter takes in place of an object: the object is of a surface's class, with these arguments."""
 

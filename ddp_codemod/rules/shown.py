@@ -36,11 +36,8 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
         return Showing.YES, None
     way = journey(context.tracer, use.module, use.call)
     if shown.handed_to:
-        taken = [_taker(context, module, call, shown.handed_to) for module, call in _around(use) or way.arguments]
-        found = [showing(context, taker)[0] for taker in taken if taker is not None]
-        found = found or [Showing.PERHAPS if not taken or way.escapes else Showing.NO]
-        sure = Showing.YES if Showing.YES in found else Showing.PERHAPS if Showing.PERHAPS in found else Showing.NO
-        return sure, Reason.of("keep-no-training", method=shown.handed_to.rpartition(".")[2]) if sure is Showing.NO else None
+        taken = (_taker(context, module, call, shown.handed_to) for module, call in _around(use) or way.arguments)
+        return (Showing.YES if any(taken) else Showing.PERHAPS), None
     if way.methods & set(shown.methods):
         return Showing.YES, None
     if way.escapes or way.methods & set(shown.perhaps):

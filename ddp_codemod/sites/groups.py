@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.users import Users
@@ -17,19 +18,20 @@ class Groups:
 
     def __init__(self, project: Project, finder: Finder, users: Users) -> None:
         self.project, self.finder, self.users = project, finder, users
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, set[str]] = {}
 
-    def made_for(self, module: Module) -> bool:
-        """Whether a file, the package that it lies in, or one that it imports from makes the default group."""
-        return self._makes(module) or any(self._makes(other) for other in self._imported(module))
+    def made_for(self, module: Module, but: Surface | None = None) -> bool:
+        """Whether a file, the package that it lies in, or one that it imports from makes the default group, with another surface."""
+        return self._makes(module, but) or any(self._makes(other, but) for other in self._imported(module))
 
-    def _makes(self, module: Module) -> bool:
+    def _makes(self, module: Module, but: Surface | None) -> bool:
         top = self.project.package(module.name)
         if top not in self._known:
             names = [module.name] if top == module.name else [name for name in self.users.names if is_under(name, top)]
             trees = [tree for name in names for tree in self.project.programs(name)]
-            self._known[top] = any(use.surface.default_group for tree in trees for use in self.finder.uses(tree))
-        return self._known[top]
+            uses = (use.surface for tree in trees for use in self.finder.uses(tree))
+            self._known[top] = {surface.id for surface in uses if surface.default_group}
+        return bool(self._known[top] - ({but.id} if but is not None else set()))
 
     def _imported(self, module: Module) -> Iterator[Module]:
         """The files of the project that a file imports from."""

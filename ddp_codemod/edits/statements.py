@@ -1,0 +1,20 @@
+"""Where a new statement of a finding goes, and how it is written there."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.edits.insert import before_statement, behind_statement, inside_class
+from ddp_codemod.edits.spans import Insertion
+from ddp_codemod.model import Reason
+from ddp_codemod.rules.finding import PACKAGE, VALUE, NewStatement
+
+
+def placed(change: NewStatement, package: str, value: str) -> Insertion | Reason:
+    """The place and text of a statement, with what stands for its package and its value; why there is none, if so."""
+    source, text = change.module.source, change.text.replace(PACKAGE, package).replace(VALUE, value)
+    if change.where == "inside":
+        assert isinstance(change.node, ast.ClassDef)
+        return inside_class(source, change.node, text)
+    place = before_statement if change.where == "before" else behind_statement
+    return place(source, change.module.parents, change.node, text)

@@ -1,0 +1,97 @@
+"""Matches parsers whose options are the fields of classes, such as transformers' HfArgumentParser: one field is the backend."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.calls import calls_of
+from ddp_codemod.origins.classes import of_class
+from ddp_codemod.origins.journey import journey
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
+from ddp_codemod.rules.left_out import naming, picked, picks_wrong
+from ddp_codemod.rules.match import decide, text_of
+from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.rules.objects import Fields
+from ddp_codemod.rules.parsed_classes import Taken, taken_classes
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import bindings
+
+
+def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about a parser; None where none of its classes has the field."""
+    assert parameter.fields is not None
+    fields = parameter.fields
+    argument = use.argument(parameter)
+    taken = list(taken_classes(context, use.module, argument, fields)) if argument is not None else []
+    if not taken:
+        return None
+    leaves = [leaf for one in taken for leaf in _written(context, one, fields, use)] + _set_later(context, use, fields)
+    if leaves:
+        made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+        never = unreachable(context, use)
+        return made.keep(never) if never is not None else decide(context, made, parameter, fix)
+    made = start(context, use, parameter, argument, [], [picked(context, parameter)])
+    if (never := unreachable(context, use)) is not None:
+        return made.keep(never)
+    if not picks_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=fields.field))
+    changes = _changes(context, use, taken, fields)
+    if isinstance(changes, Reason):
+        decided = made.review(fix.id, changes)
+    else:
+        platform = context.platform
+        reason = Reason.of(
+            "edit-field", parameter=fields.field, value=picked(context, parameter), wanted=platform.backend.wanted,
+            platform=platform.id, why=platform.why, why_zh=platform.why_zh,
+        )  # fmt: skip
+        decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
+    return naming(context, parameter, decided, fix)
+
+
+def _written(context: Context, taken: Taken, fields: Fields, use: Use) -> list[Leaf]:
+    """What the project's class says about the field itself."""
+    if taken.module is None or taken.node is None:
+        return []
+    lineage = context.tracer.resolver.lineage(taken.module, taken.node)
+    if not any(fields.field in bindings(module, node) for module, node in lineage):
+        return []
+    return of_class(context.tracer, taken.module, taken.node, fields.field, use.call, Way())
+
+
+def _set_later(context: Context, use: Use, fields: Fields) -> list[Leaf]:
+    """What the parser's method sets the default to."""
+    found: list[Leaf] = []
+    for call in calls_of(use.module).get(fields.method, ()):
+        for keyword in call.keywords:
+            if keyword.arg == fields.field:
+                found += context.tracer.trace(use.module, keyword.value, Way(kind="option-default"))
+    return found
+
+
+def _changes(context: Context, use: Use, taken: list[Taken], fields: Fields) -> list[Change] | Reason:
+    """A field in each class of the project; for a class from outside, a default that the parser is told."""
+    wanted = f'"{context.platform.backend.wanted}"'
+    changes: list[Change] = []
+    for one in taken:
+        if one.module is not None and one.node is not None and _is_decorated(context, one.module, one.node, fields):
+            text = f"{fields.field}: {fields.annotation} = {VALUE}"
+            changes.append(NewStatement(one.module, one.node, text, wanted, "inside"))
+            continue
+        statement = use.module.parents.get(use.call)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if (
+            not isinstance(target, (ast.Name, ast.Attribute))
+            or not set(fields.reads) & journey(context.tracer, use.module, use.call).methods
+        ):
+            return Reason.of("review-field", parameter=fields.field, wanted=context.platform.backend.wanted)
+        text = f"{use.module.text(target)}.{fields.method}({fields.field}={VALUE})"
+        changes.append(NewStatement(use.module, use.call, text, wanted, "behind"))
+    return changes
+
+
+def _is_decorated(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
+    made = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
+    return any(name in fields.decorators for part in made for name in context.tracer.resolver.names(module, part))

@@ -1,0 +1,45 @@
+"""The classes that a parser is given whose options are their fields."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.objects import Fields
+from ddp_codemod.sites.resolve import Definition, External
+
+
+class Taken(Struct, frozen=True, eq=False):
+    """One of the classes that a parser is given; ``module`` and ``node`` are those of a class of the project."""
+
+    module: Module | None = None
+    node: ast.ClassDef | None = None
+
+
+def taken_classes(context: Context, module: Module, argument: ast.expr, fields: Fields) -> Iterator[Taken]:
+    """The classes that have the field, of those that the parser is given: one, or a tuple or list of them."""
+    found = list(_of(context, module, argument, fields))
+    for leaf in [] if found else context.tracer.trace(module, argument):
+        if isinstance(leaf.module, Module) and isinstance(leaf.node, (ast.Tuple, ast.List)):
+            for part in leaf.node.elts:
+                found += _of(context, leaf.module, part, fields)
+    yield from found
+
+
+def _of(context: Context, module: Module, node: ast.expr, fields: Fields) -> Iterator[Taken]:
+    for entity in context.tracer.resolver.resolve(module, node):
+        if isinstance(entity, External) and _has_field(context, entity.name, fields):
+            yield Taken()
+        elif isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+            bases = context.tracer.resolver.external_bases(entity.module, entity.node)
+            if any(_has_field(context, base, fields) for base in bases):
+                yield Taken(entity.module, entity.node)
+
+
+def _has_field(context: Context, name: str, fields: Fields) -> bool:
+    surface = context.tracer.finder.surface(name)
+    return surface is not None and surface.id == fields.surface
