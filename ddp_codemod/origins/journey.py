@@ -76,6 +76,15 @@ class _Walk:
             self._returned(module, around)
         elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.Yield)):
             self.found.escapes = True
+            self._listed(module, around)
+
+    def _listed(self, module: Module, node: ast.AST) -> None:
+        """What is handed a list or table with the object in it."""
+        around = module.parents.get(node)
+        while isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword)):
+            around = module.parents.get(around)
+        if isinstance(around, ast.Call):
+            self.found.arguments.append((module, around))
 
     def _stored(self, module: Module, target: ast.expr) -> None:
         if isinstance(target, ast.Name):

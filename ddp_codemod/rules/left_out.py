@@ -55,7 +55,8 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
-    if (instead := _void(context, use, parameter)) is not None:
+    instead = too_old(context, use.module.name, parameter) or _void(context, use, parameter)
+    if instead is not None:
         return made.review(fix.id, instead)
     return made if sure is Showing.YES else unsafe(made)
 
@@ -65,15 +66,26 @@ def unsafe(made: Finding) -> Finding:
     return replace(made, applicability=Applicability.UNSAFE) if made.action is Action.EDIT else made
 
 
-def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
-    """Why naming a value here does nothing, with what does."""
+def too_old(context: Context, name: str, parameter: Parameter) -> Reason | None:
+    """That the versions which a file is for do not know the parameter, with what helps there."""
+    if not parameter.since or context.versions.holds(parameter.since, name, asks=False) is not False:
+        return None
+    versions = ", ".join(f"{package}{stated}" for package, stated in parameter.since.items())
+    return Reason.of("review-too-old", versions=versions, **_instead(context, parameter))
+
+
+def _instead(context: Context, parameter: Parameter) -> dict[str, str]:
     platform = context.platform
-    said = {
-        "parameter": parameter.name, "wanted": platform.backend.wanted, "platform": platform.id,
+    return {
+        "parameter": parameter.fields.field if parameter.fields is not None else parameter.name,
+        "wanted": platform.backend.wanted, "platform": platform.id,
         "instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead,
     }  # fmt: skip
-    if parameter.since and context.versions.holds(parameter.since, use.module.name, asks=False) is False:
-        return Reason.of("review-too-old", versions=", ".join(f"{k}{v}" for k, v in parameter.since.items()), **said)
+
+
+def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
+    """Why naming a value here does nothing, with what does."""
+    said = _instead(context, parameter)
     for keyword in use.call.keywords:
         if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
             return Reason.of("review-void", by=f"{keyword.arg}=", **said)

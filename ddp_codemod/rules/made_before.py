@@ -78,7 +78,7 @@ class _Search:
                 block = getattr(around, name, None)
                 if isinstance(block, list) and child in block:
                     for statement in reversed(block[: block.index(child)]):
-                        found = self._within(module, statement, depth)
+                        found = self._within(module, statement, depth) if not isinstance(statement, _APART) else None
                         if found is not None and found.sure:
                             return found
                         unsure = unsure or found

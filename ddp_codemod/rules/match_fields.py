@@ -15,7 +15,7 @@ from ddp_codemod.rules.left_out import naming, picked, picks_wrong
 from ddp_codemod.rules.match import decide, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Fields
-from ddp_codemod.rules.parsed_classes import Taken, taken_classes
+from ddp_codemod.rules.parsed_classes import Taken, has_field, taken_classes
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import bindings
 
@@ -76,9 +76,9 @@ def _changes(context: Context, use: Use, taken: list[Taken], fields: Fields) -> 
     wanted = f'"{context.platform.backend.wanted}"'
     changes: list[Change] = []
     for one in taken:
-        if one.module is not None and one.node is not None and _is_decorated(context, one.module, one.node, fields):
-            text = f"{fields.field}: {fields.annotation} = {VALUE}"
-            changes.append(NewStatement(one.module, one.node, text, wanted, "inside"))
+        home = _home(context, one, fields)
+        if home is not None:
+            changes.append(new_field(*home, fields, wanted))
             continue
         statement = use.module.parents.get(use.call)
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
@@ -92,6 +92,26 @@ def _changes(context: Context, use: Use, taken: list[Taken], fields: Fields) -> 
     return changes
 
 
-def _is_decorated(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
+def new_field(module: Module, node: ast.ClassDef, fields: Fields, value: str) -> NewStatement:
+    """The field as the first line of a class."""
+    return NewStatement(module, node, f"{fields.field}: {fields.annotation} = {VALUE}", value, "inside")
+
+
+def _home(context: Context, taken: Taken, fields: Fields) -> tuple[Module, ast.ClassDef] | None:
+    """The class of the project that gets the field: the one that all the others of its line derive from."""
+    if taken.module is None or taken.node is None:
+        return None
+    lineage = context.tracer.resolver.lineage(taken.module, taken.node)
+    return next(
+        (one for one in reversed(list(lineage)) if is_first(context, *one, fields) and is_decorated(context, *one, fields)), None
+    )
+
+
+def is_first(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
+    """Whether a class derives from one of the library itself."""
+    return any(has_field(context, name, fields) for base in node.bases for name in context.tracer.resolver.names(module, base))
+
+
+def is_decorated(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
     made = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
     return any(name in fields.decorators for part in made for name in context.tracer.resolver.names(module, part))

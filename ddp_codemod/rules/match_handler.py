@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.model import Reason
+from ddp_codemod.origins.leaf import Way
+from ddp_codemod.origins.members import look_up
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewHandler, start, unreachable
 from ddp_codemod.rules.left_out import naming
@@ -24,7 +26,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(never)
     if not choice.default or choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=handler.keyword))
-    if use.spread and argument is None:
+    if argument is None and _may_be_spread(context, use, parameter):
         unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
         return naming(context, parameter, unknown, fix)
     if argument is not None:
@@ -44,6 +46,16 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     )
     change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted)
     return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
+
+
+def _may_be_spread(context: Context, use: Use, parameter: Parameter) -> bool:
+    """Whether what the call unpacks can hold the list."""
+    for mapping in use.spread:
+        if any(isinstance(part, ast.Starred) and part.value is mapping for part in use.call.args):
+            return True
+        if look_up(context.tracer, use.module, mapping, ast.Constant(parameter.name), Way()) != []:
+            return True
+    return False
 
 
 def _has_handler(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool | None:

@@ -32,14 +32,15 @@ def taken_classes(context: Context, module: Module, argument: ast.expr, fields: 
 
 def _of(context: Context, module: Module, node: ast.expr, fields: Fields) -> Iterator[Taken]:
     for entity in context.tracer.resolver.resolve(module, node):
-        if isinstance(entity, External) and _has_field(context, entity.name, fields):
+        if isinstance(entity, External) and has_field(context, entity.name, fields):
             yield Taken()
         elif isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
             bases = context.tracer.resolver.external_bases(entity.module, entity.node)
-            if any(_has_field(context, base, fields) for base in bases):
+            if any(has_field(context, base, fields) for base in bases):
                 yield Taken(entity.module, entity.node)
 
 
-def _has_field(context: Context, name: str, fields: Fields) -> bool:
+def has_field(context: Context, name: str, fields: Fields) -> bool:
+    """Whether a class of this qualified name has the field."""
     surface = context.tracer.finder.surface(name)
     return surface is not None and surface.id == fields.surface

@@ -36,7 +36,7 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
         return Showing.YES, None
     way = journey(context.tracer, use.module, use.call)
     if shown.handed_to:
-        taken = (_taker(context, module, call, shown.handed_to) for module, call in _around(use) or way.arguments)
+        taken = (_taker(context, module, call, shown.handed_to) for module, call in way.arguments)
         return (Showing.YES if any(taken) else Showing.PERHAPS), None
     if way.methods & set(shown.methods):
         return Showing.YES, None
@@ -49,14 +49,6 @@ def is_unshown(context: Context, use: Use) -> bool:
     """Whether an object that names its backend goes to nothing that is shown to use a group."""
     shown = use.surface.shown
     return shown is not None and bool(shown.handed_to) and showing(context, use)[0] is not Showing.YES
-
-
-def _around(use: Use) -> list[tuple[Module, ast.Call]]:
-    """The call whose list argument an object is made in."""
-    at = use.module.parents.get(use.call)
-    while isinstance(at, (ast.List, ast.Tuple, ast.keyword)):
-        at = use.module.parents.get(at)
-    return [(use.module, at)] if isinstance(at, ast.Call) else []
 
 
 def _taker(context: Context, module: Module, call: ast.Call, surface: str) -> Use | None:

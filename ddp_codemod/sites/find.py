@@ -15,6 +15,8 @@ from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 
+TYPE = "type"  # the key under which OpenMMLab's registries find the class
+
 
 class Use(Struct, frozen=True, eq=False):
     """One call of a surface, or of a project class that derives from one.
@@ -81,6 +83,8 @@ class Finder:
                     use = Use(module, node, self._by_name[last], unknown_receiver=True)
                 if use is not None:
                     yield use
+            elif last == "dict" and (typed := self._typed(module, node)) is not None:
+                yield typed
             elif last in self._partials:
                 yield from self._handed_on(module, node, also)
 
@@ -88,6 +92,14 @@ class Finder:
         """The use that a call is, as far as its callee is known."""
         entities = self.resolver.resolve(module, node.func)
         return next((use for entity in entities if (use := self._use(module, node, entity))), None)
+
+    def _typed(self, module: Module, node: ast.Call) -> Use | None:
+        """The use in ``dict(type=Class, ...)``, which a registry makes the object from."""
+        named = next((keyword.value for keyword in node.keywords if keyword.arg == TYPE), None)
+        if named is None or last_name(named) not in self.words:
+            return None
+        found = (self.surface(name) for name in self.resolver.names(module, named))
+        return next((Use(module, node, surface) for surface in found if surface is not None), None)
 
     def _handed_on(self, module: Module, node: ast.Call, also: set[str]) -> Iterator[Use]:
         """The use in ``partial(surface, ...)``."""

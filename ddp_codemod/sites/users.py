@@ -17,6 +17,7 @@ _RENAMED = re.compile(rb"[\s\\]+as\b")
 _ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\"\\]|\Z)")  # of the statement; or, in a notebook, of the line
 # what stands before a name that is handed on, or assigned
 _HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
+_TYPED = re.compile(rb"\btype\s*=\s*[\w.]*\Z")  # dict(type=Class): a registry calls it
 _ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
 _FAR = 300  # characters that are looked at before a name
 
@@ -68,7 +69,10 @@ class Users:
         if name.endswith(NOTEBOOK):
             return next(places, None) is not None
         return any(
-            _CALLED.match(data, end) or _is_renamed(data, start, end) or _HANDED_ON.search(data, max(start - _FAR, 0), start)
+            _CALLED.match(data, end)
+            or _TYPED.search(data, max(start - _FAR, 0), start)
+            or _is_renamed(data, start, end)
+            or _HANDED_ON.search(data, max(start - _FAR, 0), start)
             for _, start, end in places
         )
 
