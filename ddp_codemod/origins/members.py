@@ -54,7 +54,9 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
 def _of_objects(tracer: Tracer, base: list[Entity], node: ast.Attribute, way: Way) -> list[Leaf]:
     """The leaves of an attribute of what an expression stands for: objects, classes and modules of the project."""
     found: list[Leaf] = []
-    for entity in base:
+    fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
+    held = [one for entity in fields for one in tracer.resolver.variable(entity) if isinstance(one, Instance)]
+    for entity in [*base, *held]:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
             found += classes.of_class(tracer, entity.module, entity.node, node.attr, node, way)
         elif isinstance(entity, ModuleRef):

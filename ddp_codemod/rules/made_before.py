@@ -54,6 +54,7 @@ class _Search:
             return found
         if function not in self._outside:
             self._outside[function] = None
+            self._inside[function] = None  # what comes later in it is not before
             self._outside[function] = self._around(module, function, depth)
         outside = self._outside[function]
         return outside if outside is not None and (outside.sure or found is None) else found

@@ -64,7 +64,7 @@ def _deriving(context: Context, parameter: Parameter) -> Iterator[tuple[Module, 
 def _taken(context: Context, finding: Finding) -> Iterator[ast.ClassDef]:
     """The classes, with those that they derive from, that a parser is given or a call makes an object of."""
     use, resolver = finding.use, context.tracer.resolver
-    if not isinstance(use, Use):
+    if not isinstance(use, Use) or is_test(use.module.name):
         return
     for parameter in use.surface.parameters:
         argument = use.argument(parameter) if parameter.fields is not None else None

@@ -10,9 +10,11 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.members import descend
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option
-from ddp_codemod.rules.finding import Context, Finding, start
+from ddp_codemod.rules.finding import Context, Finding, NewKey, start
+from ddp_codemod.rules.left_out import picked, picks_wrong, who
 from ddp_codemod.rules.match import decide, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.keyed import KeyedUse
@@ -20,6 +22,8 @@ from ddp_codemod.sites.keyed import KeyedUse
 
 def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about the value that the keys lead to; None where they lead to none."""
+    if use.left_out:
+        return _left_out(context, use, parameter, fix)
     leaves = _leaves(context, use)
     if not leaves:
         return None
@@ -32,6 +36,28 @@ def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix)
             text = " ".join(use.module.text(test).split())
             return made.keep(Reason.of("keep-unreachable", test=text, line=line, platform=context.platform.id))
     return decide(context, made, parameter, fix)
+
+
+def _left_out(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding:
+    """The key is written below its neighbours, unless the framework is part of the project, whose own default decides then."""
+    platform = context.platform
+    assert isinstance(use.module, Document)
+    assert isinstance(use.call, Entry)
+    made = start(context, use, parameter, None, [], [picked(context, parameter)])
+    if not picks_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    folder = use.module.name.rpartition("/")[0] or "."
+    own = (context.tracer.resolver.project.file(package, folder) for package in use.surface.shown_by)
+    if (there := next((name for name in own if name is not None), None)) is not None:
+        return made.keep(Reason.of("keep-own-framework", name=there))
+    if not use.module.may_add_below(use.call):
+        return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=platform.backend.wanted))
+    why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": who(context, use)}
+    reason = Reason.of(
+        "edit-omitted", parameter=parameter.name, value=picked(context, parameter), wanted=platform.backend.wanted, **why
+    )
+    change = NewKey(use.module, use.call, parameter.name, platform.backend.wanted)
+    return made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, [change])
 
 
 def _leaves(context: Context, use: KeyedUse) -> list[Leaf]:

@@ -23,6 +23,7 @@ class KeyedUse(Struct, frozen=True, eq=False):
     call: Union[ast.expr, Entry, Option]
     surface: Surface
     rest: tuple[str, ...] = ()
+    left_out: bool = False  # the mapping of ``call`` does not have the last of the keys
 
 
 def keyed_uses(project: Project, surfaces: Iterable[Surface]) -> Iterator[KeyedUse]:
@@ -109,12 +110,24 @@ def _nested(module: Module, key: str) -> Iterator[ast.expr]:
                 yield value
 
 
+def _left_out(document: Document, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
+    """The mappings that have other keys of the framework, and not this one."""
+    beside = document.mapping(keys[:-1])
+    for number in sorted({entry.document for entry in beside}):
+        if not document.at(keys, number):
+            here = [entry for entry in beside if entry.document == number]
+            place = next((entry for entry in here if document.may_add_below(entry)), here[0])
+            yield KeyedUse(document, place, surface, left_out=True)
+
+
 def _elsewhere(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
     """The same keys in configuration files of other kinds, and as overrides on command lines."""
     for document in project.documents(keys[-2:][0]):
         for entry in document.at(keys):
             if entry.is_text:
                 yield KeyedUse(document, entry, surface)
+        if any(parameter.omitted == "platform-default" for parameter in surface.parameters):
+            yield from _left_out(document, surface, keys)
     for script in project.scripts(surface.key):
         for option in script.options:
             if option.name == surface.key and project.started(option.program):

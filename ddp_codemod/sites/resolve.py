@@ -161,7 +161,9 @@ class Resolver:
         if binding.kind == "value" and binding.value is not None:
             if depth >= DEPTH:
                 return self._cut()
-            return self.resolve(module, binding.value, depth + 1) or [Variable(module, scope, binding.name)]
+            annotation = binding.node.annotation if isinstance(binding.node, ast.AnnAssign) else None
+            made = self.resolve(module, binding.value, depth + 1) or self._annotated(module, annotation, depth)
+            return made or [Variable(module, scope, binding.name)]
         return []
 
     def _parameter(self, module: Module, scope: ast.AST, binding: Binding, depth: int) -> list[Entity]:
