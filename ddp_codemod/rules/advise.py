@@ -28,7 +28,6 @@ def advise(
 ) -> Iterator[Advisory]:
     """All notes about the files that may be written."""
     yield from _warnings(context, imports, findings, writable)
-    yield from _unheeded(context, findings)
     gone = {
         (edit.name, edit.start, dict(edit.recipe.args)["name"])
         for edit in edits
@@ -57,21 +56,6 @@ def _warnings(context: Context, imports: Imports, findings: Sequence[Finding], w
             continue
         for at, row in dict.fromkeys(places) or {("", 0): None}:
             yield Advisory(at, row, warning.id, Reason.of("platform-warning", **text))
-
-
-def _unheeded(context: Context, findings: Sequence[Finding]) -> Iterator[Advisory]:
-    """What works where a framework picks a backend that does not, and heeds no parameter; once for each such framework."""
-    said: dict[str, None] = {}
-    for finding in findings:
-        for parameter in finding.use.surface.parameters if finding.reason.key == "keep-ignored" else ():
-            if parameter.name == finding.parameter and parameter.instead and context.platform.id not in parameter.right_on:
-                if parameter.instead not in said:
-                    why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh}
-                    instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh}
-                    wanted = context.platform.backend.wanted
-                    reason = Reason.of("advise-instead", platform=context.platform.id, wanted=wanted, **why, **instead)
-                    yield Advisory("", 0, "not-heeded", reason)
-                said[parameter.instead] = None
 
 
 def _wrapped_beside(

@@ -93,7 +93,11 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
     """What becomes of a site whose leaves are known."""
     platform, surface = context.platform, made.use.surface
     if parameter.ignored is not None and (not parameter.ignored_on or platform.id in parameter.ignored_on):
-        return made.keep(Reason.of("keep-ignored", why=parameter.ignored, why_zh=parameter.ignored_zh or parameter.ignored))
+        why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
+        if not parameter.instead or platform.id in parameter.right_on:
+            return made.keep(Reason.of("keep-ignored", **why))
+        instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "wanted": platform.backend.wanted}
+        return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
     changes, blocked = _changes(context, parameter, list(made.leaves))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)

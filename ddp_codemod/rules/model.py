@@ -94,6 +94,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     # The same keys are others' where the project imports none of the packages.
     key: str = ""
     shown_by: tuple[Name, ...] = ()
+    anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it stands, also in a program
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does
     at_once: bool = False  # an object that makes the group when it is made, not when it is used

@@ -60,8 +60,9 @@ def _mentioning(project: Project, words: Iterable[str]) -> Iterator[Module]:
 
 
 def _python(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
-    if len(keys) == 1:
-        return  # in a program a name by itself says too little
+    if len(keys) == 1:  # in a program a name by itself says too little
+        yield from _anywhere(project, surface) if surface.anywhere else ()
+        return
     last = keys[-1].encode()
     for name in project.mentioning(keys[-2]):
         for module in project.programs(name) if last in project.data(name) else ():
@@ -73,6 +74,18 @@ def _python(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterat
                 yield KeyedUse(module, value, surface)
             for value in _nested(module, keys[0]) if imports(module, surface.shown_by) else ():
                 yield KeyedUse(module, value, surface, keys[1:])
+
+
+def _anywhere(project: Project, surface: Surface) -> Iterator[KeyedUse]:
+    """What programs give a key, in a dictionary or by an assignment to a subscript."""
+    for name in project.mentioning(surface.key):
+        for module in project.programs(name):
+            values = [value for value in _nested(module, surface.key) if not isinstance(module.parents.get(value), ast.keyword)]
+            for statement in module.nodes.get(ast.Assign, ()):
+                for target, value in assigned(statement):
+                    if isinstance(target, ast.Subscript) and value is not None and _is_key(target.slice, surface.key):
+                        values.append(value)
+            yield from (KeyedUse(module, value, surface) for value in values)
 
 
 def _stored(module: Module, keys: tuple[str, ...]) -> Iterator[ast.expr]:
@@ -95,6 +108,10 @@ def _ends_with(node: ast.expr, keys: tuple[str, ...]) -> bool:
             return False
         node = node.value
     return True
+
+
+def _is_key(node: ast.expr, key: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == key
 
 
 def _nested(module: Module, key: str) -> Iterator[ast.expr]:
@@ -123,7 +140,7 @@ def _left_out(document: Document, surface: Surface, keys: tuple[str, ...]) -> It
 def _elsewhere(project: Project, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
     """The same keys in configuration files of other kinds, and as overrides on command lines."""
     for document in project.documents(keys[-2:][0]):
-        for entry in document.at(keys):
+        for entry in document.ending(surface.key) if surface.anywhere else document.at(keys):
             if entry.is_text:
                 yield KeyedUse(document, entry, surface)
         if any(parameter.omitted == "platform-default" for parameter in surface.parameters):
