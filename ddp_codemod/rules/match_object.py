@@ -10,15 +10,20 @@ from msgspec.structs import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.rules.device_counts import Count, devices_of
 from ddp_codemod.rules.elsewhere import said_by
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of
 from ddp_codemod.rules.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import TextObject
+from ddp_codemod.rules.shown import is_test
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import scope_of
+
+Named = tuple[Leaf, tuple[TextObject, bool]]
 
 
 def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -33,16 +38,18 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     if chosen is not None and names_object(context, use, chosen):
         return by_variable(context, use, parameter, chosen, fix)
     named = [(leaf, found) for leaf in leaves if (found := _named(context, use.module.name, parameter, leaf.value))]
-    if not named and _picks_itself(context, use, parameter, leaves):
-        automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
-        named = [(leaf, automatic) for leaf in leaves if automatic is not None]
+    several = True
     if not named:
-        return None
+        named, several = _chosen_by_count(context, use, parameter, leaves)
+    if not named:
+        return _unknown(context, use, parameter, argument, leaves, fix)
     elsewhere = said_by(context, use.module, use.call, parameter.objects.elsewhere)
     if chosen is not None and elsewhere is None:
         if chosen.when and context.versions.holds(chosen.when, use.module.name, asks=False) is True:
             return by_variable(context, use, parameter, chosen, fix)
     choice = context.platform.backend
+    if not several and (elsewhere is not None or choice.default in choice.works):
+        return None
     made = start(
         context, use, parameter, argument, [replace(leaf, value=Known(choice.default)) for leaf, _ in named], [choice.default]
     )
@@ -68,7 +75,8 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
                 tuple(wanted.arguments.items()), backend.name, choice.wanted,
             )
         )  # fmt: skip
-    return made.edit(fix.id, safe, _reason(context, parameter, named[0][1][0]), changes)
+    reason = _reason(context, parameter, named[0][1][0])
+    return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 
 def match_configured_object(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -100,21 +108,54 @@ def _named(context: Context, file: str, parameter: Parameter, value: object) -> 
     return None
 
 
-def _picks_itself(context: Context, use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> bool:
-    """Whether the call leaves the choice to the framework and says that there are several devices, which decides it."""
+def _has_the_choice(use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> bool:
+    """Whether the call leaves it to the framework what object it takes."""
     assert parameter.objects is not None
     open_values = {None, *parameter.objects.open}
-    if use.spread or not all(
-        leaf.kind == OMITTED or (isinstance(leaf.value, Known) and leaf.value.value in open_values) for leaf in leaves
-    ):
-        return False
-    for keyword in use.call.keywords:
-        if keyword.arg in parameter.objects.several:
-            value = context.facts.fold(use.module, keyword.value)
-            many = value.value if isinstance(value, Known) else None
-            if (isinstance(many, int) and many > 1) or (isinstance(many, tuple) and len(many) > 1):
-                return True
-    return False
+    return all(leaf.kind == OMITTED or (isinstance(leaf.value, Known) and leaf.value.value in open_values) for leaf in leaves)
+
+
+def _chosen_by_count(context: Context, use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> tuple[list[Named], bool]:
+    """The object that the framework takes where it has the choice and there can be several devices, and whether there surely are."""
+    objects = parameter.objects
+    assert objects is not None
+    count = devices_of(context, use, objects) if _has_the_choice(use, parameter, leaves) else Count.ONE
+    if count is Count.UNSAID and objects.takes_all and not is_test(use.module.name):
+        if context.versions.holds(objects.takes_all, use.module.name, asks=False) is not False:
+            count = Count.OPEN
+    if count not in (Count.SEVERAL, Count.OPEN) or (count is Count.OPEN and is_test(use.module.name)):
+        return [], False
+    automatic = _named(context, use.module.name, parameter, Known(objects.automatic))
+    return [(leaf, automatic) for leaf in leaves if automatic is not None], count is Count.SEVERAL
+
+
+def _unknown(
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Leaf], fix: Fix
+) -> Finding | None:
+    """A call's result stands for the object, and it is not known what that is: for a person, where the framework's choice does not work."""
+    choice = context.platform.backend
+    made_elsewhere = [
+        leaf for leaf in leaves if leaf.kind == "unknown" and isinstance(leaf.node, ast.Call) and not _is_object(context, leaf)
+    ]
+    if argument is None or not made_elsewhere or choice.default in choice.works or is_test(use.module.name):
+        return None
+    assert parameter.objects is not None
+    automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
+    if automatic is None or unreachable(context, use) or said_by(context, use.module, use.call, parameter.objects.elsewhere):
+        return None
+    made = start(context, use, parameter, argument, leaves, ["?"])
+    return made.review(
+        fix.id, Reason.of("review-object-unknown", expression=made_elsewhere[0].text, **_said(context, parameter, automatic[0]))
+    )
+
+
+def _is_object(context: Context, leaf: Leaf) -> bool:
+    """Whether a call makes an object of a class that is known, which is a site of its own or makes no group."""
+    module, node = leaf.code
+    assert isinstance(node, ast.Call)
+    entities = context.tracer.resolver.resolve(module, node.func)
+    named = [entity for entity in entities if isinstance(entity, External) and entity.name.rpartition(".")[2][:1].isupper()]
+    return bool(named) or any(isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) for entity in entities)
 
 
 def _blocked(

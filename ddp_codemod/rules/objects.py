@@ -71,5 +71,7 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
     automatic: Name  # the text that the framework takes where there are several devices and it has the choice
     open: tuple[str, ...] = ()  # texts that leave it the choice
     several: tuple[Name, ...] = ()  # keywords that count devices: with more than one the choice is ``automatic``
+    # Versions that take every device of the machine where nothing counts them.
+    takes_all: When = {}
     elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
     chosen: Chosen | None = None  # how the backend was chosen before the objects took it
