@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 NOTEBOOK = ".ipynb"
 PROGRAMS = (".py", NOTEBOOK)
 CONFIGS = (".yaml", ".yml", ".toml", ".json", ".ini", ".cfg")
@@ -14,3 +16,11 @@ LAUNCHERS = (
     *WINDOWS,
     *(suffix.upper() for suffix in WINDOWS),
 )
+TESTS = ("test", "tests")  # folders
+
+
+def is_test(name: str) -> bool:
+    """Whether a file is one that a test runner collects, or lies beside those, by its path."""
+    path = PurePosixPath(name)
+    own = path.name == "conftest.py" or path.stem.startswith("test_") or path.stem.endswith("_test")
+    return own or any(folder in TESTS for folder in path.parts[:-1])

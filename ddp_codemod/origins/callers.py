@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ddp_codemod.origins import tables
+from ddp_codemod.origins import by_name, tables
 from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
@@ -47,6 +47,7 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
                     yield Given(other, call, tuple(call.args), tuple(call.keywords))
         yield from _forwarded(tracer, other, words, module, function)
         yield from _by_actors(tracer, other, module, function)
+    yield from by_name.calls_by_name(tracer, module, function)
     for other in tables.holders(tracer, module, function):
         yield from tables.through_tables(tracer, other, function)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.discover.listing import is_under
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import members, options, spreads
 from ddp_codemod.origins.callers import callers
@@ -44,12 +47,13 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     found: list[Leaf] = []
     spread_open: tuple[Module, ast.expr, Way] | None = None
-    if default is not None:
+    method, given_by = bound_method(module, function), callers(tracer, module, function)
+    if default is not None and not _always_given(tracer, module, given_by, function, node.arg):
         step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
         found += tracer.trace(module, default, _in(step, None))
     found += options.decorated_default(tracer, module, function, node.arg, way)
-    for given in callers(tracer, module, function):
-        argument = given_argument(given, function, node.arg, bound_method(module, function))
+    for given in given_by:
+        argument = given_argument(given, function, node.arg, method)
         kind = "subclass-argument" if _to_base(given.call) else "argument"
         step = way.hop(given.module.place(given.call), Reason.of("hop-argument", name=node.arg, function=function.name), kind)
         if argument is not None:
@@ -68,6 +72,18 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     return found or [
         Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]
+
+
+def _always_given(tracer: Tracer, module: Module, given_by: Sequence[Given], function: Def, name: str) -> bool:
+    """Whether every call passes a parameter of a package's function that only programs outside of the package call, tests aside.
+
+    What the package calls itself is its interface: then others may call it and leave the parameter out.
+    """
+    package, method = tracer.resolver.project.package(module.name), bound_method(module, function)
+    own = [given for given in given_by if not is_test(given.module.name)]
+    if not own or any(is_under(given.module.name, package) for given in own):
+        return False
+    return all(given_argument(given, function, name, method) is not None for given in own)
 
 
 def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, start
@@ -12,7 +13,6 @@ from ddp_codemod.rules.left_out import picked, picks_wrong, too_old
 from ddp_codemod.rules.match_fields import is_decorated, is_first, new_field
 from ddp_codemod.rules.model import Fix, Parameter, Surface
 from ddp_codemod.rules.parsed_classes import taken_classes
-from ddp_codemod.rules.shown import is_test
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.keyed import KeyedUse
 from ddp_codemod.sites.resolve import Definition

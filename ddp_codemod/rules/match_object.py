@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -17,7 +18,6 @@ from ddp_codemod.rules.match import OMITTED, leaves_of
 from ddp_codemod.rules.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import TextObject
-from ddp_codemod.rules.shown import is_test
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External

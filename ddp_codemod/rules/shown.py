@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
-from pathlib import PurePosixPath
 
-from ddp_codemod.discover.kinds import NOTEBOOK
+from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.journey import journey
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.objects import Shown
 from ddp_codemod.sites.find import Use
-
-_TESTS = ("test", "tests")
 
 
 class Showing(Enum):
@@ -63,10 +60,3 @@ def _one_process(use: Use, shown: Shown) -> Reason | None:
         if not called & {name.rpartition(".")[2] for name in shown.launchers}:
             return Reason.of("keep-notebook")
     return Reason.of("keep-test") if is_test(use.module.name) else None
-
-
-def is_test(name: str) -> bool:
-    """Whether a file is one that a test runner collects, or lies beside those, by its path."""
-    path = PurePosixPath(name)
-    own = path.name == "conftest.py" or path.stem.startswith("test_") or path.stem.endswith("_test")
-    return own or any(folder in _TESTS for folder in path.parts[:-1])
