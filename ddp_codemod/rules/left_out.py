@@ -27,7 +27,7 @@ def picked(context: Context, parameter: Parameter) -> str:
 
 def who(context: Context, use: AnyUse) -> str:
     """Who picks the backend where it is left out, for the reader."""
-    return context.rules.frameworks.get(use.surface.id, "torch")
+    return context.rules.frameworks[use.surface.id]
 
 
 def picks_wrong(context: Context, parameter: Parameter) -> bool:

@@ -14,6 +14,7 @@ from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import assigned, bindings
+from ddp_codemod.sites.targets import TARGETS
 
 
 class KeyedUse(Struct, frozen=True, eq=False):
@@ -127,6 +128,15 @@ def _nested(module: Module, key: str) -> Iterator[ast.expr]:
                 yield value
 
 
+def _has_target(document: Document, entry: Entry) -> bool:
+    """Whether a key beside an entry, or beside the mapping around it, names what is given the value: that is a site of its own."""
+    for target, arguments in TARGETS.items():
+        around = entry.path[: len(entry.path) - 1 - len(arguments)]
+        if entry.path[len(around) : -1] == arguments and document.at((*around, target), entry.document):
+            return True
+    return False
+
+
 def _left_out(document: Document, surface: Surface, keys: tuple[str, ...]) -> Iterator[KeyedUse]:
     """The mappings that have other keys of the framework, and not this one."""
     beside = document.mapping(keys[:-1])
@@ -141,7 +151,7 @@ def _elsewhere(project: Project, surface: Surface, keys: tuple[str, ...]) -> Ite
     """The same keys in configuration files of other kinds, and as overrides on command lines."""
     for document in project.documents(keys[-2:][0]):
         for entry in document.ending(surface.key) if surface.anywhere else document.at(keys):
-            if entry.is_text:
+            if entry.is_text and not (surface.anywhere and _has_target(document, entry)):
                 yield KeyedUse(document, entry, surface)
         if any(parameter.omitted == "platform-default" for parameter in surface.parameters):
             yield from _left_out(document, surface, keys)

@@ -32,7 +32,7 @@ MMENGINE = 'from mmengine.dist import init_dist\n\ninit_dist("pytorch", backend=
         (RAY.format("nccl"), "rocm", (Action.REVIEW, "ray.init_collective_group")),
         (RAY.format("gloo"), "rocm", (Action.KEEP, "ray.init_collective_group")),
         (RAY.format("nccl"), "cuda", (Action.KEEP, "ray.init_collective_group")),
-        (COLOSSAL, "rocm", (Action.KEEP, "colossalai.launch_from_torch")),
+        (COLOSSAL, "rocm", (Action.REVIEW, "colossalai.launch_from_torch")),
         (COLOSSAL, "ascend", (Action.KEEP, "colossalai.launch_from_torch")),
         (MMENGINE, "ascend", (Action.KEEP, "mmengine.init_dist")),
         (MMENGINE, "hpu", (Action.EDIT, "mmengine.init_dist")),

@@ -1,4 +1,4 @@
-"""Frameworks that pick the backend themselves: what is said, once, and only where their choice does not work."""
+"""Frameworks that pick the backend themselves: what does work is an item at each call, and only where their choice does not work."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.model import Action
 from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
 
@@ -20,7 +21,9 @@ def said(tmp_path: Path, text: str, platform: str) -> list[str]:
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     found = survey(Options((tmp_path,), RULES.platforms[platform], RULES, root=tmp_path))
     assert not found.edits
-    return [dict(note.message.args)["instead"] for note in found.advisories if note.rule == "not-heeded"]
+    reviewed = [one for one in found.decisions if one.action is Action.REVIEW]
+    assert all(text.splitlines()[found.sources["train.py"].position(one.place.start)[0] - 1].strip() for one in reviewed)
+    return [dict(one.reason.args)["instead"] for one in reviewed]
 
 
 @pytest.mark.parametrize(
@@ -33,9 +36,10 @@ def said(tmp_path: Path, text: str, platform: str) -> list[str]:
         (COMPOSER, "mixed-gpu", "DeviceGPU"),
     ],
 )
-def test_what_does_work_is_said_once(tmp_path: Path, text: str, platform: str, word: str) -> None:
-    (instead,) = said(tmp_path, text, platform)
-    assert word in instead
+def test_what_does_work_is_said_where_the_call_stands(tmp_path: Path, text: str, platform: str, word: str) -> None:
+    found = said(tmp_path, text, platform)
+    assert len(found) == sum(text.count(call) for call in ("launch_from_torch(", "launch(", "Trainer("))
+    assert all(word in instead for instead in found)
 
 
 @pytest.mark.parametrize(
