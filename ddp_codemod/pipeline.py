@@ -32,6 +32,7 @@ from ddp_codemod.rules.match_fields import match_fields
 from ddp_codemod.rules.match_files import match_files
 from ddp_codemod.rules.match_handler import match_handler
 from ddp_codemod.rules.match_object import match_object
+from ddp_codemod.rules.match_settings import match_settings
 from ddp_codemod.rules.match_statement import match_statement
 from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix
@@ -215,7 +216,13 @@ class Run:
             self._shown |= {leaf.place for leaf in part.at if part is not heeded}
 
 
-_MATCHERS = {"object": match_object, "variable": match_chosen, "fields": match_fields, "statement": match_statement}
+_MATCHERS = {
+    "object": match_object,
+    "variable": match_chosen,
+    "fields": match_fields,
+    "statement": match_statement,
+    "settings": match_settings,
+}
 
 
 def _no_fix(rules: Rules) -> Fix:

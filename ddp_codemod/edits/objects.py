@@ -13,8 +13,9 @@ def call_text(name: str, arguments: Arguments, quote: str = '"') -> str:
     return f"{name}({', '.join(parts)})"
 
 
-def flow_mapping(target: str, arguments: Arguments) -> str:
-    """A YAML mapping on one line that names what to call."""
-    parts = [f"_target_: {target}"]
-    parts += [f"{key}: {str(value).lower() if isinstance(value, bool) else value}" for key, value in arguments]
-    return "{" + ", ".join(parts) + "}"
+def flow_mapping(target: str, arguments: Arguments, key: str = "_target_", below: str = "") -> str:
+    """A YAML mapping on one line that names what to call, its arguments beside that or under a key of their own."""
+    parts = [f"{name}: {str(value).lower() if isinstance(value, bool) else value}" for name, value in arguments]
+    if below:
+        parts = [f"{below}: {{{', '.join(parts)}}}"]
+    return "{" + ", ".join([f"{key}: {target}", *parts]) + "}"

@@ -199,7 +199,11 @@ class Planner(Struct):
         if isinstance(change, NewObject):
             return self._object(finding, change, edit)
         if isinstance(change, NewMapping):
-            return [edit(change.entry.start, change.entry.end, flow_mapping(change.target, change.arguments))]
+            return [
+                edit(
+                    change.entry.start, change.entry.end, flow_mapping(change.target, change.arguments, change.key, change.below)
+                )
+            ]
         if isinstance(change, Dropped):
             place, argument = change.module.place(change.call), change.module.text(change.argument)
             made = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)

@@ -70,6 +70,8 @@ class NewMapping(Struct, frozen=True, eq=False):
     entry: Entry
     target: str
     arguments: tuple[tuple[str, bool | int | str], ...]
+    key: str = "_target_"
+    below: str = ""
 
 
 class NewHandler(Struct, frozen=True, eq=False):

@@ -23,7 +23,8 @@ def match_files(context: Context, finder: Finder, fixes: Sequence[Fix], writable
     for keyed in keyed_uses(project, finder.surfaces):
         for fix in fixes if writable(keyed.module.name) else ():
             for parameter in keyed.surface.parameters if fix.recipe == "replace-backend" else ():
-                if (found := match_keyed(context, keyed, parameter, fix)) is not None:
+                match = match_configured_object if parameter.add == "object" else match_keyed
+                if (found := match(context, keyed, parameter, fix)) is not None:
                     yield found
 
 

@@ -11,6 +11,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.device_counts import Count, devices_of
 from ddp_codemod.rules.elsewhere import said_by
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
@@ -20,6 +21,7 @@ from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import TextObject
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.keyed import KeyedUse
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import scope_of
 
@@ -79,21 +81,28 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 
-def match_configured_object(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding | None:
-    """The same for a text beside the ``_target_`` of a configuration file."""
+def match_configured_object(context: Context, use: ConfiguredUse | KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
+    """The same for a text beside the ``_target_`` of a configuration file, or under the keys that a framework reads."""
     assert parameter.objects is not None
-    entry, choice = use.argument(parameter), context.platform.backend
+    if not isinstance(use.module, Document) or not isinstance(use.call, Entry):
+        return None
+    entry, choice = use.argument(parameter) if isinstance(use, ConfiguredUse) else use.call, context.platform.backend
     found = _named(context, use.module.name, parameter, Known(entry.value)) if entry is not None and entry.is_text else None
     if entry is None or found is None:
         return None
     wanted, backend = found[0], _backend(context, found[0])
     made = start(context, use, parameter, entry, [Leaf(use.module, entry, "config-key", Known(choice.default))], [choice.default])
+    for key, values in parameter.objects.elsewhere.items():
+        beside = use.module.at((*entry.path[:-1], key), entry.document)
+        if any(one.value in values for one in beside):
+            return made.keep(Reason.of("keep-object-elsewhere", text=f"{key}: {beside[0].value}"))
     if choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=backend.name))
     if not use.module.may_add_below(entry):
         return made.review(fix.id, _by_hand(context, parameter, wanted))
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
-    change = NewMapping(use.module, entry, f"{parameter.objects.module}.{_name(context, wanted)}", arguments)
+    name = f"{parameter.objects.module}.{_name(context, wanted)}"
+    change = NewMapping(use.module, entry, name, arguments, parameter.objects.target, parameter.objects.arguments)
     return made.edit(fix.id, False, _reason(context, parameter, wanted), [change])
 
 

@@ -6,7 +6,7 @@ Annotations are no texts here and in the modules beside it: msgspec would have t
 from typing import Literal, Union
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
-from ddp_codemod.rules.objects import Chosen, Fields, Objects, Picks, Shown, Statement, TextObject
+from ddp_codemod.rules.objects import Chosen, Fields, Objects, Picks, Settings, Shown, Statement, TextObject
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
     omitted_value: str | None = None
-    add: Literal["keyword", "handler", "object", "variable", "fields", "statement", "never"] = (
+    add: Literal["keyword", "handler", "object", "variable", "fields", "statement", "settings", "never"] = (
         "keyword"  # how a value is given where it was left out
     )
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
@@ -73,6 +73,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     chosen: Chosen | None = None  # with add = "variable": the environment chooses it
     fields: Fields | None = None  # with add = "fields": the classes that it takes have a field for it
+    settings: Settings | None = None  # with add = "settings": a dictionary names the object and its backend
     statement: Statement | None = None  # with add = "statement": another call, or an attribute, gives it
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
@@ -94,6 +95,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     # The same keys are others' where the project imports none of the packages.
     key: str = ""
     shown_by: tuple[Name, ...] = ()
+    shown_with: str = ""  # only where a file that imports one of them holds this word
     anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it stands, also in a program
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does

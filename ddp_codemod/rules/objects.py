@@ -43,6 +43,16 @@ class Fields(RuleEntry, frozen=True, kw_only=True):
     decorators: tuple[Name, ...]  # without one of them a class has no fields
 
 
+class Settings(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that takes a dictionary of defaults, in which a key names the class of an object and what that is given."""
+
+    key: Name
+    target: Name  # the key beside which the arguments stand
+    arguments: Name
+    value: Name  # the qualified name of the class
+    keyword: Name
+
+
 class Statement(RuleEntry, frozen=True, kw_only=True):
     """A statement that gives the backend, as the call itself does not take it."""
 
@@ -73,5 +83,8 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
     several: tuple[Name, ...] = ()  # keywords that count devices: with more than one the choice is ``automatic``
     # Versions that take every device of the machine where nothing counts them.
     takes_all: When = {}
+    # In a file of settings: the key that names the class, and the one under which its arguments stand; "": beside it.
+    target: Name = "_target_"
+    arguments: str = ""
     elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
     chosen: Chosen | None = None  # how the backend was chosen before the objects took it

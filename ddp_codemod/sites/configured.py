@@ -10,6 +10,7 @@ from msgspec import Struct
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.model import Parameter, Surface
+from ddp_codemod.sites.composed import DEFAULTS
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.targets import TARGETS
@@ -22,10 +23,12 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
     call: Entry
     surface: Surface
 
+    named_in: str = ""  # the file whose key names the surface, where that is another: this one builds on it
+
     @property
     def arguments(self) -> tuple[str, ...]:
         """The path of the mapping that holds the arguments."""
-        return (*self.call.path[:-1], *TARGETS[self.call.path[-1]])
+        return self.call.path[:-1] if self.named_in else (*self.call.path[:-1], *TARGETS[self.call.path[-1]])
 
     def argument(self, parameter: Parameter) -> Entry | None:
         """The entry for a parameter."""
@@ -35,7 +38,7 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
     @property
     def may_add(self) -> bool:
         """Whether an argument can be written on a line below the name."""
-        return not TARGETS[self.call.path[-1]] and self.module.may_add_below(self.call)
+        return not self.named_in and not TARGETS[self.call.path[-1]] and self.module.may_add_below(self.call)
 
 
 def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]:
@@ -47,3 +50,19 @@ def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]
             for entry in document.ending(target):
                 if surface := finder.surface(entry.value):
                     yield ConfiguredUse(document, entry, surface)
+                    if entry.path == (target,):
+                        yield from _built_on(project, document, surface)
+
+
+def _built_on(project: Project, named: Document, surface: Surface) -> Iterator[ConfiguredUse]:
+    """The files of the same folder whose list of defaults begins with this one (Hydra), and which give the surface's objects by a text."""
+    folder, _, name = named.name.rpartition("/")
+    for parameter in surface.parameters:
+        for document in project.documents(DEFAULTS) if parameter.add == "object" else ():
+            base = {entry.value for entry in document.entries if entry.path[:1] == (DEFAULTS,) and len(entry.path) == 2}
+            if document is not named and document.name.rpartition("/")[0] == folder and name.rpartition(".")[0] in base:
+                yield from (
+                    ConfiguredUse(document, entry, surface, named.name)
+                    for entry in document.at((parameter.name,))
+                    if entry.is_text
+                )

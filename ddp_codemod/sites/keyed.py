@@ -32,7 +32,8 @@ def keyed_uses(project: Project, surfaces: Iterable[Surface]) -> Iterator[KeyedU
     for surface in surfaces:
         keys = tuple(surface.key.split("."))
         found = [*_python(project, surface, keys), *_elsewhere(project, surface, keys)] if surface.key else []
-        if found and any(imports(module, surface.shown_by) for module in _mentioning(project, surface.shown_by)):
+        words = [surface.shown_with] if surface.shown_with else surface.shown_by
+        if found and any(imports(module, surface.shown_by) for module in _mentioning(project, words)):
             yield from found
 
 
