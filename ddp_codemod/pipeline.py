@@ -21,7 +21,7 @@ from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
-from ddp_codemod.rules.left_out import unsafe
+from ddp_codemod.rules.left_out import unsafe, void_launches
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
@@ -170,6 +170,9 @@ class Run:
             return  # the object that it is given is a site of its own
         if backend is not None and replace_fix is not None:
             yield from self._heeded(backend)
+            for parameter in use.surface.parameters:
+                for launched in void_launches(self.context, self.launches, parameter, backend):
+                    yield from self._heeded(launched)
         for fix in wanted:
             found: Finding | None = None
             if fix.recipe == "init-method-query":

@@ -24,8 +24,8 @@ class Journey(Struct):
     """What is known of an object's way through the project."""
 
     methods: set[str] = field(default_factory=set)  # called on it
-    escapes: bool = False  # it is handed to code that is not read, or kept in a list or table
-    arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to
+    escapes: bool = False  # it is handed to code that is not read
+    arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to, itself or in a list
 
 
 def journey(tracer: Tracer, module: Module, made: ast.expr) -> Journey:
@@ -37,23 +37,29 @@ def journey(tracer: Tracer, module: Module, made: ast.expr) -> Journey:
 
 
 class _Walk:
+    """``listed``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
+
     def __init__(self, tracer: Tracer) -> None:
         self.tracer, self.found = tracer, Journey()
-        self._seen: set[ast.AST] = set()
-        self._todo: list[tuple[Module, ast.expr]] = []
+        self._seen: set[tuple[ast.AST, bool]] = set()
+        self._todo: list[tuple[Module, ast.expr, bool]] = []
+        self._listed = False
 
     def follow(self, module: Module, made: ast.expr) -> Journey:
-        self._todo.append((module, made))
+        self._todo.append((module, made, False))
         while self._todo:
-            at, node = self._todo.pop()
-            if node in self._seen:
+            at, node, self._listed = self._todo.pop()
+            if (node, self._listed) in self._seen:
                 continue
-            self._seen.add(node)
+            self._seen.add((node, self._listed))
             if len(self._seen) > MOST:
                 self.found.escapes = True
                 break
             self._step(at, node)
         return self.found
+
+    def _go(self, module: Module, node: ast.expr, listed: bool | None = None) -> None:
+        self._todo.append((module, node, self._listed if listed is None else listed))
 
     def _step(self, module: Module, node: ast.expr) -> None:
         """What the code around an expression does with the object that it gives."""
@@ -63,28 +69,25 @@ class _Walk:
         elif isinstance(around, ast.Call) and node is not around.func:
             self._handed(module, around, node, None)
         elif isinstance(around, ast.Attribute):
-            if isinstance(call := module.parents.get(around), ast.Call) and call.func is around:
+            if isinstance(call := module.parents.get(around), ast.Call) and call.func is around and not self._listed:
                 self.found.methods.add(around.attr)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
             for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
                 self._stored(module, target)
             if isinstance(around, ast.NamedExpr):
-                self._todo.append((module, around))
+                self._go(module, around)
         elif isinstance(around, (ast.IfExp, ast.BoolOp)) and not (isinstance(around, ast.IfExp) and around.test is node):
-            self._todo.append((module, around))
+            self._go(module, around)
+        elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)):
+            self._go(module, around, listed=True)
+        elif isinstance(around, ast.comprehension) and around.iter is node:
+            self._go(module, module.parents[around], listed=True)  # type: ignore[arg-type]
+        elif isinstance(around, ast.Subscript) and around.value is node and self._listed:
+            self.found.escapes = True
         elif isinstance(around, ast.Return):
             self._returned(module, around)
-        elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.Yield)):
+        elif isinstance(around, ast.Yield):
             self.found.escapes = True
-            self._listed(module, around)
-
-    def _listed(self, module: Module, node: ast.AST) -> None:
-        """What is handed a list or table with the object in it."""
-        around = module.parents.get(node)
-        while isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword)):
-            around = module.parents.get(around)
-        if isinstance(around, ast.Call):
-            self.found.arguments.append((module, around))
 
     def _stored(self, module: Module, target: ast.expr) -> None:
         if isinstance(target, ast.Name):
@@ -101,7 +104,7 @@ class _Walk:
         for node in module.nodes.get(ast.Name, ()):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 if owner(module, scope_of(module, node), name) is home:
-                    self._todo.append((module, node))
+                    self._go(module, node)
         if isinstance(home, ast.Module):
             self._imported(module, name)
 
@@ -130,7 +133,7 @@ class _Walk:
                 assert other is not None
                 if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
                     if owners & self._classes(other, node.value):
-                        self._todo.append((other, node))
+                        self._go(other, node)
 
     def _classes(self, module: Module, node: ast.expr) -> set[ast.AST]:
         """The project's classes that an object can be of, with those that they derive from."""
@@ -145,7 +148,8 @@ class _Walk:
     def _returned(self, module: Module, statement: ast.Return) -> None:
         function = scope_of(module, statement)
         if isinstance(function, _FUNCTIONS):
-            self._todo += [(given.module, given.call) for given in callers(self.tracer, module, function)]
+            for given in callers(self.tracer, module, function):
+                self._go(given.module, given.call)
 
     def _handed(self, module: Module, call: ast.AST, node: ast.expr, keyword: str | None) -> None:
         """An argument becomes a parameter of what is called."""

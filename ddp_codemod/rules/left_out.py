@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
-from pathlib import PurePosixPath
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.parse.shell import Launch, Option, Script
 from ddp_codemod.rules.finding import AnyUse, Context, Finding
 from ddp_codemod.rules.made_before import made_before
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import Showing, showing
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.launches import Launches
 
 
 def picked(context: Context, parameter: Parameter) -> str:
@@ -89,30 +91,34 @@ def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
     for keyword in use.call.keywords:
         if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
             return Reason.of("review-void", by=f"{keyword.arg}=", **said)
-    if (flag := _given_by_all(context, use.module.name, parameter.void_flags)) is not None:
-        return Reason.of("review-void", by=flag, **said)
-    return None
+    flag = _given_by_all(context, use.module.name, parameter.void_flags)
+    return Reason.of("review-void", by=flag, **said) if flag is not None else None
+
+
+def void_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> Iterator[Finding]:
+    """The commands that give an option with which the parameter is not heeded, each for a person."""
+    if made.action is not Action.EDIT or made.rule is None or not isinstance(made.use, Use):
+        return
+    for script, launch in launches.of(made.use.module) if parameter.void_flags else ():
+        if (option := given_by(script, launch, parameter.void_flags)) is not None:
+            reason = Reason.of("review-void", by=f"--{option.name}", **_instead(context, parameter))
+            yield replace(made.review(made.rule, reason), at=(Leaf(script, option, "command-line"),))
 
 
 def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | None:
     """The one of some options that every command gives which starts a program."""
     project = context.tracer.resolver.project
-    for flag in flags:
-        given = re.compile(rf"(?<![\w-]){re.escape(flag)}(?![\w-])")
-        texts = [
-            script.source.text[launch.start : launch.end]
-            for script in project.scripts(flag)
-            for launch in script.launches
-            if name in project.started(launch.program)
-        ]
-        others = [
-            launch
-            for script in project.scripts(PurePosixPath(name).name)
-            for launch in script.launches
-            if name in project.started(launch.program)
-        ]
-        if texts and all(given.search(text) for text in texts) and len(others) <= len(texts):
-            return flag
+    scripts = project.scripts("") if flags and project.scripts(*flags) else []
+    starts = [(script, launch) for script in scripts for launch in script.launches if name in project.started(launch.program)]
+    return next((flag for flag in flags if starts and all(given_by(script, launch, (flag,)) for script, launch in starts)), None)
+
+
+def given_by(script: Script, launch: Launch, flags: tuple[str, ...]) -> Option | None:
+    """The one of some options that a command gives."""
+    names = {flag.lstrip("-") for flag in flags}
+    for option in script.options:
+        if option.name in names and option.program == launch.program and launch.start <= option.used <= launch.end:
+            return option
     return None
 
 

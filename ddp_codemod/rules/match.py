@@ -19,7 +19,7 @@ from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewT
 from ddp_codemod.rules.hardware import for_other_hardware
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
 from ddp_codemod.rules.model import Fix, Parameter
-from ddp_codemod.rules.shown import is_unshown
+from ddp_codemod.rules.shown import is_unshown, showing
 from ddp_codemod.rules.tested import is_tested
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import External
@@ -66,6 +66,8 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         if use.own_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
         return made.review(fix.id, open_reason(context, parameter))
+    if parameter.ignored is not None and use.surface.shown is not None and (why := showing(context, use)[1]) is not None:
+        return made.keep(why)
     decided = decide(context, made, parameter, fix)
     if decided.action is Action.EDIT and left_out:
         decided = naming(context, parameter, decided, fix)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.model import Reason
+from ddp_codemod.origins.calls import calls_of
+from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.origins.members import look_up
 from ddp_codemod.parse.python import Module
@@ -31,6 +33,8 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return naming(context, parameter, unknown, fix)
     if argument is not None:
         there = _has_handler(context, use.module, argument, handler)
+        if there is None and _is_listed(context, use, handler):
+            there = True
         if there is None:
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument)))
         if there:
@@ -69,6 +73,16 @@ def _has_handler(context: Context, module: Module, argument: ast.expr, handler: 
             if any(name in handler.names for name in _made_by(context, leaf.code[0], element)):
                 return True
     return False if understood else None
+
+
+def _is_listed(context: Context, use: Use, handler: Handler) -> bool:
+    """Whether a handler that the file makes gets to the call through lists that are not followed otherwise."""
+    words = {name.rpartition(".")[2] for name in handler.names}
+    for call in (call for word in sorted(words) for call in calls_of(use.module).get(word, ())):
+        if set(context.tracer.resolver.names(use.module, call.func)) & set(handler.names):
+            if any(taker is use.call for _, taker in journey(context.tracer, use.module, call).arguments):
+                return True
+    return False
 
 
 def _made_by(context: Context, module: Module, element: ast.expr) -> list[str]:

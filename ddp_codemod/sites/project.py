@@ -206,6 +206,8 @@ class Project(Roles):
             path = path.removeprefix("./")
             last = path.rpartition("/")[2]
             found = [name for name in self._ending.get(last, ()) if f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")]
+            main = f"{program.replace('.', '/')}/__main__.py"  # python -m package
+            found += [name for name in self._ending.get("__main__.py", ()) if f"/{name}".endswith(f"/{main}")]
             written = (name for name in self._notebooks if holds(self.data(name), path.encode()) and self._writes(name, path))
             self._starting[program] = [*found, *written] or self._entry_points.get(program, [])
         return self._starting[program]
