@@ -14,7 +14,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module, walk
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
 from ddp_codemod.sites.words import stands
 
@@ -96,6 +96,7 @@ def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way:
             found += tracer.trace(module, binding.value, step)
             if isinstance(binding.node, ast.AnnAssign):
                 found += _constructed(tracer, module, node, name, way)
+                found += _given_later(tracer, module, node, name, way)
         elif binding.kind == "function" and _is_property(binding.node):
             found += tracer.returned(Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
     return found
@@ -115,6 +116,23 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
             if argument is not None:
                 step = way.hop(other.place(call), Reason.of("hop-argument", name=name, function=node.name), "argument")
                 yield from tracer.trace(other, argument, replace(step, frame=None))
+
+
+def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+    """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
+    for file in tracer.resolver.project.mentioning(name):
+        other = tracer.resolver.project.module(file)
+        for statement in other.nodes.get(ast.Assign, ()) if other is not None else ():
+            assert other is not None
+            for target, value in assigned(statement):
+                if isinstance(target, ast.Attribute) and target.attr == name and value is not None:
+                    of = tracer.resolver.resolve(other, target.value)
+                    outside = not any(around is node for around in other.ancestors(statement))
+                    if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
+                        step = way.hop(
+                            other.place(statement), Reason.of("hop-attribute", name=name, owner=node.name), "assignment"
+                        )
+                        yield from tracer.trace(other, value, replace(step, frame=None))
 
 
 def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:

@@ -35,7 +35,8 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
         return found
     if node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
         return member
-    found += _of_objects(tracer, tracer.resolver.resolve(module, node.value), node, way)
+    base = tracer.resolver.resolve(module, node.value)
+    found += _of_objects(tracer, base, node, way)
     held, whole = records.held(tracer, module, node, way) if not found else ([], True)
     found += held
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
@@ -46,17 +47,18 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
         found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node, way)
     if not found or len(configured.chain(node)) > 1:
         found += configured.trace_key(tracer, node, way)
+    fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
+    objects_held = [one for entity in fields for one in tracer.resolver.variable(entity) if isinstance(one, Instance)]
+    found += _of_objects(tracer, objects_held, node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
         found += classes.only_field(tracer, node.attr, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 
-def _of_objects(tracer: Tracer, base: list[Entity], node: ast.Attribute, way: Way) -> list[Leaf]:
+def _of_objects(tracer: Tracer, base: Sequence[Entity], node: ast.Attribute, way: Way) -> list[Leaf]:
     """The leaves of an attribute of what an expression stands for: objects, classes and modules of the project."""
     found: list[Leaf] = []
-    fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
-    held = [one for entity in fields for one in tracer.resolver.variable(entity) if isinstance(one, Instance)]
-    for entity in [*base, *held]:
+    for entity in base:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
             found += classes.of_class(tracer, entity.module, entity.node, node.attr, node, way)
         elif isinstance(entity, ModuleRef):

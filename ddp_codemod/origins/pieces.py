@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from typing import TYPE_CHECKING, Union
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
 Piece = Union[str, ast.expr]
-FIELD = re.compile(r"\{(\d*)\}")
+FIELD = re.compile(r"\{(\w*)\}")
 
 
 def pieces(node: ast.expr) -> list[Piece] | None:
@@ -32,10 +33,14 @@ def pieces(node: ast.expr) -> list[Piece] | None:
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
         return _filled(re.split(r"%s", node.left.value), list(given))  # type: ignore[attr-defined]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        if _is_text(node.func.value) and not node.keywords:
+        if _is_text(node.func.value):
             text: str = node.func.value.value  # type: ignore[attr-defined]
-            if [number or str(index) for index, number in enumerate(FIELD.findall(text))] == [*map(str, range(len(node.args)))]:
-                return _filled(FIELD.sub("%s", text).split("%s"), node.args)
+            named = {str(word.arg): word.value for word in node.keywords}
+            filled = {**{str(at): value for at, value in enumerate(node.args)}, **named}
+            counted = itertools.count()
+            asked = [name or str(next(counted)) for name in FIELD.findall(text)]
+            if all(name in filled for name in asked):
+                return _filled(FIELD.sub("%s", text).split("%s"), [filled[name] for name in asked])
     return None
 
 

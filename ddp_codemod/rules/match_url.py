@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.origins.pieces import pieces, written_head
-from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
+from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.match import OMITTED, leaves_of, may_clash
 from ddp_codemod.rules.match_environment import already_set, set_before, unneeded
 from ddp_codemod.rules.model import Fix, Parameter, Query
+from ddp_codemod.rules.url_beside import beside_backend
+from ddp_codemod.rules.url_ends import appended, head_of, is_off
 from ddp_codemod.sites.find import Use
-
-CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")
 
 
 def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | None = None) -> Finding | None:
@@ -44,6 +41,12 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
     if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
         call = use.module.line(use.call)
         return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
+    if argument is None and use.spread and all(leaf.node is use.call and leaf.kind != OMITTED for leaf in leaves):
+        url = with_query(fix.query.default_url, fix.query)
+        changes = None if _switched(context, use, fix, on=False) else beside_backend(backend, parameter, url)
+        if changes and unneeded(context, use, fix, "query") is None:
+            reason = Reason.of("edit-url", query=f"{fix.query.key}={fix.query.value}", value=fix.query.default_url)
+            return made.edit(fix.id, fix.applicability == "safe", reason, changes)
     if "store" in roles and use.argument(roles["store"]) is not None:
         return _match_store(context, use, roles["store"], fix, made)
     return _match_url(context, use, parameter, fix, made)
@@ -72,12 +75,12 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
             wanted = with_query(value.value, query, switched_off)
             if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
                 built = isinstance(leaf.node, ast.expr) and not isinstance(leaf.node, ast.Constant)
-                changes.append((_append(leaf, query) if built else None) or NewText(leaf, wanted))
+                changes.append((appended(leaf, query) if built else None) or NewText(leaf, wanted))
         elif leaf.kind != "parameter":
-            scheme = known_head(leaf.node)
-            if (scheme is not None and scheme not in query.schemes) or switched_off or _is_off(leaf, query):
+            scheme = head_of(leaf)
+            if (scheme is not None and scheme not in query.schemes) or switched_off or is_off(leaf, query):
                 continue
-            spliced = _append(leaf, query)
+            spliced = appended(leaf, query)
             if spliced is not None:
                 changes.append(spliced)
             else:
@@ -101,7 +104,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
 
 def _built(leaves: tuple[Leaf, ...], query: Query) -> str:
     """The source text of an address that is put together."""
-    return next((leaf.text for leaf in leaves if known_head(leaf.node) in query.schemes), query.default_url)
+    return next((leaf.text for leaf in leaves if head_of(leaf) in query.schemes), query.default_url)
 
 
 def _switched(context: Context, use: Use, fix: Fix, on: bool) -> bool:
@@ -133,20 +136,6 @@ def with_query(url: str, query: Query, switched_off: bool = False) -> str:
     return f"{scheme}://{address}?{'&'.join(items)}"
 
 
-def known_head(node: object) -> str | None:
-    """The scheme that a built text starts with, where its first piece is written out."""
-    scheme, separator, _ = written_head(node).partition("://")
-    return scheme if separator else None
-
-
-def _is_off(leaf: Leaf, query: Query) -> bool:
-    """Whether what is written out of a built text turns the query parameter off already."""
-    joined = pieces(leaf.node) if isinstance(leaf.node, ast.expr) else None
-    texts = "{}".join(piece for piece in joined or [] if isinstance(piece, str))
-    found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
-    return found is not None and found.group(1) not in query.on
-
-
 def _older_torch(leaf: Leaf, query: Query) -> bool:
     """Whether nothing is given here because a test of the version gives an address with the parameter turned off on the other side."""
     outer = leaf.outer
@@ -155,31 +144,6 @@ def _older_torch(leaf: Leaf, query: Query) -> bool:
     other = outer.body if leaf.node is outer.orelse else outer.orelse
     texts = [part.value for part in ast.walk(other) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     return any(query.key in text and with_query(text, query) == text for text in texts)
-
-
-def _append(leaf: Leaf, query: Query) -> Splice | None:
-    """The query at the end of a text whose last piece is written out, or is the port; None where the end is not known."""
-    if known_head(leaf.node) not in query.schemes or not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
-        return None
-    module, node = leaf.module, leaf.node
-    joined = [piece for piece in pieces(node) or [] if piece != ""]
-    texts = [piece for piece in joined if isinstance(piece, str)]
-    whole = "".join(texts)
-    ends_in_port = len(joined) > 1 and not isinstance(joined[-1], str) and str(joined[-2]).endswith(":") and "?" not in whole
-    if not joined or query.key in whole or not (isinstance(joined[-1], str) or ends_in_port):
-        return None
-    added = f"{'&' if '?' in whole else '?'}{query.key}={query.value}"
-    last: ast.expr = node
-    while isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add):
-        last = last.right
-    if isinstance(last, ast.Call) and isinstance(last.func, ast.Attribute):  # "...".format(port)
-        last = last.func.value
-    elif isinstance(last, ast.BinOp):  # "..." % port
-        last = last.left
-    closing = CLOSING.search(module.text(last))
-    if closing is None or not isinstance(last, (ast.Constant, ast.JoinedStr)):
-        return None
-    return Splice(module, module.place(last).end - len(closing.group()), added)
 
 
 def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
