@@ -65,7 +65,7 @@ class Run:
         for name in listing.outside:
             self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)
         self.limits = Limits(listing.under, listing.named, options.scope, listing.led)
-        resolver = Resolver(self.project)
+        resolver = Resolver(self.project, frozenset(name for idioms in options.rules.idioms for name in idioms.same))
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.candidates = look.candidates
         self.finder = Finder(finder_surfaces, resolver, self.candidates.words, forwarders)

@@ -84,7 +84,7 @@ def add_import(
                 return Reason.of("insert-name-taken", name=wanted.bound, line=other.line)
     if any(isinstance(node, (ast.Global, ast.Nonlocal)) and wanted.bound in node.names for node in walk(tree)):
         return Reason.of("insert-name-taken", name=wanted.bound, line=1)
-    place = _place(source, tree, wanted, before)
+    place = _joined(source, tree, wanted, before) or _place(source, tree, wanted, before)
     return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)
 
 
@@ -95,6 +95,29 @@ def _written(made: Bound, wanted: Wanted) -> str | None:
     if made.target == wanted.full:
         return made.name
     return f"{made.name}.{wanted.name}" if wanted.name and made.target == wanted.module else None
+
+
+def likeliest(tree: ast.Module, names: Sequence[str]) -> str:
+    """The one of an object's qualified names that the file imports the neighbours of; else the first."""
+    modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level]
+    return next((name for name in names if name.rpartition(".")[0] in modules), names[0])
+
+
+def _joined(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | None:
+    """Behind the last name of a top-level ``from module import ...`` that has run before."""
+    for node in tree.body if wanted.name else ():
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module == wanted.module:
+            last = node.names[-1]
+            assert last.end_lineno is not None
+            assert last.end_col_offset is not None
+            end = source.offset(last.end_lineno, last.end_col_offset)
+            if last.name == "*" or end > before:
+                continue
+            line = source.text[slice(*source.line_span(end))]
+            alone = len(node.names) > 1 and node.names[-2].lineno != last.lineno  # each name has a line of its own
+            indent = line[: len(line) - len(line.lstrip(" \t"))]
+            return Insertion(end, f",{line_ending(source, end)}{indent}{wanted.name}" if alone else f", {wanted.name}")
+    return None
 
 
 def _place(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | Reason:

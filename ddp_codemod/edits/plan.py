@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
+from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.insert import add_import, before_statement
 from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
@@ -217,7 +218,7 @@ class Planner(Struct):
 
     def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, place = change.module, change.module.place(change.call)
-        package, _, name = change.handler.names[0].rpartition(".")
+        package, _, name = likeliest(module.tree, change.handler.names).rpartition(".")
         probe = edit(place.start, place.end, None)
         needed = self._import(module, package, name, change.call, probe.group, finding)
         if isinstance(needed, Reason):

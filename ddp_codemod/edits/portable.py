@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.edits.helper import Helper, Same, helpers
+from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.objects import call_text
 from ddp_codemod.edits.portable_condition import Import, Make, condition_of, either, statement_edits, variable_edits
 from ddp_codemod.edits.values import first_quote, new_value, written
@@ -247,7 +248,7 @@ def _object(entry: Portable, change: NewHandler | NewObject, make: Make, importe
     node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
     quote = first_quote(module, node) if node is not call else '"'
     if isinstance(change, NewHandler):
-        package, _, name = change.handler.names[0].rpartition(".")
+        package, _, name = likeliest(module.tree, change.handler.names).rpartition(".")
         keyword, old, arguments = change.handler.keyword, change.handler.default, ""
     else:
         package, name, keyword, old = change.package, change.name, change.keyword, "None"

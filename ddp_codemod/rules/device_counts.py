@@ -6,12 +6,15 @@ import ast
 from collections.abc import Iterator
 from enum import Enum
 
-from ddp_codemod.origins.fold import Known, Value
+from ddp_codemod.origins.fold import UNKNOWN, Known, Value
 from ddp_codemod.origins.leaf import Current, Default, Way
 from ddp_codemod.origins.members import look_up
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.objects import Objects
 from ddp_codemod.sites.find import Use
+
+
+_DEFAULTS = ("option-default", "parameter-default", "field-default")  # the user gives another number
 
 
 class Count(Enum):
@@ -36,7 +39,7 @@ def _said(context: Context, use: Use, objects: Objects) -> Iterator[Value | Defa
     for mapping in use.spread:
         for name in objects.several:
             for leaf in look_up(context.tracer, use.module, mapping, ast.Constant(name), Way()) or ():
-                yield leaf.value
+                yield UNKNOWN if leaf.kind in _DEFAULTS else leaf.value
 
 
 def _count(value: Value | Default | Current) -> Count:

@@ -86,6 +86,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     )  # calls that give a device; "" for that of the argument
     device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
     enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``
+    same: tuple[Name, ...] = ()  # calls that give back what stands for their first argument
     group_needed: tuple[Name, ...] = ()  # calls that fail where there is no default group
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]

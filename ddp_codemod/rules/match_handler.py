@@ -10,7 +10,7 @@ from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.origins.members import look_up
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Context, Finding, NewHandler, start, unreachable
+from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.rules.left_out import naming
 from ddp_codemod.rules.model import Fix, Handler, Parameter
 from ddp_codemod.sites.find import Use
@@ -31,6 +31,8 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if argument is None and _may_be_spread(context, use, parameter):
         unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
         return naming(context, parameter, unknown, fix)
+    if argument is not None and handler.single:
+        return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
     if argument is not None:
         there = _has_handler(context, use.module, argument, handler)
         if there is None and _is_listed(context, use, handler):
@@ -48,7 +50,10 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         platform=platform.id,
         **why,
     )
-    change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted)
+    change: Change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted)
+    if handler.single:
+        package, _, name = handler.names[0].rpartition(".")
+        change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
     return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
 
 

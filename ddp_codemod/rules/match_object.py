@@ -146,7 +146,8 @@ def _unknown(
     made_elsewhere = [
         leaf for leaf in leaves if leaf.kind == "unknown" and isinstance(leaf.node, ast.Call) and not _is_object(context, leaf)
     ]
-    if argument is None or not made_elsewhere or choice.default in choice.works or is_test(use.module.name):
+    spread = argument is None and any(leaf.kind == "unknown" and leaf.node is use.call for leaf in leaves)
+    if not (spread or (argument is not None and made_elsewhere)) or choice.default in choice.works or is_test(use.module.name):
         return None
     assert parameter.objects is not None
     automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
@@ -154,7 +155,12 @@ def _unknown(
         return None
     made = start(context, use, parameter, argument, leaves, ["?"])
     return made.review(
-        fix.id, Reason.of("review-object-unknown", expression=made_elsewhere[0].text, **_said(context, parameter, automatic[0]))
+        fix.id,
+        Reason.of(
+            "review-object-unknown",
+            expression=f"**{use.module.text(use.spread[0])}" if spread else made_elsewhere[0].text,
+            **_said(context, parameter, automatic[0]),
+        ),
     )
 
 

@@ -84,7 +84,8 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
             if spliced is not None:
                 changes.append(spliced)
             else:
-                text = leaf.text
+                spread = leaf.node is use.call and use.spread
+                text = f"**{use.module.text(use.spread[0])}" if spread else leaf.text
                 blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
     if changes:
         known = [text for text in made.resolves_to if "://" in text]

@@ -45,6 +45,7 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...]  # the first is the one to import
     keyword: Name
     default: str = "None"  # source text of what leaving the keyword out means
+    single: bool = False  # the parameter takes the object itself
 
 
 class Parameter(RuleEntry, frozen=True, kw_only=True):

@@ -56,8 +56,9 @@ Entity = Union[External, Definition, Instance, ModuleRef, Variable]
 class Resolver:
     """Resolves names through imports, aliases, re-exports and classes; every answer is a list of what it can be."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, same: frozenset[str] = frozenset()) -> None:
         self.project = project
+        self.same = same  # qualified names of calls that give back what stands for their first argument
         self._known: dict[Variable, list[Entity]] = {}
         self._resolving: dict[Variable, int] = {}  # those whose answer is being worked out, numbered from the outermost
         # the outermost of them that was met again and left out, so that what lies inside has no full answer yet
@@ -86,7 +87,10 @@ class Resolver:
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
                 return self._bases_of_enclosing(module, node, depth)
-            return self._made(self.resolve(module, node.func, depth + 1), depth)
+            called = self.resolve(module, node.func, depth + 1)
+            if node.args and any(isinstance(entity, External) and entity.name in self.same for entity in called):
+                return self.resolve(module, node.args[0], depth + 1)
+            return self._made(called, depth)
         return []
 
     def _made(self, called: list[Entity], depth: int) -> list[Entity]:
