@@ -97,8 +97,12 @@ def _written(made: Bound, wanted: Wanted) -> str | None:
     return f"{made.name}.{wanted.name}" if wanted.name and made.target == wanted.module else None
 
 
-def likeliest(tree: ast.Module, names: Sequence[str]) -> str:
-    """The one of an object's qualified names that the file imports the neighbours of; else the first."""
+def likeliest(source: Source, tree: ast.Module, names: Sequence[str], before: int) -> str:
+    """The one of an object's qualified names that the file can write already, or imports the neighbours of; else the first."""
+    for name in names:
+        module, _, last = name.rpartition(".")
+        if bound_import(source, tree, module, last, before=before) is not None:
+            return name
     modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level]
     return next((name for name in names if name.rpartition(".")[0] in modules), names[0])
 

@@ -218,7 +218,7 @@ class Planner(Struct):
 
     def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, place = change.module, change.module.place(change.call)
-        package, _, name = likeliest(module.tree, change.handler.names).rpartition(".")
+        package, _, name = likeliest(module.source, module.tree, change.handler.names, place.start).rpartition(".")
         probe = edit(place.start, place.end, None)
         needed = self._import(module, package, name, change.call, probe.group, finding)
         if isinstance(needed, Reason):
@@ -257,9 +257,9 @@ class Planner(Struct):
         if isinstance(needed, Reason):
             return needed
         insertion = placed(change, needed[1], change.value)
-        if isinstance(insertion, Reason):
-            return insertion
-        return [*needed[0], edit(insertion.offset, insertion.offset, insertion.text)]
+        return (
+            insertion if isinstance(insertion, Reason) else [*needed[0], edit(insertion.offset, insertion.offset, insertion.text)]
+        )
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, environment = change.module, change.environment

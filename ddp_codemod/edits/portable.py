@@ -248,7 +248,8 @@ def _object(entry: Portable, change: NewHandler | NewObject, make: Make, importe
     node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
     quote = first_quote(module, node) if node is not call else '"'
     if isinstance(change, NewHandler):
-        package, _, name = likeliest(module.tree, change.handler.names).rpartition(".")
+        start = module.place(call).start
+        package, _, name = likeliest(module.source, module.tree, change.handler.names, start).rpartition(".")
         keyword, old, arguments = change.handler.keyword, change.handler.default, ""
     else:
         package, name, keyword, old = change.package, change.name, change.keyword, "None"

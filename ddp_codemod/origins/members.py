@@ -48,8 +48,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     if not found or len(configured.chain(node)) > 1:
         found += configured.trace_key(tracer, node, way)
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
-    objects_held = [one for entity in fields for one in tracer.resolver.variable(entity) if isinstance(one, Instance)]
-    found += _of_objects(tracer, objects_held, node, way)
+    found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
         found += classes.only_field(tracer, node.attr, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]

@@ -13,7 +13,6 @@ from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.objects import Objects
 from ddp_codemod.sites.find import Use
 
-
 _DEFAULTS = ("option-default", "parameter-default", "field-default")  # the user gives another number
 
 

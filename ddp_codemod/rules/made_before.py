@@ -40,6 +40,7 @@ class _Search:
         self._inside: dict[
             ast.AST, Maker | None
         ] = {}  # functions that were looked into; one that is being looked into makes nothing
+        self._methods: set[str] = set()  # names of those functions: where a class has a method of the name, that may be the one which runs
         self._outside: dict[ast.AST, Maker | None] = {}  # the same of what runs before a function is called
 
     def before(self, module: Module, node: ast.AST, depth: int) -> Maker | None:
@@ -55,6 +56,8 @@ class _Search:
         if function not in self._outside:
             self._outside[function] = None
             self._inside[function] = None  # what comes later in it is not before
+            if isinstance(module.parents.get(function), ast.ClassDef):
+                self._methods.add(function.name)
             self._outside[function] = self._around(module, function, depth)
         outside = self._outside[function]
         return outside if outside is not None and (outside.sure or found is None) else found
@@ -130,6 +133,8 @@ class _Search:
         return surface.default_group and (surface.at_once or surface.names[0].rpartition(".")[2][0].islower())
 
     def _in(self, function: Definition, depth: int) -> Maker | None:
+        if function.node.name in self._methods and isinstance(function.module.parents.get(function.node), ast.ClassDef):
+            return None
         if function.node not in self._inside:
             self._inside[function.node] = None
             self._inside[function.node] = self._within(function.module, function.node, depth - 1)
