@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.imports import likeliest
-from ddp_codemod.edits.insert import add_import, before_statement
+from ddp_codemod.edits.insert import add_import
 from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
@@ -23,6 +23,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.rules.finding import (
     PACKAGE,
+    VALUE,
     Change,
     Dropped,
     Finding,
@@ -224,6 +225,9 @@ class Planner(Struct):
         if isinstance(needed, Reason):
             return needed
         element = f'{needed[1]}({change.handler.keyword}="{change.text}")'
+        if change.into is not None:
+            end = module.place(change.into.elts[-1]).end
+            return [*needed[0], replace(probe, start=end, end=end, after=f", {element}")]
         recipe = Recipe("append-to-list-keyword", (("name", change.parameter), ("element", element)))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
@@ -239,11 +243,15 @@ class Planner(Struct):
         recipe = Recipe("add-keyword", (("name", change.parameter), ("value", call_text(needed[1], arguments))))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
+    def _package(
+        self, change: Insertions | NewStatement, finding: Finding, edit: Callable[..., Edit]
+    ) -> tuple[list[Edit], str] | Reason:
+        if not change.package:
+            return [], ""
+        return self._import(change.module, change.package, None, change.node, edit(0, 0, "").group, finding)
+
     def _insertions(self, finding: Finding, change: Insertions, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        needed: tuple[list[Edit], str] | Reason = ([], "")
-        if change.package:
-            group = edit(0, 0, "").group
-            needed = self._import(change.module, change.package, None, change.node, group, finding)
+        needed = self._package(change, finding, edit)
         if isinstance(needed, Reason):
             return needed
         start, end = change.pieces[0][0], change.pieces[-1][1]
@@ -251,9 +259,7 @@ class Planner(Struct):
         return [*needed[0], edit(start, end, replaced(change.module.source.text[start:end], inside))]
 
     def _statement(self, finding: Finding, change: NewStatement, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        needed: tuple[list[Edit], str] | Reason = ([], "")
-        if change.package:
-            needed = self._import(change.module, change.package, None, change.node, edit(0, 0, "").group, finding)
+        needed = self._package(change, finding, edit)
         if isinstance(needed, Reason):
             return needed
         insertion = placed(change, needed[1], change.value)
@@ -262,20 +268,9 @@ class Planner(Struct):
         )
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        module, environment = change.module, change.environment
-        probe = edit(0, 0, "")
-        needed = self._import(module, "os", None, change.node, probe.group, finding)
-        if isinstance(needed, Reason):
-            return needed
-        where = f"{needed[1]}.environ"
-        if environment.override:
-            statement = f'{where}["{environment.name}"] = "{environment.value}"'
-        else:
-            statement = f'{where}.setdefault("{environment.name}", "{environment.value}")'
-        insertion = before_statement(module.source, module.parents, change.node, statement)
-        if isinstance(insertion, Reason):
-            return insertion
-        return [*needed[0], edit(insertion.offset, insertion.offset, insertion.text)]
+        name, value = change.environment.name, f'"{change.environment.value}"'
+        text = f'environ["{name}"] = {VALUE}' if change.environment.override else f'environ.setdefault("{name}", {VALUE})'
+        return self._statement(finding, NewStatement(change.module, change.node, f"{PACKAGE}.{text}", value, package="os"), edit)
 
     def _import(
         self, module: Module, package: str, name: str | None, use: ast.AST, group: int, finding: Finding

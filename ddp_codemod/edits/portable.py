@@ -262,6 +262,9 @@ def _object(entry: Portable, change: NewHandler | NewObject, make: Make, importe
     place = module.place(node)
     if node is not call:
         return [*needed[0], *made[0], make(place.start, place.end, text)]
+    if isinstance(change, NewHandler) and change.into is not None:
+        end = module.place(change.into.elts[-1]).end
+        return [*needed[0], *made[0], make(end, end, f", {text}")]
     kind, key = ("append-to-list-keyword", "element") if isinstance(change, NewHandler) else ("add-keyword", "value")
     recipe = Recipe(kind, (("name", change.parameter), (key, text)))
     return [*needed[0], *made[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]

@@ -24,6 +24,7 @@ class Journey(Struct):
     """What is known of an object's way through the project."""
 
     methods: set[str] = field(default_factory=set)  # called on it
+    attributes: set[str] = field(default_factory=set)  # read of it
     escapes: bool = False  # it is handed to code that is not read
     arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to, itself or in a list
 
@@ -69,8 +70,10 @@ class _Walk:
         elif isinstance(around, ast.Call) and node is not around.func:
             self._handed(module, around, node, None)
         elif isinstance(around, ast.Attribute):
-            if isinstance(call := module.parents.get(around), ast.Call) and call.func is around and not self._listed:
-                self.found.methods.add(around.attr)
+            call = module.parents.get(around)
+            if not self._listed:
+                is_called = isinstance(call, ast.Call) and call.func is around
+                (self.found.methods if is_called else self.found.attributes).add(around.attr)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
             for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
                 self._stored(module, target)

@@ -45,7 +45,7 @@ class Adapter(Struct, dict=True):
             if changes or line not in listed:  # what is for a person is listed once a line
                 listed.add(line)
                 self._cured.add(hit.node)
-                yield _finding(advice, hit, changes)
+                yield _finding(advice, hit, changes, hit.module.name in self.whole.sure(advice))
 
     def covers(self, hit: Hit) -> bool:
         """Whether an edit for another place mends this one too."""
@@ -93,7 +93,8 @@ def _covered(hit: Hit, change: Change) -> Iterator[ast.AST]:
         yield change.argument
 
 
-def _finding(advice: Advice, hit: Hit, changes: list[Change]) -> Finding:
+def _finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Finding:
+    """``sure``: the group that this is about does not hang on an edit which may not be made."""
     assert advice.pattern is not None
     surface = Surface(
         id=advice.id, names=advice.pattern.names or advice.pattern.methods or advice.pattern.keywords, source=advice.source
@@ -105,4 +106,4 @@ def _finding(advice: Advice, hit: Hit, changes: list[Change]) -> Finding:
     made = Finding(use, parameter, argument, (), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
     if not changes or advice.rewrite is None:
         return made.review(advice.id, spoken(advice))
-    return made.edit(advice.id, advice.rewrite.applicability == "safe", spoken(advice), changes)
+    return made.edit(advice.id, sure and advice.rewrite.applicability == "safe", spoken(advice), changes)

@@ -65,6 +65,11 @@ class Whole(Struct, dict=True):
             self._concerned[key] = concerned(self.imports, self.groups(advice))
         return self._concerned[key]
 
+    def sure(self, advice: Advice) -> set[str]:
+        """The files in which a group is used that comes out so without an unsafe edit."""
+        wanted = set(advice.backend)
+        return concerned(self.imports, {name for name, found in self.switches.safe.items() if not wanted or found & wanted})
+
     def hits(self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]]) -> Iterator[Hit]:
         """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late."""
         pattern = advice.pattern

@@ -82,6 +82,7 @@ class NewHandler(Struct, frozen=True, eq=False):
     parameter: str
     handler: Handler
     text: str
+    into: ast.List | None = None  # the list, where it stands in what the call unpacks
 
 
 class NewVariable(Struct, frozen=True, eq=False):

@@ -40,7 +40,9 @@ class _Search:
         self._inside: dict[
             ast.AST, Maker | None
         ] = {}  # functions that were looked into; one that is being looked into makes nothing
-        self._methods: set[str] = set()  # names of those functions: where a class has a method of the name, that may be the one which runs
+        self._methods: set[str] = (
+            set()
+        )  # names of those functions: where a class has a method of the name, that may be the one which runs
         self._outside: dict[ast.AST, Maker | None] = {}  # the same of what runs before a function is called
 
     def before(self, module: Module, node: ast.AST, depth: int) -> Maker | None:

@@ -28,17 +28,18 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(never)
     if not choice.default or choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=handler.keyword))
-    if argument is None and _may_be_spread(context, use, parameter):
+    into = _unpacked(context, use, parameter) if argument is None else False
+    if into is True:
         unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
         return naming(context, parameter, unknown, fix)
     if argument is not None and handler.single:
         return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
-    if argument is not None:
-        there = _has_handler(context, use.module, argument, handler)
+    if argument is not None or isinstance(into, ast.List):
+        there = _has_handler(context, use.module, argument or into, handler)  # type: ignore[arg-type]
         if there is None and _is_listed(context, use, handler):
             there = True
         if there is None:
-            return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument)))
+            return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
     why = {"why": platform.why, "why_zh": platform.why_zh}
@@ -50,21 +51,27 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         platform=platform.id,
         **why,
     )
-    change: Change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted)
+    place = into if isinstance(into, ast.List) else None
+    change: Change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted, place)
     if handler.single:
         package, _, name = handler.names[0].rpartition(".")
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
     return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
 
 
-def _may_be_spread(context: Context, use: Use, parameter: Parameter) -> bool:
-    """Whether what the call unpacks can hold the list."""
+def _unpacked(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:
+    """The list in what the call unpacks, if it is written out there; else whether there can be one that is not known."""
+    found: list[ast.List] = []
     for mapping in use.spread:
         if any(isinstance(part, ast.Starred) and part.value is mapping for part in use.call.args):
             return True
-        if look_up(context.tracer, use.module, mapping, ast.Constant(parameter.name), Way()) != []:
+        parts = zip(mapping.keys, mapping.values, strict=True) if isinstance(mapping, ast.Dict) else ()
+        written = [value for key, value in parts if isinstance(key, ast.Constant) and key.value == parameter.name]
+        if len(written) == 1 and isinstance(written[0], ast.List) and written[0].elts:
+            found.append(written[0])
+        elif look_up(context.tracer, use.module, mapping, ast.Constant(parameter.name), Way()) != []:
             return True
-    return False
+    return found[0] if len(found) == 1 else bool(found)
 
 
 def _has_handler(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool | None:

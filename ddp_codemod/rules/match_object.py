@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -129,7 +129,7 @@ def _chosen_by_count(context: Context, use: Use, parameter: Parameter, leaves: S
     objects = parameter.objects
     assert objects is not None
     count = devices_of(context, use, objects) if _has_the_choice(use, parameter, leaves) else Count.ONE
-    if count is Count.UNSAID and objects.takes_all and not is_test(use.module.name):
+    if count is Count.UNSAID and objects.takes_all and not use.module.name.endswith(NOTEBOOK):
         if context.versions.holds(objects.takes_all, use.module.name, asks=False) is not False:
             count = Count.OPEN
     if count not in (Count.SEVERAL, Count.OPEN) or (count is Count.OPEN and is_test(use.module.name)):

@@ -20,6 +20,9 @@ class Shown(RuleEntry, frozen=True, kw_only=True):
     methods: tuple[Name, ...] = ()  # of the object made here: they talk to the other processes
     perhaps: tuple[Name, ...] = ()  # methods that do so in some programs: the edit is unsafe
     arguments: tuple[Name, ...] = ()  # that only a group has a use for
+    # Attributes that are one process's own: reading one shows it where the file holds a call of one of these surfaces too, which trains.
+    attributes: tuple[Name, ...] = ()
+    beside: tuple[Name, ...] = ()
     handed_to: str = ""  # the surface that the object is given to: what shows it of that one shows it of this one
     always: bool = False  # it needs no showing; but a test, or a notebook without a launcher, is one process
     launchers: tuple[Name, ...] = ()  # functions that start several processes from a notebook

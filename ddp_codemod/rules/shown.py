@@ -7,6 +7,7 @@ from enum import Enum
 
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
+from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.journey import journey
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
@@ -35,7 +36,7 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
     if shown.handed_to:
         taken = (_taker(context, module, call, shown.handed_to) for module, call in way.arguments)
         return (Showing.YES if any(taken) else Showing.PERHAPS), None
-    if way.methods & set(shown.methods):
+    if way.methods & set(shown.methods) or (way.attributes & set(shown.attributes) and _beside(context, use, shown)):
         return Showing.YES, None
     if way.escapes or way.methods & set(shown.perhaps):
         return Showing.PERHAPS, None
@@ -46,6 +47,15 @@ def is_unshown(context: Context, use: Use) -> bool:
     """Whether an object that names its backend goes to nothing that is shown to use a group."""
     shown = use.surface.shown
     return shown is not None and bool(shown.handed_to) and showing(context, use)[0] is not Showing.YES
+
+
+def _beside(context: Context, use: Use, shown: Shown) -> bool:
+    """Whether the file holds a call of a surface that trains in the same processes."""
+    surfaces = (context.rules.surfaces[ident] for ident in shown.beside)
+    words = {name.rpartition(".")[2] for surface in surfaces for name in surface.names}
+    table = calls_of(use.module)
+    calls = (call for word in sorted(words & table.keys()) for call in table[word])
+    return any((made := context.tracer.finder.use(use.module, call)) and made.surface.id in shown.beside for call in calls)
 
 
 def _taker(context: Context, module: Module, call: ast.Call, surface: str) -> Use | None:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
-from ddp_codemod.model import Action
+from ddp_codemod.model import Action, Applicability
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewText
+from ddp_codemod.rules.finding import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
 from ddp_codemod.sites.imports import Imports
 
 
@@ -20,6 +20,7 @@ class Switches(Struct, frozen=True):
 
     files: dict[str, frozenset[str]] = field(default_factory=dict)
     groups: dict[str, frozenset[str]] = field(default_factory=dict)  # all backends that groups have then
+    safe: dict[str, frozenset[str]] = field(default_factory=dict)  # the same without the edits that are unsafe
     calls: dict[ast.AST, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)  # both, by the call
 
     def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
@@ -40,6 +41,8 @@ def switches(context: Context, findings: Iterable[Finding]) -> Switches:
         if switched:
             _add(made.files, names, switched)
         _add(made.groups, names, there)
+        if finding.applicability is not Applicability.UNSAFE:
+            _add(made.safe, names, there)
         if isinstance(finding.use.call, ast.AST) and there:
             made.calls[finding.use.call] = (switched, there)
     return made
@@ -69,6 +72,8 @@ def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
     for change in finding.changes:
         if isinstance(change, (NewText, NewHandler, NewObject, NewKey)):
             yield change.text.lower()
+        elif isinstance(change, NewStatement) or (isinstance(change, (NewKeyword, Splice)) and _in_settings(finding)):
+            yield context.platform.backend.wanted
         elif isinstance(change, NewKeyword):
             yield change.value.strip("\"'").lower()
     if finding.action is Action.KEEP:
@@ -77,6 +82,11 @@ def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
                 yield leaf.value.value.lower()
             elif isinstance(leaf.value, Default) and finding.use.surface.default_group and not finding.changes:
                 yield context.platform.backend.default
+
+
+def _in_settings(finding: Finding) -> bool:
+    """Whether the value stands in a dictionary that the parameter takes."""
+    return any(part.settings is not None for part in finding.use.surface.parameters)
 
 
 def _files(finding: Finding) -> Iterator[str]:
