@@ -118,7 +118,8 @@ def _joined(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> In
             if last.name == "*" or end > before:
                 continue
             line = source.text[slice(*source.line_span(end))]
-            alone = len(node.names) > 1 and node.names[-2].lineno != last.lineno  # each name has a line of its own
+            above = node.names[-2].lineno if len(node.names) > 1 else node.lineno
+            alone = above != last.lineno  # each name has a line of its own
             indent = line[: len(line) - len(line.lstrip(" \t"))]
             return Insertion(end, f",{line_ending(source, end)}{indent}{wanted.name}" if alone else f", {wanted.name}")
     return None

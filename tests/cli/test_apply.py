@@ -19,7 +19,7 @@ def train(model, loader):
     accelerator = Accelerator()
     model, loader = accelerator.prepare(model, loader)
     for batch in loader:
-        accelerator.backward(model(batch).sum())
+        model(batch).sum()
 """
 Project = Callable[..., Path]
 

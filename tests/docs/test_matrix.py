@@ -23,7 +23,7 @@ def test_cells_say_what_happens() -> None:
     cells = {key: name for key, (name, _) in matrix.cells().items()}
     assert cells["torch.distributed", "rocm"] == "edit"
     assert cells["torch.distributed", "cuda"] == "right"
-    assert cells["Colossal-AI", "rocm"] == "no"
+    assert cells["Colossal-AI", "rocm"] == "hand"
     assert cells["Colossal-AI", "ascend"] == "right"
     assert cells["Megatron-Core", "windows"] == "hand"
 

@@ -156,19 +156,26 @@ def test_a_standard_module_goes_among_its_like(before, after):
     [
         (
             "import os\nfrom accelerate import A\nimport torch\ninit()",
-            "import os\nfrom accelerate import A\nfrom accelerate import H\nimport torch\ninit()",
+            "import os\nfrom accelerate import A, H\nimport torch\ninit()",
         ),
-        ("from accelerate import (\n    A,\n)\ninit()", "from accelerate import (\n    A,\n)\nfrom accelerate import H\ninit()"),
-        ("from accelerate import A  # c\ninit()", "from accelerate import A  # c\nfrom accelerate import H\ninit()"),
+        ("from accelerate import (\n    A,\n)\ninit()", "from accelerate import (\n    A,\n    H,\n)\ninit()"),
+        ("from accelerate import A  # c\ninit()", "from accelerate import A, H  # c\ninit()"),
         (
             "from accelerate import A; x = [\n  1]\ninit()",
-            "from accelerate import A; x = [\n  1]\nfrom accelerate import H\ninit()",
+            "from accelerate import A, H; x = [\n  1]\ninit()",
         ),
         ("import os\nimport torch\ninit()", "import os\nfrom accelerate import H\nimport torch\ninit()"),
+        ("from accelerate import (A, B as C)\r\ninit()", "from accelerate import (A, B as C, H)\r\ninit()"),
+        ("from accelerate.utils import A\ninit()", "from accelerate.utils import A\nfrom accelerate import H\ninit()"),
+        ("from accelerate import *\ninit()", "from accelerate import *\nfrom accelerate import H\ninit()"),
+        (
+            "def f():\n    from accelerate import A\ninit()",
+            "from accelerate import H\n\ndef f():\n    from accelerate import A\ninit()",
+        ),
         ("import os\ninit()", "import os\nfrom accelerate import H\ninit()"),
         (
             "from accelerate import A\nx()\nfrom accelerate import B\ninit()",
-            "from accelerate import A\nfrom accelerate import H\nx()\nfrom accelerate import B\ninit()",
+            "from accelerate import A, H\nx()\nfrom accelerate import B\ninit()",
         ),
     ],
 )

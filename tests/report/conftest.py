@@ -99,3 +99,15 @@ def _texts(root: Path, names: list[str]) -> dict[str, str]:
     """The text of files as it is."""
     encodings = {"gbk.py": "gbk", "bom.py": "utf-8-sig"}
     return {name: (root / name).read_bytes().decode(encodings.get(name, "utf-8")) for name in names}
+
+
+@pytest.fixture
+def unsure(tmp_path: Path) -> str:
+    """A project of two files in which it is not shown that a group is used, so that their edits are unsafe."""
+    folder = tmp_path / "unsure"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    text = "from accelerate import Accelerator\n\naccelerator = Accelerator()\nmodel = accelerator.prepare(1)\n"
+    for name in ("first.py", "second.py"):
+        (folder / name).write_text(text)
+    return str(folder)

@@ -45,13 +45,13 @@ def test_every_row_has_as_many_cells(output: Output, tmp_path: Path) -> None:
     assert {row.count("|") for row in rows} == {6}
 
 
-def test_what_is_left_is_told(output: Output, odd: Path) -> None:
+def test_what_is_left_is_told(output: Output, odd: Path, unsure: str) -> None:
     said = text(output, str(odd), "--platform", "rocm")
     assert "## Not changed, for a person to look at" in said
     assert "`why.py:2`" in said
-    unsafe = text(output, str(FIXTURES / "vocoder-accelerate/project"), "--platform", "mixed-gpu")
+    unsafe = text(output, unsure, "--platform", "mixed-gpu")
     assert "## What to test" not in unsafe
-    assert "base_trainer.py:25" in unsafe
+    assert "first.py:3" in unsafe
 
 
 def test_the_command_names_no_folder_of_the_writer(output: Output, odd: Path) -> None:

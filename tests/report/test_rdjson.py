@@ -70,8 +70,8 @@ def test_columns_are_bytes(document: Document, odd: Path) -> None:
     assert entry["location"]["range"] == {"start": {"line": 2, "column": 39}, "end": {"line": 2, "column": 46}}
 
 
-def test_the_parts_of_one_change_name_each_other(document: Document) -> None:
-    found = document("check", str(FIXTURES / "vocoder-accelerate/project"), "--platform", "mixed-gpu", "--format", "rdjson")
+def test_the_parts_of_one_change_name_each_other(document: Document, unsure: str) -> None:
+    found = document("check", unsure, "--platform", "mixed-gpu", "--format", "rdjson")
     messages = [entry["message"] for entry in found["diagnostics"] if "suggestions" in entry]
     assert len(messages) == 4
     assert all("Take it together with the change at" in message for message in messages)

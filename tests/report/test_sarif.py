@@ -126,8 +126,8 @@ def test_what_a_person_has_to_look_at_has_no_fix_and_a_note(document: Document, 
     assert review["level"] == "note"
 
 
-def test_unsafe_fixes_count_when_they_are_asked_for(document: Document) -> None:
-    words = ("check", str(FIXTURES / "vocoder-accelerate/project"), "--platform", "mixed-gpu", "--format", "sarif")
+def test_unsafe_fixes_count_when_they_are_asked_for(document: Document, unsure: str) -> None:
+    words = ("check", unsure, "--platform", "mixed-gpu", "--format", "sarif")
     assert {result["level"] for result in document(*words)["runs"][0]["results"]} == {"note"}
     assert {result["level"] for result in document(*words, "--unsafe")["runs"][0]["results"]} == {"warning"}
 

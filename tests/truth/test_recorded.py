@@ -90,19 +90,14 @@ Results = dict[tuple[str, str, str], dict[str, Any]]  # by case, platform and pr
 Record = Callable[[str], Results]
 
 
-def patch_name(case: str, platform: str) -> str:
-    """The patch that a platform's users would apply: accelerate's edits have to be asked for."""
-    return f"{platform}--unsafe" if case == "vocoder-accelerate" and platform in ("rocm", "mixed-gpu") else platform
-
-
 def before(kind: str, platform: str) -> str | None:
     return "gloo" if kind == NEVER_PATCHED else KINDS[kind].get(platform, "nccl")
 
 
-def after(kind: str, platform: str, unsafe: bool) -> str | None:
+def after(kind: str, platform: str) -> str | None:
     if before(kind, platform) != "nccl":
         return before(kind, platform)
-    if kind == "accelerator" and (not unsafe or platform in PLUGINS):  # accelerate takes the makers' backends by itself
+    if kind == "accelerator" and platform in PLUGINS:  # accelerate takes the makers' backends by itself
         return "nccl"
     return GOOD.get(platform, "gloo")
 
@@ -181,7 +176,7 @@ def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
             keys, jobs = [], []
             for case in CASES:
                 for platform in PATCHES[by]:
-                    root = recorder.patched(case, platform if by == "portable" else patch_name(case, platform), by)
+                    root = recorder.patched(case, platform if by == "portable" else platform, by)
                     for program, kind in PROGRAMS[case]:
                         if by != "portable" or kind != NEVER_PATCHED:
                             keys.append((case, platform, program))
@@ -205,10 +200,9 @@ def test_unpatched_programs_ask_for_what_their_lines_say(record: Record, case: s
 @pytest.mark.parametrize(("platform", "by"), [(name, by) for by in ("hand", "tool") for name in PATCHES[by]])
 @pytest.mark.parametrize("case", CASES)
 def test_patched_programs_ask_for_what_works(record: Record, case: str, platform: str, by: str) -> None:
-    unsafe = patch_name(case, platform).endswith("--unsafe")
     records = {program: record(by)[case, platform, program] for program, _kind in PROGRAMS[case]}
     found = {program: seen["backend"] for program, seen in records.items()}
-    assert found == {program: after(kind, platform, unsafe) for program, kind in PROGRAMS[case]}
+    assert found == {program: after(kind, platform) for program, kind in PROGRAMS[case]}
     for program, seen in records.items():
         assert platform not in PLUGINS or seen["backend"] != GOOD[platform] or seen["plugins"] == PLUGINS[platform], program
 
@@ -219,7 +213,7 @@ def test_portable_programs_ask_for_what_works(record: Record, case: str, platfor
     for program, kind in PROGRAMS[case]:
         if kind != NEVER_PATCHED:
             seen = record("portable")[case, platform, program]
-            assert seen["backend"] == after(kind, platform, unsafe=True), program
+            assert seen["backend"] == after(kind, platform), program
             assert platform not in PLUGINS or seen["backend"] != GOOD[platform] or seen["plugins"] == PLUGINS[platform], program
 
 
