@@ -10,7 +10,7 @@ from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import refused
 from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, paths_argument, survey_options
-from ddp_codemod.cli.patching import Patching, patching
+from ddp_codemod.cli.patching import Patching, patching, tell_cost
 from ddp_codemod.cli.run import prepare
 from ddp_codemod.cli.translate import Command, option
 
@@ -29,6 +29,7 @@ def command(
     commits = commit or branch is not None
     check_commit(commits, allow_dirty, run_hooks)
     patch = patching(prepare(settings, writes=not dry_run), converted=allow_dirty)
+    tell_cost(patch)
     made = None
     if not dry_run and patch.rendered.changes:
         if commits:

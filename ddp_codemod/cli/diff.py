@@ -9,7 +9,7 @@ import click
 from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
 from ddp_codemod.cli.formats import MACHINES, document
 from ddp_codemod.cli.options import Settings, patch_options, paths_argument
-from ddp_codemod.cli.patching import patching
+from ddp_codemod.cli.patching import patching, tell_cost
 from ddp_codemod.cli.run import prepare
 from ddp_codemod.cli.translate import Command
 
@@ -37,6 +37,7 @@ def command(settings: Settings, summary: str | None) -> int:
     if settings.format == "json":
         console.raw(patch.json(written=False))
         return patch.code
+    tell_cost(patch)
     data = patch.whole
     ink = console.ink(sys.stdout)
     if ink.on:

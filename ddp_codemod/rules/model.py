@@ -192,6 +192,8 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     title_zh: str = ""
     why: str  # a clause used in reasons: why the wanted backend
     why_zh: str = ""
+    cost: str = ""  # what the wanted backend costs that users feel, said before edits are made
+    cost_zh: str = ""
     source: tuple[Name, ...]
     rules: tuple[Name, ...]
     facts: dict[str, FactValue]

@@ -179,3 +179,16 @@ def test_chinese(project: Project, run) -> None:  # type: ignore[no-untyped-def]
     for line in done.said.splitlines():
         if line and not line.startswith(("diff", "index", "---", "+++", "@@", "-", "+", " ", "train.py:4  [")):
             assert any("\u4e00" <= character <= "\u9fff" for character in line), line
+
+
+def test_what_gloo_costs_is_said_where_groups_get_it(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    assert "through host memory" in run("apply", ".", "--platform", "rocm").err
+    assert "through host memory" not in run("apply", ".", "--platform", "rocm").err  # nothing is edited any more
+
+
+def test_the_cost_is_not_said_where_nothing_is_lost(project: Project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    assert "host memory" not in run("diff", ".", "--platform", "cpu").err
+    assert "host memory" not in run("diff", ".", "--platform", "rocm", "-q").err
+    assert "主机内存" in run("diff", ".", "--platform", "windows", "--lang", "zh").err
