@@ -176,7 +176,7 @@ def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
             keys, jobs = [], []
             for case in CASES:
                 for platform in PATCHES[by]:
-                    root = recorder.patched(case, platform if by == "portable" else platform, by)
+                    root = recorder.patched(case, platform, by)
                     for program, kind in PROGRAMS[case]:
                         if by != "portable" or kind != NEVER_PATCHED:
                             keys.append((case, platform, program))
