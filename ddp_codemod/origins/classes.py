@@ -21,6 +21,7 @@ from ddp_codemod.sites.words import stands
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
+_DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned
 _AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
 
 
@@ -120,8 +121,9 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
 
 def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
     """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
-    for file in tracer.resolver.project.mentioning(name):
-        other = tracer.resolver.project.module(file)
+    project = tracer.resolver.project
+    for file in project.mentioning(name):
+        other = project.module(file) if stands(project.data(file), name.encode(), _DOT, _GIVEN) else None
         for statement in other.nodes.get(ast.Assign, ()) if other is not None else ():
             assert other is not None
             for target, value in assigned(statement):

@@ -130,7 +130,11 @@ class _Walk:
             self.found.escapes = True
             return
         project = self.tracer.resolver.project
-        for file in project.mentioning(target.attr):
+        below = [base for node in owners for _, base in self.tracer.resolver.subclasses(node)]  # type: ignore[arg-type]
+        words = {getattr(node, "name", "") for node in (*owners, *below)}
+        # an object is known by its class, which the file has to name
+        naming = {module.name, *(name for word in sorted(words) for name in project.mentioning(word))}
+        for file in sorted(naming & {module.name, *project.mentioning(target.attr)}):
             other = project.module(file)
             for node in other.nodes.get(ast.Attribute, ()) if other is not None else ():
                 assert other is not None

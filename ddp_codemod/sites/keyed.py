@@ -31,6 +31,8 @@ def keyed_uses(project: Project, surfaces: Iterable[Surface]) -> Iterator[KeyedU
     """The places of the project's files that hold the keys of a surface, where the project uses the framework."""
     for surface in surfaces:
         keys = tuple(surface.key.split("."))
+        if surface.shown_with and not project.mentioning(surface.shown_with):
+            continue
         found = [*_python(project, surface, keys), *_elsewhere(project, surface, keys)] if surface.key else []
         words = [surface.shown_with] if surface.shown_with else surface.shown_by
         if found and any(imports(module, surface.shown_by) for module in _mentioning(project, words)):
