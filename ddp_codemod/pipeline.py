@@ -26,7 +26,7 @@ from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
 from ddp_codemod.rules.match_chosen import match_chosen
-from ddp_codemod.rules.match_classes import match_classes
+from ddp_codemod.rules.match_classes import match_classes, settled_by_class
 from ddp_codemod.rules.match_environment import match_environment
 from ddp_codemod.rules.match_fields import match_fields
 from ddp_codemod.rules.match_files import match_files
@@ -94,6 +94,7 @@ class Run:
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
             classes = list(match_classes(self.context, findings, fix, self.limits.admits))
             findings += [finding for made in classes for finding in self._heeded(made)]
+        findings = settled_by_class(self.context, findings)
         rules = tuple(fix.id for fix in self.options.wanted)
         whole = Whole(self.context, switches(self.context, findings), self.imports, rules)
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins import objects
+from ddp_codemod.origins.classes import of_class
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
 from ddp_codemod.origins.members import look_up
@@ -22,7 +23,8 @@ from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown, showing
 from ddp_codemod.rules.tested import is_tested
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import External
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import bindings
 
 OMITTED = "omitted"
 
@@ -47,8 +49,20 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
         return None, [Leaf(module, call, "partial")]
     if use.own_init and not found:
         return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, "class")]
+    found = found or _of_class(context, use, parameter)
     omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
     return None, found or [Leaf(module, call, OMITTED, omitted)]
+
+
+def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
+    """What a class of the project that is called has for a field of the parameter's name."""
+    tracer = context.tracer
+    for entity in tracer.resolver.resolve(use.module, use.call.func):
+        if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+            lineage = tracer.resolver.lineage(entity.module, entity.node)
+            if any(parameter.name in bindings(module, node) for module, node in lineage):
+                return of_class(tracer, entity.module, entity.node, parameter.name, use.call, Way())
+    return []
 
 
 def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+
+from msgspec.structs import replace
 
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.model import Reason
+from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Context, Finding, start
+from ddp_codemod.rules.finding import Context, Finding, NewKeyword, NewStatement, start
 from ddp_codemod.rules.left_out import picked, picks_wrong, too_old
 from ddp_codemod.rules.match_fields import is_decorated, is_first, new_field
 from ddp_codemod.rules.model import Fix, Parameter, Surface
@@ -29,6 +31,31 @@ def match_classes(context: Context, findings: Sequence[Finding], fix: Fix, writa
             for module, node in _deriving(context, parameter):
                 if node not in seen and writable(module.name) and not is_test(module.name) and _is_used(context, module, node):
                     yield _found(context, surface, parameter, module, node, fix)
+
+
+def settled_by_class(context: Context, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, those of calls kept whose class, or one that it derives from, gets the field: its default decides."""
+    changes = [change for finding in findings if finding.action is Action.EDIT for change in finding.changes]
+    given = {change.node for change in changes if isinstance(change, NewStatement) and change.where == "inside"}
+    return [_settled(context, finding, given) for finding in findings] if given else list(findings)
+
+
+def _settled(context: Context, finding: Finding, given: Set[ast.AST]) -> Finding:
+    use = finding.use
+    if (
+        finding.action is not Action.EDIT
+        or not isinstance(use, Use)
+        or not all(isinstance(c, NewKeyword) for c in finding.changes)
+    ):
+        return finding
+    resolver = context.tracer.resolver
+    for entity in resolver.resolve(use.module, use.call.func):
+        if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+            for module, node in resolver.lineage(entity.module, entity.node):
+                if node in given:
+                    kept = replace(finding, changes=(), applicability=Applicability.SAFE, rule=None)
+                    return kept.keep(Reason.of("keep-class-default", origin=f"{module.name}:{module.line(node)}"))
+    return finding
 
 
 def _found(context: Context, surface: Surface, parameter: Parameter, module: Module, node: ast.ClassDef, fix: Fix) -> Finding:

@@ -38,7 +38,10 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
         return (Showing.YES if any(taken) else Showing.PERHAPS), None
     if way.methods & set(shown.methods) or (way.attributes & set(shown.attributes) and _beside(context, use, shown)):
         return Showing.YES, None
-    if way.escapes or way.methods & set(shown.perhaps):
+    asked_only = isinstance(
+        use.module.parents.get(use.call), ast.Attribute
+    )  # State().is_main_process: one that exists, for all that is known
+    if way.escapes or (way.methods & set(shown.perhaps) and not asked_only):
         return Showing.PERHAPS, None
     return Showing.NO, Reason.of("keep-no-training", method=", ".join(shown.methods[:3]))
 
