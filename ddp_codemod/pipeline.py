@@ -172,7 +172,7 @@ class Run:
         if backend is not None and replace_fix is not None:
             yield from self._heeded(backend)
             for parameter in use.surface.parameters:
-                for launched in void_launches(self.context, self.launches, parameter, backend):
+                if (launched := void_launches(self.context, self.launches, parameter, backend)) is not None:
                     yield from self._heeded(launched)
         for fix in wanted:
             found: Finding | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -17,6 +16,8 @@ from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import Showing, showing
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.launches import Launches
+
+LISTED = 5  # further places that a reason names
 
 
 def picked(context: Context, parameter: Parameter) -> str:
@@ -95,14 +96,20 @@ def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
     return Reason.of("review-void", by=flag, **said) if flag is not None else None
 
 
-def void_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> Iterator[Finding]:
-    """The commands that give an option with which the parameter is not heeded, each for a person."""
-    if made.action is not Action.EDIT or made.rule is None or not isinstance(made.use, Use):
-        return
-    for script, launch in launches.of(made.use.module) if parameter.void_flags else ():
-        if (option := given_by(script, launch, parameter.void_flags)) is not None:
-            reason = Reason.of("review-void", by=f"--{option.name}", **_instead(context, parameter))
-            yield replace(made.review(made.rule, reason), at=(Leaf(script, option, "command-line"),))
+def void_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> Finding | None:
+    """The commands that give an option with which the parameter is not heeded: one item for a person, at the first of them."""
+    if made.action is not Action.EDIT or made.rule is None or not isinstance(made.use, Use) or not parameter.void_flags:
+        return None
+    starts = launches.of(made.use.module)
+    given = [(script, option) for script, launch in starts if (option := given_by(script, launch, parameter.void_flags))]
+    if not given:
+        return None
+    script, first = given[0]
+    others = list(dict.fromkeys(f"{other.name}:{option.line}" for other, option in given[1:]))
+    more = ", ".join((*others[:LISTED], *(["..."] if len(others) > LISTED else ())))
+    by = f"--{first.name} ({more})" if more else f"--{first.name}"
+    reason = Reason.of("review-void", by=by, **_instead(context, parameter))
+    return replace(made.review(made.rule, reason), at=(Leaf(script, first, "command-line"),))
 
 
 def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | None:

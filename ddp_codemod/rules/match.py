@@ -61,7 +61,9 @@ def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
         if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
             lineage = tracer.resolver.lineage(entity.module, entity.node)
             if any(parameter.name in bindings(module, node) for module, node in lineage):
-                return of_class(tracer, entity.module, entity.node, parameter.name, use.call, Way())
+                found = of_class(tracer, entity.module, entity.node, parameter.name, use.call, Way())
+                named = [leaf for leaf in found if isinstance(leaf.value, Known) and leaf.value.value is not None]
+                return named or [Leaf(use.module, use.call, "class")]  # what None means is the class's own business
     return []
 
 

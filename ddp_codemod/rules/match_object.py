@@ -146,8 +146,7 @@ def _unknown(
     made_elsewhere = [
         leaf for leaf in leaves if leaf.kind == "unknown" and isinstance(leaf.node, ast.Call) and not _is_object(context, leaf)
     ]
-    spread = argument is None and any(leaf.kind == "unknown" and leaf.node is use.call for leaf in leaves)
-    if not (spread or (argument is not None and made_elsewhere)) or choice.default in choice.works or is_test(use.module.name):
+    if argument is None or not made_elsewhere or choice.default in choice.works or is_test(use.module.name):
         return None
     assert parameter.objects is not None
     automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
@@ -158,7 +157,7 @@ def _unknown(
         fix.id,
         Reason.of(
             "review-object-unknown",
-            expression=f"**{use.module.text(use.spread[0])}" if spread else made_elsewhere[0].text,
+            expression=made_elsewhere[0].text,
             **_said(context, parameter, automatic[0]),
         ),
     )
