@@ -108,8 +108,9 @@ def likeliest(source: Source, tree: ast.Module, names: Sequence[str], before: in
 
 
 def _joined(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | None:
-    """Behind the last name of a top-level ``from module import ...`` that has run before."""
-    for node in tree.body if wanted.name else ():
+    """Behind the last name of a ``from module import ...`` that has surely run before, the nearest first."""
+    nearest = [statement for scope in scopes_at(source, tree, before) for statement in scope.earlier]
+    for node in nearest if wanted.name else ():
         if isinstance(node, ast.ImportFrom) and not node.level and node.module == wanted.module:
             last = node.names[-1]
             assert last.end_lineno is not None
