@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, configured, objects, options, parameters, records, variables
+from ddp_codemod.origins import classes, configured, mappings, objects, options, records, variables
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
-from ddp_codemod.origins.fold import Known, Value
+from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
@@ -132,7 +130,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     found, closed = _stored(tracer, module, node, way)
     if closed:
         return found
-    found += look_up(tracer, module, node.value, node.slice, way) or []
+    found += mappings.look_up(tracer, module, node.value, node.slice, way) or []
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way)
     if not found:
@@ -165,7 +163,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         return trace_environment(tracer, module, node, way)
     if _is_default_table(tracer, module, node.func.value):
         return [Leaf(module, node, "platform-default", Default(), None, way)]
-    found = look_up(tracer, module, node.func.value, node.args[0], way)
+    found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
     if found is None:
         made = tracer._result(module, node, way)
         if any(leaf.kind != "unknown" for leaf in made):
@@ -203,98 +201,3 @@ def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) 
         step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), "environment-default")
         return [*tracer.trace(module, default, step), *found]
     return found or [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
-
-
-def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way) -> list[Leaf] | None:
-    """The leaves of a key of a mapping; None where the mapping is not one that the project writes out."""
-    wanted = tracer.facts.fold(module, key, way.frame)
-    name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
-    found: list[Leaf] = []
-    understood = False
-    if isinstance(mapping, ast.Name):
-        for binding in stored_at(module, f"{mapping.id}[{name!r}]"):
-            if scope_of(module, binding.node) is scope_of(module, mapping) and binding.value is not None:
-                understood = True
-                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "key")
-                found += tracer.trace(module, binding.value, step)
-        for source in _copied(module, mapping):
-            copied = look_up(tracer, module, source, key, way)
-            understood = understood or copied is not None
-            found += copied or []
-    for leaf in tracer.trace(module, mapping, replace(way, kind="object")):
-        if leaf.kind == "parameter":
-            passed = parameters.passed_through(tracer, leaf, name)
-            understood = understood or passed is not None
-            found += passed or []
-        if leaf.kind == "unknown" and isinstance(leaf.node, ast.expr) and (through := configured.chain(leaf.node)):
-            read = configured.trace_path(tracer, (*through, name), leaf.way)  # ``opt = cfg["dist"]``, then ``opt["backend"]``
-            understood = understood or bool(read)
-            found += read
-        if leaf.kind != "object":
-            continue
-        understood = True
-        chosen = _chosen(tracer, leaf, wanted)
-        if not chosen and not isinstance(wanted, Known) and any(True for _ in _entries(leaf.code[1])):
-            found.append(tracer.unknown(*leaf.code, way, "why-table", device=tracer.platform.device_types[0]))
-        for value in chosen:
-            step = leaf.way.hop(leaf.code[0].place(value), Reason.of("hop-key", text=name), "key")
-            found += tracer.trace(leaf.code[0], value, step)
-    if not understood and isinstance(key, ast.Constant) and configured.chain(mapping):
-        return configured.trace_path(tracer, (*configured.chain(mapping), name), way) or None  # ``**cfg.dist_params``
-    return found if understood else None
-
-
-def descend(tracer: Tracer, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
-    """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
-    if not keys:
-        return tracer.trace(module, node, way)
-    found: list[Leaf] = []
-    for leaf in look_up(tracer, module, node, ast.Constant(keys[0]), way) or []:
-        if len(keys) == 1:
-            found.append(leaf)
-        elif leaf.kind == "object":
-            # what was just reached is gone into: it is not met a second time
-            found += descend(tracer, *leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
-    return found
-
-
-def _copied(module: Module, mapping: ast.Name) -> list[ast.expr]:
-    """The mappings whose entries a loop copies into this one: ``ours[field.name] = defaults[field.name]``."""
-    found: list[ast.expr] = []
-    for statement in module.nodes.get(ast.Assign, ()):
-        for target, value in assigned(statement):
-            if not (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == mapping.id):
-                continue
-            if isinstance(value, ast.Subscript) and not isinstance(target.slice, ast.Constant):
-                same = ast.dump(target.slice) == ast.dump(value.slice) and ast.dump(target.value) != ast.dump(value.value)
-                if same and scope_of(module, statement) is scope_of(module, mapping):
-                    found.append(value.value)
-    return found
-
-
-def _chosen(tracer: Tracer, leaf: Leaf, wanted: Value) -> list[ast.expr]:
-    """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
-    module, node = leaf.code
-    entries = [(tracer.facts.fold(module, key), value) for key, value in _entries(node)]
-    if isinstance(wanted, Known):
-        return [value for key, value in entries if not isinstance(key, Known) or key.value == wanted.value]
-    keys = [key.value for key, _ in entries if isinstance(key, Known)]
-    if len(keys) == len(entries) and all(key in tracer.device_types for key in keys):
-        if tracer.platform.device_types[:1] and tracer.platform.device_types[0] not in keys:
-            return []  # what comes out there is not in the table, and the other entries are for other devices
-        return [value for key, value in entries if isinstance(key, Known) and key.value in tracer.platform.device_types]
-    return [value for _, value in entries]
-
-
-def _entries(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    if isinstance(node, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
-            if key is not None:
-                yield key, value
-    elif isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                yield ast.Constant(keyword.arg), keyword.value
-    elif isinstance(node, (ast.Tuple, ast.List)):
-        for index, value in enumerate(node.elts):
-            yield ast.Constant(index), value

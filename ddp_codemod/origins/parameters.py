@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import members, options, spreads
+from ddp_codemod.origins import mappings, options, spreads
 from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.origins.leaf import Frame, Leaf, Way
@@ -60,9 +60,9 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             found += tracer.trace(given.module, argument, _in(step, None))
             continue
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
-            if not _is_handed_on(given.module, spread):
+            if not is_handed_on(given.module, spread):
                 spread_open = (given.module, spread, _in(step, None))
-            found += members.look_up(tracer, given.module, spread, ast.Constant(node.arg), _in(step, None)) or []
+            found += mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), _in(step, None)) or []
         position = position_of(function, node.arg, bound_method(module, function)) - given.skip
         if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
             found += spreads.at_position(tracer, given.module, given.positional, position, _in(step, None)) or []
@@ -107,7 +107,7 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
     return found if calls else None
 
 
-def _is_handed_on(module: Module, node: ast.expr) -> bool:
+def is_handed_on(module: Module, node: ast.expr) -> bool:
     """Whether what a call unpacks is what the function around it is given, so that its own callers decide."""
     home = owner(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
     return home is not None and any(made.kind == "parameter" for made in bindings(module, home)[node.id])  # type: ignore[attr-defined]

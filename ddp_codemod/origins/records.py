@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import members
+from ddp_codemod.origins import mappings, members
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
@@ -48,9 +48,9 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
         step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), "key")
         for keyword in call.keywords:
             if keyword.arg == path[0]:
-                found += members.descend(tracer, home, keyword.value, path[1:], step)
+                found += mappings.descend(tracer, home, keyword.value, path[1:], step)
         if len(call.args) == 1 and _is_mapping(tracer, home, call):
-            found += members.descend(tracer, home, call.args[0], path, step)
+            found += mappings.descend(tracer, home, call.args[0], path, step)
         whole = whole and len(found) > before
     return found, whole
 
@@ -62,15 +62,22 @@ def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozen
         if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
             yield leaf
             continue
-        copied = None
-        if isinstance(call.func, ast.Attribute) and call.func.attr in COPIES and not call.args:
-            copied = call.func.value
-        elif len(call.args) == 1 and COPIERS & set(tracer.resolver.names(leaf.module, call.func)):
-            copied = call.args[0]
-        if copied is None:
+        original = copied(tracer, leaf.module, call)
+        if original is None:
             yield leaf
-        elif copied not in seen and len(seen) < DEPTH:
-            yield from _made(tracer, leaf.module, copied, leaf.way, seen | {copied})
+        elif original not in seen and len(seen) < DEPTH:
+            yield from _made(tracer, leaf.module, original, leaf.way, seen | {original})
+
+
+def copied(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
+    """What a call gives a copy of: ``x.copy()``, ``copy.deepcopy(x)``; None for anything else."""
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Attribute) and node.func.attr in COPIES and not node.args:
+        return node.func.value
+    if len(node.args) == 1 and COPIERS & set(tracer.resolver.names(module, node.func)):
+        return node.args[0]
+    return None
 
 
 def _names(module: Module, call: ast.Call) -> list[str]:

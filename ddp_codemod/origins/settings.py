@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import members
+from ddp_codemod.origins import mappings
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
@@ -36,7 +36,7 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
                 if any(hop.place == place for hop in way.hops):
                     continue  # ``env_cfg = base.env_cfg`` would be asked for what it is itself
                 step = way.hop(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
-                for leaf in members.descend(tracer, module, binding.value, keys[start + 1 :], step):
+                for leaf in mappings.descend(tracer, module, binding.value, keys[start + 1 :], step):
                     if isinstance(leaf.value, Known) and tracer.could_be_value(str(leaf.value.value)):
                         found.append(replace(leaf, kind="config-key" if leaf.kind == "key" else leaf.kind))
     return found

@@ -8,7 +8,7 @@ from enum import Enum
 
 from ddp_codemod.origins.fold import UNKNOWN, Known, Value
 from ddp_codemod.origins.leaf import Current, Default, Way
-from ddp_codemod.origins.members import look_up
+from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.objects import Objects
 from ddp_codemod.sites.find import Use

@@ -11,7 +11,8 @@ from ddp_codemod.origins import objects
 from ddp_codemod.origins.classes import of_class
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Current, Default, Leaf, Way
-from ddp_codemod.origins.members import look_up
+from ddp_codemod.origins.mappings import look_up
+from ddp_codemod.origins.parameters import is_handed_on
 from ddp_codemod.origins.spreads import at_position
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
@@ -41,7 +42,7 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
             position = parameter.position
             leaves = at_position(context.tracer, module, call.args, position + use.skip, Way()) if position is not None else []
         else:
-            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way())
+            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way(), whole=True)
         if leaves is None:
             return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
         found += leaves
@@ -194,8 +195,9 @@ def _is_lost(leaf: Leaf) -> bool:
 
 
 def may_clash(change: Change) -> bool:
-    """Whether a keyword is added beside an unpacked mapping, which may hold it too."""
-    return isinstance(change, NewKeyword) and any(keyword.arg is None for keyword in change.call.keywords)
+    """Whether a keyword is added beside ``**kwargs`` that the function takes in, in which a caller from outside may hand it too."""
+    spread = [keyword.value for keyword in change.call.keywords if keyword.arg is None] if isinstance(change, NewKeyword) else []
+    return any(isinstance(change, NewKeyword) and is_handed_on(change.module, part) for part in spread)
 
 
 def _was_left_out(change: Change) -> bool:

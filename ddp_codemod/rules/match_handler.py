@@ -8,7 +8,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Way
-from ddp_codemod.origins.members import look_up
+from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.rules.left_out import naming

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
-from ddp_codemod.origins.members import descend
+from ddp_codemod.origins.mappings import descend
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option

@@ -6,7 +6,7 @@ import ast
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Way
-from ddp_codemod.origins.members import look_up
+from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, Splice, start, unreachable
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong
 from ddp_codemod.rules.model import Fix, Parameter

@@ -1,0 +1,361 @@
+"""What stands under a key of a mapping: written out, spread into another, joined, and what the code does to it before it is used."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins import configured, parameters, records
+from ddp_codemod.origins.flow import Flow
+from ddp_codemod.origins.fold import Known, Value
+from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import Binding, assigned, bindings, owner, scope_of
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+# methods of a mapping that leave it as it is, and functions of others that only read what they are given
+_READING = frozenset({"get", "items", "keys", "values", "copy", "__contains__"})
+_TOLD = frozenset(
+    {"update", "debug", "info", "warning", "error", "exception", "critical", "log", "dump", "dumps", "append", "format"}
+)
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Delete)
+
+
+class _Does(Enum):
+    """What a statement does to the key of a mapping."""
+
+    MAKES = "makes"  # the mapping is made anew, of ``value``
+    SETS = "sets"
+    DROPS = "drops"
+    FILLS = "fills"  # the key, where it is not there
+    MIXES = "mixes"  # another mapping, ``value``, into it
+    CHANGES = "changes"  # in a way that is not known
+
+
+class _Step(Struct, frozen=True, eq=False):
+    """One statement that does something to the key."""
+
+    does: _Does
+    statement: ast.AST
+    value: ast.expr | None = None
+
+    @property
+    def settles(self) -> bool:
+        """Whether nothing that the key had before is left."""
+        return self.does in (_Does.MAKES, _Does.SETS, _Does.DROPS)
+
+
+def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
+    """The leaves of a key of a mapping; None where the mapping is not one that the project writes out.
+
+    ``whole``: also what is not known may hold the key, and is a leaf of its own, so that [] says that the key is surely not there.
+    """
+    wanted = tracer.facts.fold(module, key, way.frame)
+    name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
+    found = _of_name(tracer, module, mapping, wanted, name, way, whole) if isinstance(mapping, ast.Name) else None
+    understood = found is not None
+    if found is None:
+        found, understood = _of_leaves(tracer, module, mapping, wanted, name, way, whole)
+    if not understood and isinstance(key, ast.Constant) and configured.chain(mapping):
+        return configured.trace_path(tracer, (*configured.chain(mapping), name), way) or None  # ``**cfg.dist_params``
+    return found if understood else None
+
+
+def descend(tracer: Tracer, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
+    """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
+    if not keys:
+        return tracer.trace(module, node, way)
+    found: list[Leaf] = []
+    for leaf in look_up(tracer, module, node, ast.Constant(keys[0]), way) or []:
+        if len(keys) == 1:
+            found.append(leaf)
+        elif leaf.kind == "object":
+            # what was just reached is gone into: it is not met a second time
+            found += descend(tracer, *leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
+    return found
+
+
+def _of_name(
+    tracer: Tracer, module: Module, mapping: ast.Name, wanted: Value, name: str, way: Way, whole: bool
+) -> list[Leaf] | None:
+    """The leaves of a key of the mapping that a name of the same scope holds; None where nothing is done to the key."""
+    scope = owner(module, scope_of(module, mapping), mapping.id)
+    if scope is None or not isinstance(wanted, Known):
+        return None
+    steps = list(_steps(tracer, module, scope, mapping, wanted))
+    if all(step.does is _Does.MAKES or (step.does is _Does.CHANGES and not whole) for step in steps):
+        return None
+    reached, open_ = _reaching(tracer, module, steps, mapping, scope)
+    found: list[Leaf] = []
+    if open_ or any(step.does is _Does.MAKES for step in reached):
+        made, understood = _of_leaves(tracer, module, mapping, wanted, name, way, whole, reached)
+        found += made
+        if not understood and not any(step.does is _Does.SETS for step in steps):
+            return None
+    for step in reached:
+        at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), "key")
+        if step.does is _Does.SETS and step.value is not None:
+            found += tracer.trace(module, step.value, at)
+        elif step.does is _Does.MIXES and step.value is not None:
+            mixed = look_up(tracer, module, step.value, ast.Constant(name), at, whole)
+            found += [_not_known(tracer, module, step.value, at)] if mixed is None and whole else mixed or []
+        elif step.does is _Does.CHANGES and whole:
+            found.append(_not_known(tracer, module, step.statement, at))
+    fills = [step for step in reached if step.does is _Does.FILLS and step.value is not None]
+    for step in fills if not found or open_ else ():
+        at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), "key")
+        found += tracer.trace(module, step.value, at)  # type: ignore[arg-type]
+    return found
+
+
+def _reaching(tracer: Tracer, module: Module, steps: list[_Step], use: ast.Name, scope: ast.AST) -> tuple[list[_Step], bool]:
+    """The steps whose effect can be there where the mapping is used, and whether what was there before any of them can."""
+    if scope_of(module, use) is not scope:
+        last = [step for step in steps if tracer.facts.unreachable(module, step.statement) is None]
+        return last, True  # a function that runs whenever it is called
+    places = {step: Binding(use.id, step.does.value, step.statement, step.value) for step in steps}
+
+    def run(some: list[_Step]) -> tuple[list[_Step], bool]:
+        flow = Flow(module, [places[step] for step in some], lambda test: tracer.facts.truth(module, test))
+        reached = flow.before(use)
+        return [step for step in some if any(made is places[step] for made in reached.found)], reached.open
+
+    settling = [step for step in steps if step.settles]
+    found, open_ = run(settling)
+    return [*found, *(step for step in steps if not step.settles and step in run([*settling, step])[0])], open_
+
+
+def _steps(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Name, wanted: Known) -> Iterator[_Step]:
+    """What the statements of a scope do to the key of the mapping that a name holds."""
+    for binding in bindings(module, scope).get(mapping.id, ()):
+        if binding.kind == "value":
+            yield _Step(_Does.MAKES, binding.node, binding.value)
+        elif isinstance(binding.node, ast.AugAssign) and isinstance(binding.node.op, ast.BitOr):
+            yield from _mixed(tracer, module, binding.node, binding.node.value, (), wanted)
+        elif binding.kind != "parameter":
+            yield _Step(_Does.CHANGES, binding.node)
+    for node in module.nodes.get(ast.Name, ()):
+        assert isinstance(node, ast.Name)
+        if node.id != mapping.id or node is mapping or not isinstance(node.ctx, ast.Load):
+            continue
+        if owner(module, scope_of(module, node), node.id) is scope:
+            yield from _step_at(tracer, module, node, wanted)
+
+
+def _step_at(tracer: Tracer, module: Module, node: ast.Name, wanted: Known) -> Iterator[_Step]:
+    """What the code around a mapping's name does to the key."""
+    around, statement = module.parents[node], module.statement(node)
+    simple = isinstance(statement, _SIMPLE)
+    if isinstance(around, ast.Subscript) and around.value is node:
+        key = tracer.facts.fold(module, around.slice)
+        if isinstance(around.ctx, ast.Load) or (isinstance(key, Known) and key != wanted):
+            return
+        value = next((value for target, value in assigned(statement) if target is around), None)
+        if isinstance(key, Known) and value is not None:
+            yield _Step(_Does.SETS, statement, value)
+        elif isinstance(key, Known) and isinstance(statement, ast.Delete):
+            yield _Step(_Does.DROPS, statement)
+        elif isinstance(value, ast.Subscript) and ast.dump(value.slice) == ast.dump(around.slice):
+            yield _Step(_Does.MIXES, statement, value.value)  # a loop copies: ``ours[field.name] = defaults[field.name]``
+        else:
+            yield _Step(_Does.CHANGES, statement)
+    elif isinstance(around, ast.Attribute):
+        call = module.parents[around]
+        if isinstance(call, ast.Call) and call.func is around and around.attr not in _READING:
+            yield from _method(tracer, module, statement if simple else call, call, around.attr, wanted)
+    elif isinstance(around, ast.keyword) and around.arg is not None:
+        if _may_change(tracer, module, module.parents[around], around):  # type: ignore[arg-type]
+            yield _Step(_Does.CHANGES, statement)
+    elif isinstance(around, ast.Call) and node in around.args and _may_change(tracer, module, around, node):
+        yield _Step(_Does.CHANGES, statement)
+    elif isinstance(around, (ast.Assign, ast.AnnAssign)) and around.value is node:
+        yield _Step(_Does.CHANGES, statement)  # it has a second name from here on
+
+
+def _method(tracer: Tracer, module: Module, at: ast.AST, call: ast.Call, name: str, wanted: Known) -> Iterator[_Step]:
+    key = tracer.facts.fold(module, call.args[0]) if call.args else None
+    if name == "update":
+        yield from _mixed(tracer, module, at, call.args[0] if call.args else None, call.keywords, wanted)
+    elif name in ("setdefault", "pop") and isinstance(key, Known):
+        if key == wanted and name == "pop":
+            yield _Step(_Does.DROPS, at)
+        elif key == wanted and len(call.args) == 2:
+            yield _Step(_Does.FILLS, at, call.args[1])
+    elif name == "clear":
+        yield _Step(_Does.DROPS, at)
+    else:
+        yield _Step(_Does.CHANGES, at)
+
+
+def _mixed(
+    tracer: Tracer, module: Module, at: ast.AST, other: ast.expr | None, keywords: Sequence[ast.keyword], wanted: Known
+) -> Iterator[_Step]:
+    """What the entries of another mapping, and arguments by name, do when they are put into this one."""
+    for keyword in keywords:
+        if keyword.arg is None:
+            yield _Step(_Does.MIXES, at, keyword.value)
+        elif keyword.arg == wanted.value:
+            yield _Step(_Does.SETS, at, keyword.value)
+            return
+    if isinstance(other, ast.Dict) and None not in other.keys:
+        keys = [tracer.facts.fold(module, key) for key in other.keys if key is not None]
+        if all(isinstance(key, Known) for key in keys):
+            yield from (_Step(_Does.SETS, at, other.values[index]) for index, key in enumerate(keys) if key == wanted)
+            return
+    if other is not None:
+        yield _Step(_Does.MIXES, at, other)
+
+
+def _may_change(tracer: Tracer, module: Module, call: ast.Call, argument: ast.AST) -> bool:
+    """Whether a call that is handed a mapping may write into it: not one that only reads it."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _TOLD:
+        return False
+    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id) and not tracer.resolver.resolve(module, call.func):
+        return False
+    entities = tracer.resolver.resolve(module, call.func)
+    for entity in entities:
+        if not isinstance(entity, Definition) or isinstance(entity.node, ast.ClassDef):
+            return not (isinstance(entity, External) and entity.name.partition(".")[0] in ("copy", "json", "pprint", "logging"))
+        names = [part.arg for part in (*entity.node.args.posonlyargs, *entity.node.args.args)]
+        at = call.args.index(argument) if argument in call.args else -1
+        taken = argument.arg if isinstance(argument, ast.keyword) else names[at] if at < len(names) else None
+        uses = (part for part in ast.walk(entity.node) if isinstance(part, ast.Name) and part.id == taken)
+        if taken is None or any(not _only_read(entity.module, part) for part in uses):
+            return True
+    return not entities
+
+
+def _only_read(module: Module, node: ast.Name) -> bool:
+    around = module.parents[node]
+    if isinstance(around, ast.Subscript):
+        return around.value is node and isinstance(around.ctx, ast.Load)
+    if isinstance(around, ast.Attribute):
+        return around.attr in _READING
+    return (isinstance(around, ast.keyword) and around.arg is None) or isinstance(around, (ast.Compare, ast.For))
+
+
+def _of_leaves(
+    tracer: Tracer, module: Module, mapping: ast.expr, wanted: Value, name: str, way: Way, whole: bool,
+    reached: Sequence[_Step] = (),
+) -> tuple[list[Leaf], bool]:  # fmt: skip
+    """The leaves of a key of what an expression gives, and whether any of that is written out.
+
+    ``reached``: the assignments of a name that can hold, where that is known.
+    """
+    found: list[Leaf] = []
+    understood = False
+    made = [step.value for step in reached if step.does is _Does.MAKES and step.value is not None]
+    traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind="object"))]
+    for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind="object")):
+        if leaf.kind == "parameter":
+            passed = parameters.passed_through(tracer, leaf, name)
+            understood = understood or passed is not None
+            found += passed or []
+        if leaf.kind == "unknown" and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
+            copied = records.copied(tracer, leaf.module, leaf.node)
+            inside = look_up(tracer, leaf.module, copied, ast.Constant(name), leaf.way, whole) if copied is not None else None
+            if inside is None and (through := configured.chain(leaf.node)):  # ``opt = cfg["dist"]``, then ``opt["backend"]``
+                inside = configured.trace_path(tracer, (*through, name), leaf.way) or None
+            understood = understood or inside is not None
+            found += inside if inside is not None else [leaf] if whole and made else []
+        if leaf.kind != "object":
+            continue
+        understood = True
+        home, node = leaf.code
+        held, _ = _entry(tracer, home, node, wanted, leaf.way, name, whole)
+        if not held and not isinstance(wanted, Known) and any(True for _ in entries(node)):
+            found.append(tracer.unknown(home, node, way, "why-table", device=tracer.platform.device_types[0]))
+        found += held
+    return found, understood
+
+
+def _entry(
+    tracer: Tracer, module: Module, node: ast.AST, wanted: Value, way: Way, name: str, whole: bool
+) -> tuple[list[Leaf], bool]:
+    """The leaves of a key of what is written out, and whether it surely has the key."""
+    if isinstance(node, ast.BinOp):
+        right, sure = _inner(tracer, module, node.right, name, way, whole)
+        return (right, True) if sure else ([*right, *_inner(tracer, module, node.left, name, way, whole)[0]], False)
+    found: list[Leaf] = []
+    for value in _chosen(tracer, module, node, wanted):
+        step = way.hop(module.place(value), Reason.of("hop-key", text=name), "key")
+        found += tracer.trace(module, value, step)
+    explicit = bool(found)
+    if explicit and isinstance(wanted, Known) and not _spread_behind(module, tracer, node, wanted):
+        return found, True
+    for other in spread_in(node):
+        found += _inner(tracer, module, other, name, way, whole)[0]
+    if isinstance(node, (ast.DictComp, ast.ListComp)) and whole:
+        found.append(_not_known(tracer, module, node, way))
+    return found, explicit
+
+
+def _inner(tracer: Tracer, module: Module, node: ast.expr, name: str, way: Way, whole: bool) -> tuple[list[Leaf], bool]:
+    """The leaves of a key of a mapping that is put into another, and whether it surely has the key."""
+    if isinstance(node, (ast.Dict, ast.BinOp)):
+        return _entry(tracer, module, node, Known(name), way, name, whole)
+    inside = look_up(tracer, module, node, ast.Constant(name), way, whole)
+    if inside is None:
+        return ([_not_known(tracer, module, node, way)] if whole else []), False
+    return inside, False
+
+
+def spread_in(node: ast.AST) -> list[ast.expr]:
+    """The mappings that are put into one that is written out: ``{**base}``, ``dict(base, **more)``."""
+    if isinstance(node, ast.Dict):
+        return [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
+    if isinstance(node, ast.Call):
+        return [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg is None)]
+    return []
+
+
+def _spread_behind(module: Module, tracer: Tracer, node: ast.AST, wanted: Known) -> bool:
+    """Whether a mapping is put in behind the key, and may replace what it has."""
+    if not isinstance(node, ast.Dict):
+        return False
+    folded = [tracer.facts.fold(module, key) if key is not None else None for key in node.keys]
+    last = max((index for index, key in enumerate(folded) if key == wanted), default=-1)
+    return any(key is None for key in node.keys[last + 1 :])
+
+
+def _not_known(tracer: Tracer, module: Module, node: ast.AST, way: Way) -> Leaf:
+    return tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split()))
+
+
+def _chosen(tracer: Tracer, module: Module, node: ast.AST, wanted: Value) -> list[ast.expr]:
+    """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
+    folded = [(tracer.facts.fold(module, key), value) for key, value in entries(node)]
+    if isinstance(wanted, Known):
+        last = [value for key, value in folded if isinstance(key, Known) and key.value == wanted.value][-1:]
+        return [*(value for key, value in folded if not isinstance(key, Known)), *last]
+    keys = [key.value for key, _ in folded if isinstance(key, Known)]
+    if len(keys) == len(folded) and all(key in tracer.device_types for key in keys):
+        if tracer.platform.device_types[:1] and tracer.platform.device_types[0] not in keys:
+            return []  # what comes out there is not in the table, and the other entries are for other devices
+        return [value for key, value in folded if isinstance(key, Known) and key.value in tracer.platform.device_types]
+    return [value for _, value in folded]
+
+
+def entries(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The keys and values that are written out in a display or in a call's keywords; of a list, with their numbers."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                yield key, value
+    elif isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                yield ast.Constant(keyword.arg), keyword.value
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for index, value in enumerate(node.elts):
+            yield ast.Constant(index), value
