@@ -11,6 +11,7 @@ from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
+from ddp_codemod.origins.callees import uses_by_value
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.python import Module
@@ -156,6 +157,7 @@ class Run:
                 self.options.progress(name, number, len(files))
             for module in self.project.programs(name):
                 yield from self.finder.uses(module, self.users.derived)
+                yield from uses_by_value(self.context.tracer, module, self.candidates.words)
             self.project.unread(name, self.candidates.search.some)
 
     def _match(self, use: Use) -> Iterator[Finding]:
@@ -174,7 +176,7 @@ class Run:
             for parameter in use.surface.parameters:
                 if (launched := void_launches(self.context, self.launches, parameter, backend)) is not None:
                     yield from self._heeded(launched)
-        for fix in wanted:
+        for fix in wanted if not use.handed else ():
             found: Finding | None = None
             if fix.recipe == "init-method-query":
                 found = match_init_method(self.context, use, fix, backend)
@@ -207,6 +209,8 @@ class Run:
 
     def _heeded(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless it is to be left alone."""
+        if isinstance(finding.use, Use) and not finding.use.alone:
+            finding = unsafe(finding)  # something else may be called there, and be given the new value
         heeded = self.limits.heed(finding)
         if heeded is None:
             self.ignored += 1

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ddp_codemod.origins import by_name, tables
-from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of
+from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of, is_value
+from ddp_codemod.origins.journey import journey
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.aliases import imported
@@ -22,8 +23,24 @@ def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
     """Every place of the project that calls a function, also through a forwarder such as ``mp.spawn`` or ``partial``."""
     key = ("callers", function)
     if key not in module.cache:
-        module.cache[key] = list(_callers(tracer, module, function))
+        module.cache[key] = []  # for a function that is handed to itself
+        found = list(_callers(tracer, module, function))
+        known = {given.call for given in found}
+        found += (given for given in _by_value(tracer, module, function) if given.call not in known)
+        module.cache[key] = found
     return module.cache[key]  # type: ignore[return-value]
+
+
+def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    """The calls of a function under another name, which its own file gives it: ``start = retrying(setup)``, ``return inner``."""
+    for node in module.nodes.get(ast.Name, ()):
+        assert isinstance(node, ast.Name)
+        if node.id != function.name or not isinstance(node.ctx, ast.Load) or not is_value(module, node):
+            continue
+        if any(isinstance(entity, Definition) and entity.node is function for entity in tracer.resolver.resolve(module, node)):
+            way = journey(tracer, module, node)
+            if not way.partials:  # whose own arguments come first
+                yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
 
 
 def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:

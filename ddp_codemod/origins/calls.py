@@ -83,3 +83,15 @@ def calls_of(module: Module) -> dict[str, list[ast.Call]]:
                 table.setdefault(last, []).append(node)
         module.cache["calls"] = table
     return module.cache["calls"]  # type: ignore[return-value]
+
+
+def is_value(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is handed on: not called, looked into, annotated with or derived from."""
+    around = module.parents.get(node)
+    if isinstance(around, ast.Call):
+        return node is not around.func
+    if isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Return)):
+        return around.value is node
+    if isinstance(around, ast.arguments):
+        return True
+    return isinstance(around, (ast.keyword, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda))

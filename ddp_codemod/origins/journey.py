@@ -1,4 +1,4 @@
-"""Where an object goes after it was made: which methods are called on it, and whether it gets to code that is not read."""
+"""Where an object or a function goes: which methods are called on it, who calls it, whether it gets to code that is not read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.origins.callers import callers
+from ddp_codemod.origins import callers
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -27,6 +27,15 @@ class Journey(Struct):
     attributes: set[str] = field(default_factory=set)  # read of it
     escapes: bool = False  # it is handed to code that is not read
     arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to, itself or in a list
+    calls: list[tuple[Module, ast.Call]] = field(default_factory=list)  # of it, where it is a function
+    partials: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that bind some of its arguments
+
+
+class _Within(Struct, frozen=True):
+    """What the object stands in: nothing, or a list or table, under a key where that is known."""
+
+    inside: bool = False
+    key: object = None
 
 
 def journey(tracer: Tracer, module: Module, made: ast.expr) -> Journey:
@@ -37,43 +46,46 @@ def journey(tracer: Tracer, module: Module, made: ast.expr) -> Journey:
     return module.cache[key]  # type: ignore[return-value]
 
 
+_ALONE, _LISTED = _Within(), _Within(True)
+
+
 class _Walk:
-    """``listed``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
+    """``within``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer, self.found = tracer, Journey()
-        self._seen: set[tuple[ast.AST, bool]] = set()
-        self._todo: list[tuple[Module, ast.expr, bool]] = []
-        self._listed = False
+        self._seen: set[tuple[ast.AST, _Within]] = set()
+        self._todo: list[tuple[Module, ast.expr, _Within]] = []
+        self._within = _ALONE
 
     def follow(self, module: Module, made: ast.expr) -> Journey:
-        self._todo.append((module, made, False))
+        self._todo.append((module, made, _ALONE))
         while self._todo:
-            at, node, self._listed = self._todo.pop()
-            if (node, self._listed) in self._seen:
+            at, node, self._within = self._todo.pop()
+            if (node, self._within) in self._seen:
                 continue
-            self._seen.add((node, self._listed))
+            self._seen.add((node, self._within))
             if len(self._seen) > MOST:
                 self.found.escapes = True
                 break
             self._step(at, node)
         return self.found
 
-    def _go(self, module: Module, node: ast.expr, listed: bool | None = None) -> None:
-        self._todo.append((module, node, self._listed if listed is None else listed))
+    def _go(self, module: Module, node: ast.expr, within: _Within | None = None) -> None:
+        self._todo.append((module, node, self._within if within is None else within))
 
     def _step(self, module: Module, node: ast.expr) -> None:
         """What the code around an expression does with the object that it gives."""
         around = module.parents.get(node)
         if isinstance(around, ast.keyword):
             self._handed(module, module.parents[around], node, around.arg)
-        elif isinstance(around, ast.Call) and node is not around.func:
-            self._handed(module, around, node, None)
+        elif isinstance(around, ast.Call):
+            if node is not around.func:
+                self._handed(module, around, node, None)
+            elif not self._within.inside:
+                self.found.calls.append((module, around))
         elif isinstance(around, ast.Attribute):
-            call = module.parents.get(around)
-            if not self._listed:
-                is_called = isinstance(call, ast.Call) and call.func is around
-                (self.found.methods if is_called else self.found.attributes).add(around.attr)
+            self._read(module, around)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
             for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
                 self._stored(module, target)
@@ -82,23 +94,65 @@ class _Walk:
         elif isinstance(around, (ast.IfExp, ast.BoolOp)) and not (isinstance(around, ast.IfExp) and around.test is node):
             self._go(module, around)
         elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)):
-            self._go(module, around, listed=True)
-        elif isinstance(around, ast.comprehension) and around.iter is node:
-            self._go(module, module.parents[around], listed=True)  # type: ignore[arg-type]
-        elif isinstance(around, ast.Subscript) and around.value is node and self._listed:
-            self.found.escapes = True
+            self._go(module, around, _place_in(around, node))
+        elif isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension)) and around.iter is node:
+            if isinstance(around, ast.comprehension):
+                self._go(module, module.parents[around], _LISTED)  # type: ignore[arg-type]
+            if self._within.inside:
+                self._within = _ALONE
+                for target in around.target.elts if isinstance(around.target, (ast.Tuple, ast.List)) else [around.target]:
+                    self._stored(module, target)
+        elif isinstance(around, ast.Subscript) and around.value is node and self._within.inside:
+            self._picked(module, around)
+        elif isinstance(around, ast.arguments):
+            self._default(module, around, node)
         elif isinstance(around, ast.Return):
             self._returned(module, around)
         elif isinstance(around, ast.Yield):
             self.found.escapes = True
 
+    def _read(self, module: Module, attribute: ast.Attribute) -> None:
+        """An attribute or method of the object; of a table, a look-up."""
+        call = module.parents.get(attribute)
+        is_called = isinstance(call, ast.Call) and call.func is attribute
+        if not self._within.inside:
+            (self.found.methods if is_called else self.found.attributes).add(attribute.attr)
+        elif isinstance(call, ast.Call) and is_called and attribute.attr == "get":
+            self._go(module, call, _ALONE)
+        elif isinstance(call, ast.Call) and is_called and attribute.attr in ("values", "items"):
+            self._go(module, call, _LISTED)
+
+    def _picked(self, module: Module, node: ast.Subscript) -> None:
+        key, known = self._within.key, node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if key is None or known is None or key == known:
+            self.found.escapes = self.found.escapes or key is None or known is None
+            self._go(module, node, _ALONE)
+
+    def _default(self, module: Module, arguments: ast.arguments, node: ast.expr) -> None:
+        """The default of a parameter."""
+        function = module.parents.get(arguments)
+        plain = [*arguments.posonlyargs, *arguments.args]
+        pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+        pairs += [(one, given) for one, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if given]
+        for argument, default in pairs:
+            if default is node and function is not None:
+                self._name(module, function, argument.arg)
+
     def _stored(self, module: Module, target: ast.expr) -> None:
         if isinstance(target, ast.Name):
             home = owner(module, scope_of(module, target), target.id)
+            if isinstance(home, ast.ClassDef):
+                self._member(module, target.id, {base for _, base in self.tracer.resolver.lineage(module, home)})
             if home is not None:
                 self._name(module, home, target.id)
         elif isinstance(target, ast.Attribute):
             self._attribute(module, target)
+        elif isinstance(target, (ast.Tuple, ast.List)) and self._within.inside:
+            key = self._within.key
+            self._within = _ALONE
+            for index, part in enumerate(target.elts):
+                if key is None or key == index:
+                    self._stored(module, part)
         else:
             self.found.escapes = True
 
@@ -129,16 +183,20 @@ class _Walk:
         if not owners:
             self.found.escapes = True
             return
+        self._member(module, target.attr, owners)
+
+    def _member(self, module: Module, name: str, owners: set[ast.AST]) -> None:
+        """Every place that reads an attribute of the objects of these classes."""
         project = self.tracer.resolver.project
         below = [base for node in owners for _, base in self.tracer.resolver.subclasses(node)]  # type: ignore[arg-type]
         words = {getattr(node, "name", "") for node in (*owners, *below)}
         # an object is known by its class, which the file has to name
-        naming = {module.name, *(name for word in sorted(words) for name in project.mentioning(word))}
-        for file in sorted(naming & {module.name, *project.mentioning(target.attr)}):
+        naming = {module.name, *(file for word in sorted(words) for file in project.mentioning(word))}
+        for file in sorted(naming & {module.name, *project.mentioning(name)}):
             other = project.module(file)
             for node in other.nodes.get(ast.Attribute, ()) if other is not None else ():
                 assert other is not None
-                if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
+                if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
                     if owners & self._classes(other, node.value):
                         self._go(other, node)
 
@@ -155,7 +213,7 @@ class _Walk:
     def _returned(self, module: Module, statement: ast.Return) -> None:
         function = scope_of(module, statement)
         if isinstance(function, _FUNCTIONS):
-            for given in callers(self.tracer, module, function):
+            for given in callers.callers(self.tracer, module, function):
                 self._go(given.module, given.call)
 
     def _handed(self, module: Module, call: ast.AST, node: ast.expr, keyword: str | None) -> None:
@@ -164,6 +222,10 @@ class _Walk:
             self.found.escapes = True
             return
         self.found.arguments.append((module, call))
+        if call.args and call.args[0] is node and self._binds(module, call):
+            self.found.partials.append((module, call))
+            self._go(module, call)
+            return
         position = call.args.index(node) if keyword is None and node in call.args else None
         spread = position is not None and any(isinstance(part, ast.Starred) for part in call.args[:position])
         targets = [] if spread else list(self._functions(module, call))
@@ -175,6 +237,18 @@ class _Walk:
                 self.found.escapes = True
             else:
                 self._name(owner_module, function, parameter)
+
+    def _binds(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call gives its first argument back with some of its arguments bound, or just as it is: ``partial``."""
+        names = self.tracer.resolver.names(module, call.func)
+        if isinstance(call.func, ast.Name) and call.func.id == "staticmethod":
+            return True
+        return any(
+            name in forwarder.names and forwarder.args is None and forwarder.function_position == 0
+            for idioms in self.tracer.idioms
+            for forwarder in idioms.forwarder
+            for name in names
+        )
 
     def _functions(self, module: Module, call: ast.Call) -> list[tuple[Module, _Function, int]]:
         """The project's functions that a call runs, and how many of their parameters it does not fill."""
@@ -191,6 +265,16 @@ class _Walk:
                 static = any(getattr(part, "id", "") == "staticmethod" for part in entity.node.decorator_list)
                 found.append((entity.module, entity.node, int(method and not static)))
         return found
+
+
+def _place_in(around: ast.expr, node: ast.expr) -> _Within:
+    """Where an element stands in a display."""
+    if isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
+        return _Within(True, around.elts.index(node))
+    if isinstance(around, ast.Dict) and node in around.values:
+        key = around.keys[around.values.index(node)]
+        return _Within(True, key.value if isinstance(key, ast.Constant) else None)
+    return _LISTED
 
 
 def _parameter(function: _Function, keyword: str | None, position: int | None, skip: int) -> str | None:

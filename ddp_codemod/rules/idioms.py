@@ -95,6 +95,8 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     attribute_mappings: tuple[
         Name, ...
     ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
+    callers: tuple[Name, ...] = ()  # builtins that call a function which they are handed, with what is not followed
+    lookers: tuple[Name, ...] = ()  # packages whose code looks at a function that it is handed, or replaces it
     config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]

@@ -71,6 +71,11 @@ def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
 def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a backend parameter; None where the call does not name it and that makes it no site."""
     platform = context.platform
+    if use.handed:
+        made = start(context, use, parameter, None, [], ())
+        never = unreachable(context, use)
+        where = {"name": who(context, use), "text": use.module.text(use.call.func)}
+        return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
     argument, leaves = leaves_of(context, use, parameter)
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
         return None

@@ -28,16 +28,18 @@ class Use(Struct, frozen=True, eq=False):
     call: ast.Call
     surface: Surface
     own_init: bool = False
-    skip: int = 0  # arguments in front of the surface's own: ``partial(f, ...)`` has one
+    skip: int = 0  # arguments in front of the surface's own: ``partial(f, ...)`` has one; below 0: those that it lacks
     unknown_receiver: bool = False  # found by its name alone
     base: Use | None = None
+    alone: bool = True  # what is called can be nothing but the surface
+    handed: bool = False  # the call is of code that is not read, and is handed the surface itself, to call it
 
     def argument(self, parameter: Parameter) -> ast.expr | None:
         """What the call passes for a parameter, by keyword or position; None where it is left out."""
         for keyword in self.call.keywords:
             if keyword.arg == parameter.name:
                 return keyword.value
-        if parameter.position is None or parameter.position + self.skip >= len(self.call.args):
+        if parameter.position is None or not 0 <= parameter.position + self.skip < len(self.call.args):
             return None
         before = self.call.args[: parameter.position + self.skip + 1]
         return None if any(isinstance(part, ast.Starred) for part in before) else before[-1]
@@ -82,6 +84,9 @@ class Finder:
                 if use is None and not entities and isinstance(node.func, ast.Attribute) and last in self._by_name:
                     use = Use(module, node, self._by_name[last], unknown_receiver=True)
                 if use is not None:
+                    yield use
+            elif not last and isinstance(node.func, ast.Call) and last_name(node.func.func) == "getattr":
+                if (use := self.use(module, node)) is not None:
                     yield use
             elif last == "dict" and (typed := self._typed(module, node)) is not None:
                 yield typed

@@ -87,6 +87,11 @@ class Resolver:
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
                 return self._bases_of_enclosing(module, node, depth)
+            if (looked_up := _by_name(node)) is not None:
+                held, name = looked_up
+                return _distinct(
+                    [e for entity in self.resolve(module, held, depth + 1) for e in self.member(entity, name, depth + 1)]
+                )
             called = self.resolve(module, node.func, depth + 1)
             if node.args and any(isinstance(entity, External) and entity.name in self.same for entity in called):
                 return self.resolve(module, node.args[0], depth + 1)
@@ -289,6 +294,15 @@ class Resolver:
             elif source is not module:
                 found += self._module_member(source, name, depth + 1) if depth < DEPTH else self._cut()
         return _distinct(found)
+
+
+def _by_name(node: ast.Call) -> tuple[ast.expr, str] | None:
+    """What ``getattr(x, "name")`` looks into, and the name."""
+    if isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) >= 2:
+        name = node.args[1]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+            return node.args[0], name.value
+    return None
 
 
 def _distinct(found: list[Entity]) -> list[Entity]:

@@ -19,6 +19,9 @@ _ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\"\\]|\Z)")  # of the statement; or, i
 _HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
 _TYPED = re.compile(rb"\btype\s*=\s*[\w.]*\Z")  # dict(type=Class): a registry calls it
 _ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
+# what stands before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
+_CHOSEN = re.compile(rb"(?:[^=!<>]=|\b(?:else|or|and|return)\b|[\"']\s*:|[\[{,])[\s(\\]*(?:[\w\x80-\xff]+\s*\.\s*)*\Z")
+_NO_VALUE = re.compile(rb"\s*[.\[=]")
 _FAR = 300  # characters that are looked at before a name
 
 
@@ -73,8 +76,16 @@ class Users:
             or _TYPED.search(data, max(start - _FAR, 0), start)
             or _is_renamed(data, start, end)
             or _HANDED_ON.search(data, max(start - _FAR, 0), start)
+            or _is_chosen(data, start, end)
             for _, start, end in places
         )
+
+
+def _is_chosen(data: bytes, start: int, end: int) -> bool:
+    """Whether a name that stands at a place may be one of several values, or is a text that something is looked up by."""
+    if start and data[start - 1 : start] in (b"'", b'"'):
+        return b"getattr" in data and data[end : end + 1] == data[start - 1 : start]
+    return not _NO_VALUE.match(data, end) and _CHOSEN.search(data, max(start - _FAR, 0), start) is not None
 
 
 def _is_renamed(data: bytes, start: int, end: int) -> bool:

@@ -21,6 +21,13 @@ USING = [
     "start = (init_process_group)  # later\nstart('nccl')\n",
     "from torch.distributed import init_process_group as start\nstart('nccl')\n",
     "from torch.distributed import (\n    init_process_group as start,\n)\nstart('nccl')\n",
+    "start, stop = init_process_group, print\nstart('nccl')\n",
+    "start = print if len([]) else init_process_group\nstart('nccl')\n",
+    "for start in [init_process_group]:\n    start('nccl')\n",
+    "{'torch': init_process_group}['torch']('nccl')\n",
+    "def maker():\n    return init_process_group\n\n\nmaker()('nccl')\n",
+    "import torch\n\ngetattr(torch.distributed, 'init_process_group')('nccl')\n",
+    "def setup(start=init_process_group):\n    start('nccl')\n",
 ]
 NOT_USING = [
     "",
@@ -28,7 +35,7 @@ NOT_USING = [
     "__all__ = ['init_process_group']\n",
     "# not init_process_group\n",
     "'''init_process_group'''\n",
-    "x = [init_process_group]\n",
+    "x = init_process_group.__name__\n",
 ]
 CLASSES = {
     "base.py": "from pytorch_lightning.strategies import DDPStrategy\n\n\nclass Ours(DDPStrategy):\n    pass\n",
