@@ -35,7 +35,7 @@ def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Ite
                 whole = Use(other, part, surface, skip=1)
                 if not any(whole.argument(one) is not None for one in surface.parameters if one.role == "backend"):
                     yield Use(home, call, surface, skip=1 - len(part.args))
-        for home, call in way.arguments if surface.default_group else ():
+        for home, call in way.arguments if surface.at_once and surface.shown is None else ():
             if (home, call) not in way.partials and _may_call(tracer, home, call):
                 yield Use(home, call, surface, handed=True)
 

@@ -126,13 +126,13 @@ class _Search:
         return None
 
     def _at_once(self, made: Use) -> bool:
-        """Whether a call makes the group there and then: functions do, objects only where the rule data says so."""
+        """Whether a call makes the group there and then."""
         surface = made.surface
         for parameter in surface.parameters:
             if parameter.fields is not None:
                 argument = made.argument(parameter)
                 return argument is not None and any(taken_classes(self.context, made.module, argument, parameter.fields))
-        return surface.default_group and (surface.at_once or surface.names[0].rpartition(".")[2][0].islower())
+        return surface.default_group and surface.at_once
 
     def _in(self, function: Definition, depth: int) -> Maker | None:
         if function.node.name in self._methods and isinstance(function.module.parents.get(function.node), ast.ClassDef):

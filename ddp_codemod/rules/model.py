@@ -100,7 +100,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it stands, also in a program
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does
-    at_once: bool = False  # an object that makes the group when it is made, not when it is used
+    at_once: bool = False  # a function, or an object that makes the group when it is made, not when it is used
     given: dict[Name, bool] = {}  # values of keywords with which the group is made elsewhere
     finds_group: bool = False  # it takes the default group where one exists: then nothing that it is given decides
     if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself

@@ -22,10 +22,14 @@ class Given:
         """Whether no argument is given by its position."""
         return not self.text or self.text.startswith(("**", "backend", "rank"))
 
-    def layer(self, n: int, e: str, use: Use) -> Code:
+    def before(self, n: int, use: Use) -> Use:
         """Build what is given, then use it."""
-        code = use(self.value.format(n=n, e=e)).under(*(line.format(n=n, e=e) for line in self.top))
-        return code.after(*(line.format(n=n, e=e) for line in self.built))
+
+        def built(e: str) -> Code:
+            code = use(self.value.format(n=n, e=e)).under(*(line.format(n=n, e=e) for line in self.top))
+            return code.after(*(line.format(n=n, e=e) for line in self.built))
+
+        return built
 
 
 def table(*built: str, text: str = "**{v}", top: tuple[str, ...] = ()) -> Given:

@@ -81,8 +81,13 @@ CALLEES: dict[str, Way] = {
     ),
     "self": way(
         "Trainer#().run(VALUE)",
-        top=("class Trainer#:", "    def __init__(self):", "        self.start = dist.F")
-        + ("    def run(self, value):", "        self.start(A(value)A)"),
+        top=(
+            "class Trainer#:",
+            "    def __init__(self):",
+            "        self.start = dist.F",
+            "    def run(self, value):",
+            "        self.start(A(value)A)",
+        ),
     ),
     "class attribute": way(f"Trainer#.start({HERE})", top=("class Trainer#:", "    start = dist.F")),
     "static method": way(f"Trainer#().start({HERE})", top=("class Trainer#:", "    start = staticmethod(dist.F)")),

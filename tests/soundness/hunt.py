@@ -13,20 +13,12 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from tests.soundness.programs import (
-    CALLEES,
-    DEEPEST,
-    FUNCTIONS,
-    LAYERS,
-    NOISE,
-    SOURCES,
-    VALUES,
-    Recipe,
-    Site,
-    build,
-    single_shapes,
-)
+from tests.soundness.callees import CALLEES
+from tests.soundness.layers import DEEPEST, LAYERS
+from tests.soundness.noise import NOISE
+from tests.soundness.programs import FUNCTIONS, VALUES, Recipe, Site, build, single_shapes
 from tests.soundness.promises import Trial
+from tests.soundness.sources import SOURCES
 
 PLAIN = Site()
 

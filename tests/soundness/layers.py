@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tests.soundness.code import Code, Use, indented
 
 Layer = Callable[[int, str, Use], Code]  # a number for names, the expression, what is done with it
+DEEPEST = 3  # layers in one program
 
 TRANSPARENT = (
     "    @functools.wraps(function)",

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from hypothesis import strategies as st
 
 from tests.soundness.arguments import GROUP, SUBGROUP, Given
 from tests.soundness.callees import CALLEES, KEYWORDS_ONLY, ONE_VALUE
 from tests.soundness.code import Code, Use, indented, module
-from tests.soundness.layers import LAYERS
+from tests.soundness.layers import DEEPEST, LAYERS, Layer
 from tests.soundness.noise import NOISE
 from tests.soundness.sources import SOURCES
 
 VALUES = ('"nccl"', '"gloo"', '"mpi"', '"cpu:gloo,cuda:nccl"', "None")
 FUNCTIONS = {"init_process_group": GROUP, "new_group": SUBGROUP}
-DEEPEST = 3  # layers that a value goes through
+
+
+def through(layer: Layer, n: int, use: Use) -> Use:
+    return lambda expression: layer(n, expression, use)
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ class Site:
         def call(value: str) -> Code:
             return CALLEES[self.callee].code(n, self.function, value, lambda x: given.text.format(v=x))
 
-        use: Use = partial(given.layer, n, use=call)
+        use: Use = given.before(n, call)
         for depth, name in reversed([*enumerate(self.layers)]):
-            use = partial(LAYERS[name], n * 10 + depth, use=use)
+            use = through(LAYERS[name], n * 10 + depth, use)
         return start.then(use(expression))
 
 
