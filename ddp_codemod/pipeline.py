@@ -20,6 +20,7 @@ from ddp_codemod.rules.advice import Whole
 from ddp_codemod.rules.advise import advise
 from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order
+from ddp_codemod.rules.doubts import doubted
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
 from ddp_codemod.rules.left_out import unsafe, void_launches
@@ -211,7 +212,7 @@ class Run:
         """The finding, unless it is to be left alone."""
         if isinstance(finding.use, Use) and not finding.use.alone:
             finding = unsafe(finding)  # something else may be called there, and be given the new value
-        heeded = self.limits.heed(finding)
+        heeded = self.limits.heed(doubted(finding))
         if heeded is None:
             self.ignored += 1
             return

@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.provenance import files_read, provenance
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import SELF
 from ddp_codemod.sites.words import Parts
 
@@ -45,9 +50,44 @@ def chain(node: ast.expr) -> tuple[str, ...]:
             return tuple(keys) if isinstance(at, ast.Name) else ()
 
 
-def trace_key(tracer: Tracer, node: ast.expr, way: Way) -> list[Leaf]:
-    """The entries of the project's configuration files that an expression can read."""
-    return trace_path(tracer, chain(node), way, _of_self(node))
+def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tuple[str, ...] = ()) -> list[Leaf]:
+    """The entries of the project's configuration files that an expression can read, or ``rest`` of what it gives.
+
+    Where the files that the object was read from are known, those of no other; where the object is not known to come from a
+    file at all, all that is found is a guess.
+    """
+    keys = chain(node)
+    if not keys:
+        return []
+    holder = node if rest else _holder(node)
+    found = trace_path(tracer, (*keys, *rest), way, _of_self(node))
+    if not found or holder is None:
+        return found
+    origin = provenance(tracer, module, holder, way)
+    paths = files_read(tracer, origin)
+    if paths is not None:
+        below = (*keys, *rest)[len(chain(origin.at)) :]
+        found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, paths, below)]
+    return [replace(leaf, way=leaf.way.doubted(origin.doubt)) for leaf in found]
+
+
+def _holder(node: ast.expr) -> ast.expr | None:
+    """What an attribute, a key or a ``get`` is read of."""
+    if isinstance(node, ast.Call):
+        return node.func.value if isinstance(node.func, ast.Attribute) else None
+    return node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None
+
+
+def _is_read(leaf: Leaf, paths: list[str], keys: tuple[str, ...]) -> bool:
+    """Whether an entry stands in one of the files that are read, or was given in place of one there, under these very keys."""
+    if not isinstance(leaf.node, Entry):
+        return True
+    named = any(PurePosixPath(leaf.module.name).parts[-len(parts) :] == parts for parts in map(_parts, paths))
+    return named and leaf.node.path == keys
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in (".", "..", "/"))
 
 
 def _of_self(node: ast.expr) -> bool:

@@ -38,6 +38,13 @@ class Frame(Struct, frozen=True, eq=False):
         return at
 
 
+class Doubt(Struct, frozen=True):
+    """Why what is found on a way may not be what comes out."""
+
+    reason: Reason
+    by_name: bool = False  # nothing but a name leads there: a candidate for a person to look at, never an edit
+
+
 class Way(Struct, frozen=True):
     """How tracing got here."""
 
@@ -45,6 +52,17 @@ class Way(Struct, frozen=True):
     hops: tuple[Hop, ...] = ()
     frame: Frame | None = None
     seen: frozenset[tuple[int, int]] = frozenset()
+    doubt: Doubt | None = None
+
+    def doubted(self, doubt: Doubt | None) -> Way:
+        """The same way, which leads no further than a guess; the graver doubt stays."""
+        if doubt is None or (self.doubt is not None and (self.doubt.by_name or not doubt.by_name)):
+            return self
+        return replace(self, doubt=doubt)
+
+    def inside(self, frame: Frame | None) -> Way:
+        """The same way in another frame."""
+        return replace(self, frame=frame)
 
     def hop(self, place: Place, reason: Reason, kind: str | None = None) -> Way:
         """One step further."""

@@ -67,7 +67,7 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     if found is None:
         found, understood = _of_leaves(tracer, module, mapping, wanted, name, way, whole)
     if not understood and isinstance(key, ast.Constant) and configured.chain(mapping):
-        return configured.trace_path(tracer, (*configured.chain(mapping), name), way) or None  # ``**cfg.dist_params``
+        return configured.trace_key(tracer, module, mapping, way, (name,)) or None  # ``**cfg.dist_params``
     return found if understood else None
 
 
@@ -264,8 +264,8 @@ def _of_leaves(
         if leaf.kind == "unknown" and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
             copied = records.copied(tracer, leaf.module, leaf.node)
             inside = look_up(tracer, leaf.module, copied, ast.Constant(name), leaf.way, whole) if copied is not None else None
-            if inside is None and (through := configured.chain(leaf.node)):  # ``opt = cfg["dist"]``, then ``opt["backend"]``
-                inside = configured.trace_path(tracer, (*through, name), leaf.way) or None
+            if inside is None:  # ``opt = cfg["dist"]``, then ``opt["backend"]``
+                inside = configured.trace_key(tracer, leaf.module, leaf.node, leaf.way, (name,)) or None
             understood = understood or inside is not None
             found += inside if inside is not None else [leaf] if whole and made else []
         if leaf.kind != "object":

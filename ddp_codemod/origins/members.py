@@ -13,6 +13,7 @@ from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf, Way
+from ddp_codemod.origins.provenance import provenance
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
 from ddp_codemod.sites.scopes import Binding, assigned, bindings, scope_of
@@ -34,32 +35,34 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     if node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
         return member
     base = tracer.resolver.resolve(module, node.value)
-    found += _of_objects(tracer, base, node, way)
+    found += _of_objects(tracer, base, node.attr, node, way)
     held, whole = records.held(tracer, module, node, way) if not found else ([], True)
     found += held
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, "handed-on", way=way)]
-    if not found or not whole:
-        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, way)
+    origin = provenance(tracer, module, node.value, way) if not found or not whole else None
+    guess = way.doubted(origin.doubt) if origin is not None else way
+    if origin is not None:
+        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin.homes)
     if not found and objects.stored(tracer, node.attr):
-        found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node, way)
+        found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
     if not found or len(configured.chain(node)) > 1:
-        found += configured.trace_key(tracer, node, way)
+        found += configured.trace_key(tracer, module, node, way)
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
-    found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node, way)
+    found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
-        found += classes.only_field(tracer, node.attr, way)
+        found += classes.only_field(tracer, node.attr, guess)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 
-def _of_objects(tracer: Tracer, base: Sequence[Entity], node: ast.Attribute, way: Way) -> list[Leaf]:
+def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:
     """The leaves of an attribute of what an expression stands for: objects, classes and modules of the project."""
     found: list[Leaf] = []
     for entity in base:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
-            found += classes.of_class(tracer, entity.module, entity.node, node.attr, node, way)
+            found += classes.of_class(tracer, entity.module, entity.node, name, node, way)
         elif isinstance(entity, ModuleRef):
-            for member in tracer.resolver.member(entity, node.attr):
+            for member in tracer.resolver.member(entity, name):
                 if isinstance(member, Variable):
                     found += tracer.variable(member, node, way)
     return found
@@ -134,9 +137,11 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way)
     if not found:
-        found += configured.trace_key(tracer, node, way)
+        found += configured.trace_key(tracer, module, node, way)
     if not found and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        found += classes.only_field(tracer, node.slice.value, way)
+        origin = provenance(tracer, module, node.value, way)
+        found += _of_objects(tracer, origin.classes(tracer), node.slice.value, node, way)
+        found = found or classes.only_field(tracer, node.slice.value, way.doubted(origin.doubt))
     if not found:
         found += [
             leaf for leaf in tracer.trace(module, node.value, way) if leaf.kind == "parameter" and leaf.module.name == module.name
@@ -169,7 +174,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         if any(leaf.kind != "unknown" for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:
-        found = configured.trace_key(tracer, node, way)
+        found = configured.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), "key-default")
         found = [*(found or []), *tracer.trace(module, node.args[1], step)]

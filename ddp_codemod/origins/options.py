@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -48,16 +48,22 @@ def decorated_default(
     return found
 
 
-def flags(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
-    """The defaults of the options whose value an attribute of this name reads: in this file, else in the files nearest to it."""
+def flags(tracer: Tracer, module: Module, name: str, way: Way, homes: Sequence[str] = ()) -> list[Leaf]:
+    """The defaults of the options whose value an attribute of this name reads.
+
+    Those of the files that parse them (``homes``) where these declare it, else in this file, else in the files nearest to it.
+    """
     by_file, words = _declaring(tracer, name), {name, name.replace("_", "-")}
     declaring = set(by_file)
-    if module.name not in by_file:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
+    if not by_file.keys() & {
+        module.name,
+        *homes,
+    }:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
         by_file = {
             file: made for file, made in by_file.items() if any(_may_be_ours(tracer, one, call, flag) for one, call, flag in made)
         }
     found: list[Leaf] = []
-    nearest = _nearest(module.name, by_file)
+    nearest = [home for home in dict.fromkeys(homes) if home in by_file] or _nearest([*homes, module.name][0], by_file)
     for file in nearest:
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
@@ -124,7 +130,7 @@ def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], w
                 if joined:  # one text holds the name and the value
                     found.append(tracer.unknown(module, part, step, "why-expression", text=module.text(part)))
                 elif after is not None:
-                    found += tracer.trace(module, after, Way(step.kind, step.hops, None, step.seen))
+                    found += tracer.trace(module, after, step.inside(None))
     return found
 
 
@@ -174,7 +180,7 @@ def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: s
     step = way.hop(module.place(call), Reason.of("hop-option", name=name), "option-default")
     if value is None:
         return [tracer.unknown(module, call, step, "why-option", name=name)]
-    return tracer.trace(module, value, Way(step.kind, step.hops, None, step.seen))
+    return tracer.trace(module, value, step.inside(None))
 
 
 def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:

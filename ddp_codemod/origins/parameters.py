@@ -38,7 +38,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             step = way.hop(
                 bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"
             )
-            return tracer.trace(bound_module, bound, _in(step, outer))
+            return tracer.trace(bound_module, bound, step.inside(outer))
         if default is not None:
             step = way.hop(
                 module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default"
@@ -50,22 +50,22 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     method, given_by = bound_method(module, function), callers(tracer, module, function)
     if default is not None and not _always_given(tracer, module, given_by, function, node.arg):
         step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
-        found += tracer.trace(module, default, _in(step, None))
+        found += tracer.trace(module, default, step.inside(None))
     found += options.decorated_default(tracer, module, function, node.arg, way)
     for given in given_by:
         argument = given_argument(given, function, node.arg, method)
         kind = "subclass-argument" if _to_base(given.call) else "argument"
         step = way.hop(given.module.place(given.call), Reason.of("hop-argument", name=node.arg, function=function.name), kind)
         if argument is not None:
-            found += tracer.trace(given.module, argument, _in(step, None))
+            found += tracer.trace(given.module, argument, step.inside(None))
             continue
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
             if not is_handed_on(given.module, spread):
-                spread_open = (given.module, spread, _in(step, None))
-            found += mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), _in(step, None)) or []
+                spread_open = (given.module, spread, step.inside(None))
+            found += mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), step.inside(None)) or []
         position = position_of(function, node.arg, bound_method(module, function)) - given.skip
         if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
-            found += spreads.at_position(tracer, given.module, given.positional, position, _in(step, None)) or []
+            found += spreads.at_position(tracer, given.module, given.positional, position, step.inside(None)) or []
     if not found and spread_open is not None:  # who is to give it is known, and not what
         where, what, step = spread_open
         return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
@@ -103,7 +103,7 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
             if keyword.arg == name:
                 reason = Reason.of("hop-argument", name=name, function=function.name)
                 step = leaf.way.hop(given.module.place(given.call), reason, "argument")
-                found += tracer.trace(given.module, keyword.value, _in(step, None))
+                found += tracer.trace(given.module, keyword.value, step.inside(None))
     return found if calls else None
 
 
@@ -131,10 +131,6 @@ def _given_by_test(tracer: Tracer, module: Module, function: Def, name: str) -> 
                 if any(name in str(text).replace(" ", "").split(",") for text in said):
                     return True
     return False
-
-
-def _in(way: Way, frame: Frame | None) -> Way:
-    return Way(way.kind, way.hops, frame, way.seen)
 
 
 def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, around: Frame | None) -> Frame:

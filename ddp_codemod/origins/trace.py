@@ -175,28 +175,30 @@ class Tracer:
         return found
 
     def _unpack(self, module: Module, binding: Binding, way: Way) -> list[Leaf]:
-        """``a, b = "nccl", 2``: the element of a tuple that stands there."""
-        at = binding.value
-        if isinstance(at, ast.Call):
-            return self._unpack_call(module, at, binding, way)
+        """``a, b = "nccl", 2``: the element of what stands there, or of each tuple that the expression can give."""
+        assert binding.value is not None
+        found = [(module, binding.value, way)]
         for index in binding.path:
-            if not isinstance(at, (ast.Tuple, ast.List)) or index >= len(at.elts):
-                return [self.unknown(module, binding.node, way, "why-binding", name=binding.name)]
-            at = at.elts[index]
-        step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
-        return self.trace(module, at, step) if at is not None else []
-
-    def _unpack_call(self, module: Module, call: ast.Call, binding: Binding, way: Way) -> list[Leaf]:
-        """``a, b = f()``: the element of each tuple that a function of the project returns."""
-        found: list[Leaf] = []
-        for leaf in self.trace(module, call, way):
-            elements = leaf.node.elts if isinstance(leaf.node, (ast.Tuple, ast.List)) else []
-            if len(binding.path) == 1 and binding.path[0] < len(elements):
-                step = leaf.way.hop(leaf.place, Reason.of("hop-assigned", name=binding.name), "assignment")
-                found += self.trace(leaf.code[0], elements[binding.path[0]], step)
-            else:
-                found.append(self.unknown(module, binding.node, way, "why-binding", name=binding.name))
-        return found
+            inside: list[tuple[Module, ast.expr, Way]] = []
+            for home, at, step in found:
+                if isinstance(at, (ast.Tuple, ast.List)):
+                    displays = [(home, at, step)]
+                else:
+                    leaves = self.trace(home, at, step)
+                    displays = [(*leaf.code, leaf.way) for leaf in leaves if isinstance(leaf.node, (ast.Tuple, ast.List))]  # type: ignore[misc]
+                    if not leaves or len(displays) < len(leaves):
+                        return [self.unknown(module, binding.node, way, "why-binding", name=binding.name)]
+                for where, display, gone in displays:
+                    if index >= len(display.elts) or any(isinstance(part, ast.Starred) for part in display.elts[: index + 1]):
+                        return [self.unknown(module, binding.node, way, "why-binding", name=binding.name)]
+                    inside.append((where, display.elts[index], gone))
+            found = inside
+        reason = Reason.of("hop-assigned", name=binding.name)
+        return [
+            leaf
+            for home, at, step in found
+            for leaf in self.trace(home, at, step.hop(module.place(binding.node), reason, "assignment"))
+        ]
 
     def _imported(self, module: Module, node: ast.AST, way: Way, binding: Binding | None = None) -> list[Leaf]:
         """A name that another module of the project gives its value."""

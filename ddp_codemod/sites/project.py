@@ -282,6 +282,8 @@ class Project(Roles):
                 yield joined(at, "src")
             if at == ".":
                 return
+            if at.rpartition("/")[2] == top and top not in self._tops:
+                yield parent(at)  # a copy of a package inside another one, whose files know it by its own name
             at = parent(at)
 
     def package(self, name: str) -> str:

@@ -109,7 +109,7 @@ def main() -> None:
     tried = hunt(iter(single_shapes()), found) + hunt(pairs(), found) + hunt(at_random(count, random.Random(1)), found)
     text = f"{tried} programs, {len(found)} kinds of faults\n"
     for (promise, named), recipe in sorted(found.items(), key=lambda item: (item[0][0], len(item[0][1]), item[0][1])):
-        text += f"\n## {promise}: {', '.join(named) or 'plain'}\n{Trial(build(recipe))}\n"
+        text += f"\n## {promise}: {', '.join(named) or 'plain'}\n{recipe}\n{Trial(build(recipe))}\n"
     Path(sys.argv[2]).write_text(text, "utf-8") if len(sys.argv) > 2 else print(text)
 
 

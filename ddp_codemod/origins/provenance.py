@@ -1,0 +1,157 @@
+"""What made an object whose attributes or keys are read: parsed options, a configuration file, code that is not read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.leaf import Doubt, Leaf, Way
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import Definition, Entity, External
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+DEPTH = 8  # objects that are parts of each other
+
+
+class Maker(Enum):
+    """Who gives an object its attributes."""
+
+    OPTIONS = "options"
+    FILE = "file"
+    CLASS = "class"  # of the project
+    ELSEWHERE = "elsewhere"  # a package that is not in the project, and no reader of files or options
+    UNKNOWN = "unknown"
+
+
+class Made(Struct, frozen=True):
+    """One way in which the object can have been made."""
+
+    maker: Maker
+    module: Module | None = None
+    call: ast.Call | None = None  # that gave it
+
+
+class Provenance(Struct, frozen=True):
+    """All that an expression's object can have been made by; ``at`` is the part of the expression that is known to be made so."""
+
+    made: tuple[Made, ...]
+    at: ast.expr
+    doubt: Doubt | None = None  # nothing but its name leads from the expression to an option, a file's key or a field
+
+    @property
+    def homes(self) -> list[str]:
+        """The files that parse the options."""
+        return [one.module.name for one in self.made if one.maker is Maker.OPTIONS and one.module is not None]
+
+    def classes(self, tracer: Tracer) -> list[Entity]:
+        """The classes of the project that the object can be of."""
+        calls = [(one.module, one.call) for one in self.made if one.maker is Maker.CLASS]
+        found = [entity for module, call in calls if module and call for entity in tracer.resolver.resolve(module, call.func)]
+        return [entity for entity in found if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef)]
+
+
+def provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int = 0) -> Provenance:
+    """What made the object that an expression gives; of ``cfg.dist`` that is what made ``cfg``."""
+    at = node
+    while True:
+        leaves = tracer.trace(module, at, Way(kind="object", frame=way.frame))
+        made = tuple(dict.fromkeys(one for leaf in leaves for one in _of_leaf(tracer, leaf, at, depth)))
+        if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
+            break
+        at = at.value
+    if any(one.maker in (Maker.OPTIONS, Maker.FILE) for one in made):
+        return Provenance(made, at)
+    reason = Reason.of("doubt-name", text=" ".join(module.text(node).split()))
+    return Provenance(made, at, Doubt(reason, by_name=True))
+
+
+def files_read(tracer: Tracer, origin: Provenance) -> list[str] | None:
+    """The paths of the files that the object can hold, as the code writes them; None where one of them is not known."""
+    found: list[str] = []
+    for one in origin.made:
+        if one.maker is not Maker.FILE or one.module is None or one.call is None or not one.call.args:
+            return None
+        for leaf in _opened(tracer, one.module, one.call.args[0]):
+            if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
+                return None
+            found.append(leaf.value.value)
+    return found or None
+
+
+def _opened(tracer: Tracer, module: Module, node: ast.expr) -> Iterator[Leaf]:
+    """The path of a file that was opened, or of one that is named itself."""
+    for leaf in tracer.trace(module, node):
+        inner = leaf.node
+        if isinstance(inner, (ast.With, ast.AsyncWith)) and isinstance(leaf.module, Module) and isinstance(node, ast.Name):
+            for item in inner.items:
+                if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == node.id:
+                    yield from _opened(tracer, leaf.module, item.context_expr)
+        elif isinstance(inner, ast.Call) and last_name(inner.func) == "open" and inner.args and isinstance(leaf.module, Module):
+            yield from tracer.trace(leaf.module, inner.args[0])
+        else:
+            yield leaf
+
+
+def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterator[Made]:
+    """Who made the object that a leaf is; nothing where the expression that was asked about leads nowhere itself."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+        yield Made(Maker.FILE)
+        return
+    module, node = leaf.module, leaf.node
+    if leaf.kind == "parameter":
+        yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
+        return
+    if isinstance(node, ast.Call):
+        yield from _of_call(tracer, module, node, leaf.way, depth)
+        return
+    entities = tracer.resolver.resolve(module, node) if isinstance(node, (ast.Name, ast.Attribute)) else []
+    outside = [entity.name for entity in entities if isinstance(entity, External)]
+    if any(name in idioms.option_objects for idioms in tracer.idioms for name in outside):
+        yield Made(Maker.OPTIONS, module)
+    elif outside and len(outside) == len(entities):
+        yield Made(Maker.ELSEWHERE)
+    elif node is not asked and isinstance(node, (ast.Attribute, ast.Subscript)) and depth < DEPTH:
+        yield from provenance(tracer, module, node.value, leaf.way, depth + 1).made
+    elif node is not asked:
+        yield Made(Maker.UNKNOWN)
+
+
+def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: int) -> Iterator[Made]:
+    last, entities = last_name(call.func), tracer.resolver.resolve(module, call.func)
+    names = [entity.name for entity in entities if isinstance(entity, External)]
+    for idioms in tracer.idioms:
+        if any(last in flag.parse_methods for flag in idioms.flag) or last in idioms.option_parsers:
+            yield Made(Maker.OPTIONS, module, call)
+            return
+        if last in idioms.file_readers or any(name in idioms.config_readers for name in names):
+            yield Made(Maker.FILE, module, call)
+            return
+    ours = any(isinstance(entity, Definition) for entity in entities)
+    holds = any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
+    if ours:
+        yield Made(Maker.CLASS, module, call)
+    if (ours or holds or not entities) and depth < DEPTH:  # what it is given may be what it holds: ``AttrDict(json.load(file))``
+        given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)]
+        inner = [one for part in given for one in provenance(tracer, module, part, way, depth + 1).made]
+        yield from (one for one in inner if one.maker in (Maker.OPTIONS, Maker.FILE))
+    if not ours:
+        yield Made(Maker.ELSEWHERE if names else Maker.UNKNOWN)
+
+
+def _is_entry(tracer: Tracer, module: Module, node: ast.AST) -> bool:
+    """Whether a parameter is what a decorator hands to the function that a program starts with: Hydra's configuration."""
+    function = module.parents.get(module.parents[node])
+    for part in getattr(function, "decorator_list", []):
+        called = part.func if isinstance(part, ast.Call) else part
+        names = tracer.resolver.names(module, called)
+        if any(name in entry.names for idioms in tracer.idioms for entry in idioms.config_entry for name in names):
+            return True
+    return False

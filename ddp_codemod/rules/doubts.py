@@ -1,0 +1,31 @@
+"""Findings that rest on a guess: what only a name leads to is for a person to look at, what may be another value is not safe."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ddp_codemod.model import Action, Applicability
+from ddp_codemod.origins.leaf import Leaf
+from ddp_codemod.rules.finding import Finding, NewText
+
+
+def doubted(finding: Finding) -> Finding:
+    """The finding without the changes that only a name leads to; an item for a person where there are no others."""
+    if finding.action is not Action.EDIT:
+        return finding
+    guessed = [change.leaf for change in finding.changes if isinstance(change, NewText) and _by_name(change.leaf)]
+    changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and _by_name(change.leaf)))
+    if guessed and not changes:
+        doubt, first = guessed[0].way.doubt, guessed[0]
+        assert doubt is not None
+        assert finding.rule is not None
+        origin = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
+        return finding.review(finding.rule, replace(doubt.reason, args=(*doubt.reason.args, ("origin", origin))))
+    finding = replace(finding, changes=changes)  # where something surely leads to the value, what only its name does is another's
+    if any(isinstance(change, NewText) and change.leaf.way.doubt is not None for change in finding.changes):
+        finding = replace(finding, applicability=Applicability.UNSAFE)
+    return finding
+
+
+def _by_name(leaf: Leaf) -> bool:
+    return leaf.way.doubt is not None and leaf.way.doubt.by_name
