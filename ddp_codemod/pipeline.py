@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import partial
 
@@ -153,12 +154,16 @@ class Run:
     def _uses(self) -> Iterator[Use]:
         """The uses of all surfaces in the files under the paths, file by file."""
         files = [name for name in self.users.names if self.limits.admits(name)]
+        seen: set[ast.Call] = set()
         for number, name in enumerate(files):
             if self.options.progress is not None:
                 self.options.progress(name, number, len(files))
             for module in self.project.programs(name):
-                yield from self.finder.uses(module, self.users.derived)
-                yield from uses_by_value(self.context.tracer, module, self.candidates.words)
+                named = self.finder.uses(module, self.users.derived)
+                for use in (*named, *uses_by_value(self.context.tracer, module, self.candidates.words)):
+                    if use.call not in seen and self.limits.admits(use.module.name):
+                        seen.add(use.call)
+                        yield use
             self.project.unread(name, self.candidates.search.some)
 
     def _match(self, use: Use) -> Iterator[Finding]:

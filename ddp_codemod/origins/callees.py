@@ -7,15 +7,16 @@ import builtins
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from ddp_codemod.origins.calls import is_value
+from ddp_codemod.origins.calls import calls_of, is_value
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.journey import journey
+from ddp_codemod.origins.journey import Journey, journey
 from ddp_codemod.origins.leaf import Way
+from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import Definition, External, Instance
+from ddp_codemod.sites.resolve import Definition, Instance
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -25,30 +26,51 @@ def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Ite
     """The calls of the surfaces that a file hands on as values, wherever in the project these are called."""
     for node, surface in _values(tracer, module, {*words, *aliases(module, words)}):
         way = journey(tracer, module, node)
-        for home, call in way.calls:
-            if tracer.finder.use(home, call) is not None:
-                continue  # found by its name
-            bound = [(other, part) for other, part in way.partials if _may_give(tracer, home, call.func, other, part)]
-            if not bound and (use := _use(tracer, home, call, node, surface)) is not None:
-                yield use
-            for other, part in bound:
-                whole = Use(other, part, surface, skip=1)
-                if not any(whole.argument(one) is not None for one in surface.parameters if one.role == "backend"):
-                    yield Use(home, call, surface, skip=1 - len(part.args))
-        for home, call in way.arguments if surface.at_once and surface.shown is None else ():
+        found = [*_called(tracer, node, surface, way)]
+        at_once = surface.at_once and surface.shown is None
+        for home, call in way.arguments if at_once else ():
             if (home, call) not in way.partials and _may_call(tracer, home, call):
-                yield Use(home, call, surface, handed=True)
+                found.append(Use(home, call, surface, handed=True))
+        if not found and at_once and way.escapes and not any(_only_looks(tracer, *one) for one in way.arguments):
+            found.append(Use(module, node, surface, handed=True))  # type: ignore[arg-type]
+        yield from found
+
+
+def _called(tracer: Tracer, node: ast.expr, surface: Surface, way: Journey) -> Iterator[Use]:
+    """The calls of a value, found by its name or not, and those of what binds some of its arguments."""
+    for home, call in way.calls:
+        if (named := tracer.finder.use(home, call)) is not None:
+            yield named
+            continue
+        bound = [(other, part) for other, part in way.partials if _may_give(tracer, home, call.func, other, part)]
+        if not bound and (use := _use(tracer, home, call, node, surface)) is not None:
+            yield use
+        for other, part in bound:
+            if not _gives_backend(tracer, Use(other, part, surface, skip=1)):
+                yield Use(home, call, surface, skip=1 - len(part.args))
+
+
+def _gives_backend(tracer: Tracer, partial: Use) -> bool:
+    """Whether a call that binds arguments may bind the backend."""
+    for parameter in (one for one in partial.surface.parameters if one.role == "backend"):
+        key = ast.Constant(parameter.name)
+        tables = (look_up(tracer, partial.module, part, key, Way(), whole=True) for part in partial.spread)
+        if partial.argument(parameter) is not None or any(found != [] for found in tables):
+            return True
+    return False
 
 
 def _may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
     """Whether what a function is handed to is code that is not read and may call it."""
     if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
         return any(call.func.id in idioms.callers for idioms in tracer.idioms)
-    entities = tracer.resolver.resolve(module, call.func)
-    if any(isinstance(entity, Definition) for entity in entities):
-        return False
-    outside = [entity.name.partition(".")[0] for entity in entities if isinstance(entity, External)]
-    return not any(top in idioms.lookers for top in outside for idioms in tracer.idioms)
+    read = any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(module, call.func))
+    return not read and not _only_looks(tracer, module, call)
+
+
+def _only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    tops = {name.partition(".")[0] for name in tracer.resolver.names(module, call.func)}
+    return any(tops & set(idioms.lookers) for idioms in tracer.idioms)
 
 
 def _values(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[tuple[ast.expr, Surface]]:
@@ -60,6 +82,14 @@ def _values(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[
                 surfaces = (tracer.finder.surface(name) for name in tracer.resolver.names(module, node))
                 if (surface := next(filter(None, surfaces), None)) is not None:
                     yield node, surface
+    for call in calls_of(module).get("getattr", ()):  # by a name that is known, but not written there
+        name = (
+            tracer.facts.fold(module, call.args[1]) if len(call.args) > 1 and not isinstance(call.args[1], ast.Constant) else None
+        )
+        if isinstance(name, Known) and name.value in words:
+            for owner in tracer.resolver.names(module, call.args[0]):
+                if (surface := tracer.finder.surface(f"{owner}.{name.value}")) is not None:
+                    yield call, surface
 
 
 def _use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, surface: Surface) -> Use | None:

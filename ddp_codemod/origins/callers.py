@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ddp_codemod.origins import by_name, tables
-from ddp_codemod.origins.calls import Def, Given, argument_of, calls_of, is_value
+from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value
 from ddp_codemod.origins.journey import journey
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.aliases import imported
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.words import Words
 
 if TYPE_CHECKING:
@@ -31,16 +31,31 @@ def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
-    """The calls of a function under another name, which its own file gives it: ``start = retrying(setup)``, ``return inner``."""
+def handed_away(tracer: Tracer, module: Module, function: Def) -> bool:
+    """Whether a function goes to code that is not read, which may call it with anything."""
+    for node in _values(tracer, module, function):
+        way = journey(tracer, module, node)
+        if any(not tracer.resolver.resolve(other, call.func) for other, call in way.arguments) and not way.partials:
+            return True
+    return False
+
+
+def _values(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]:
+    """The places of its own file where a function is a value."""
     for node in module.nodes.get(ast.Name, ()):
         assert isinstance(node, ast.Name)
-        if node.id != function.name or not isinstance(node.ctx, ast.Load) or not is_value(module, node):
-            continue
-        if any(isinstance(entity, Definition) and entity.node is function for entity in tracer.resolver.resolve(module, node)):
-            way = journey(tracer, module, node)
-            if not way.partials:  # whose own arguments come first
-                yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
+        if node.id == function.name and isinstance(node.ctx, ast.Load) and is_value(module, node):
+            entities = tracer.resolver.resolve(module, node)
+            if any(isinstance(entity, Definition) and entity.node is function for entity in entities):
+                yield node
+
+
+def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    """The calls of a function under another name, which its own file gives it: ``start = retrying(setup)``, ``return inner``."""
+    for node in _values(tracer, module, function):
+        way = journey(tracer, module, node)
+        if not way.partials:  # whose own arguments come first
+            yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
 
 
 def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
@@ -49,7 +64,7 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
     construct = function.name == "__init__" and isinstance(around, ast.ClassDef)
     if any(isinstance(part, ast.Attribute) and part.attr == "setter" for part in function.decorator_list):
         return  # run by an assignment; its name, that of the attribute, stands everywhere
-    word = around.name if construct and isinstance(around, ast.ClassDef) else function.name
+    word = around.name if (construct or function.name == CALL) and isinstance(around, ast.ClassDef) else function.name
     wanted = _may_call(tracer, module, function, word)
     for name in project.mentioning(word):
         other = project.module(name) if name in wanted else None
@@ -64,9 +79,23 @@ def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
                     yield Given(other, call, tuple(call.args), tuple(call.keywords))
         yield from _forwarded(tracer, other, words, module, function)
         yield from _by_actors(tracer, other, module, function)
+        if function.name == CALL and isinstance(around, ast.ClassDef):
+            yield from _of_objects(tracer, other, around)
     yield from by_name.calls_by_name(tracer, module, function)
     for other in tables.holders(tracer, module, function):
         yield from tables.through_tables(tracer, other, function)
+
+
+def _of_objects(tracer: Tracer, other: Module, node: ast.ClassDef) -> Iterator[Given]:
+    """The calls of objects of a class: ``setup = Setup()``, then ``setup("nccl")``."""
+    for call in other.nodes.get(ast.Call, ()):
+        assert isinstance(call, ast.Call)
+        of = tracer.resolver.resolve(other, call.func)
+        if any(
+            isinstance(entity, Instance) and any(base is node for _, base in tracer.resolver.lineage(entity.module, entity.node))
+            for entity in of
+        ):
+            yield Given(other, call, tuple(call.args), tuple(call.keywords))
 
 
 def _may_call(tracer: Tracer, module: Module, function: Def, word: str) -> set[str]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ddp_codemod.parse.python import Module, last_name
 
+CALL = "__call__"  # the method that calling an object runs
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
 
@@ -94,4 +95,6 @@ def is_value(module: Module, node: ast.expr) -> bool:
         return around.value is node
     if isinstance(around, ast.arguments):
         return True
+    if isinstance(around, ast.Attribute):
+        return around.attr == CALL
     return isinstance(around, (ast.keyword, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Union
 from msgspec import Struct, field
 
 from ddp_codemod.origins import callers
+from ddp_codemod.origins.calls import CALL
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -28,6 +29,7 @@ class Journey(Struct):
     escapes: bool = False  # it is handed to code that is not read
     arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to, itself or in a list
     calls: list[tuple[Module, ast.Call]] = field(default_factory=list)  # of it, where it is a function
+    places: list[tuple[Module, ast.expr]] = field(default_factory=list)  # the expressions that give it
     partials: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that bind some of its arguments
 
 
@@ -68,6 +70,8 @@ class _Walk:
             if len(self._seen) > MOST:
                 self.found.escapes = True
                 break
+            if not self._within.inside:
+                self.found.places.append((at, node))
             self._step(at, node)
         return self.found
 
@@ -115,7 +119,9 @@ class _Walk:
         """An attribute or method of the object; of a table, a look-up."""
         call = module.parents.get(attribute)
         is_called = isinstance(call, ast.Call) and call.func is attribute
-        if not self._within.inside:
+        if attribute.attr == CALL and not self._within.inside:
+            self._go(module, attribute)
+        elif not self._within.inside:
             (self.found.methods if is_called else self.found.attributes).add(attribute.attr)
         elif isinstance(call, ast.Call) and is_called and attribute.attr == "get":
             self._go(module, call, _ALONE)
@@ -153,13 +159,17 @@ class _Walk:
             for index, part in enumerate(target.elts):
                 if key is None or key == index:
                     self._stored(module, part)
+        elif isinstance(target, ast.Subscript):
+            key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            self._within = _Within(True, key)
+            self._stored(module, target.value)
         else:
             self.found.escapes = True
 
     def _name(self, module: Module, home: ast.AST, name: str) -> None:
         """Every place that reads a name of a scope."""
         for node in module.nodes.get(ast.Name, ()):
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Name) and node.id == name and _is_read(module, node):
                 if owner(module, scope_of(module, node), name) is home:
                     self._go(module, node)
         if isinstance(home, ast.Module):
@@ -265,6 +275,11 @@ class _Walk:
                 static = any(getattr(part, "id", "") == "staticmethod" for part in entity.node.decorator_list)
                 found.append((entity.module, entity.node, int(method and not static)))
         return found
+
+
+def _is_read(module: Module, node: ast.Name) -> bool:
+    """Whether a name is read; ``x |= y`` reads and writes it."""
+    return isinstance(node.ctx, ast.Load) or isinstance(module.parents.get(node), ast.AugAssign)
 
 
 def _place_in(around: ast.expr, node: ast.expr) -> _Within:

@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import configured, parameters, records
+from ddp_codemod.origins import callers, calls, configured, journey, parameters, records
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
-from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.leaf import MAX_HOPS, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import Binding, assigned, bindings, owner, scope_of
@@ -152,7 +152,7 @@ def _steps(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Name, wa
             yield from _step_at(tracer, module, node, wanted)
 
 
-def _step_at(tracer: Tracer, module: Module, node: ast.Name, wanted: Known) -> Iterator[_Step]:
+def _step_at(tracer: Tracer, module: Module, node: ast.expr, wanted: Known) -> Iterator[_Step]:
     """What the code around a mapping's name does to the key."""
     around, statement = module.parents[node], module.statement(node)
     simple = isinstance(statement, _SIMPLE)
@@ -178,6 +178,8 @@ def _step_at(tracer: Tracer, module: Module, node: ast.Name, wanted: Known) -> I
             yield _Step(_Does.CHANGES, statement)
     elif isinstance(around, ast.Call) and node in around.args and _may_change(tracer, module, around, node):
         yield _Step(_Does.CHANGES, statement)
+    elif isinstance(around, ast.AugAssign) and around.target is node and isinstance(around.op, ast.BitOr):
+        yield from _mixed(tracer, module, around, around.value, (), wanted)
     elif isinstance(around, (ast.Assign, ast.AnnAssign)) and around.value is node:
         yield _Step(_Does.CHANGES, statement)  # it has a second name from here on
 
@@ -254,6 +256,12 @@ def _of_leaves(
     """
     found: list[Leaf] = []
     understood = False
+    if isinstance(mapping, ast.Name) and (given := _given(tracer, module, mapping, way)) is not None:
+        for other, argument, step in given:
+            inside = look_up(tracer, other, argument, ast.Constant(name), step, whole)
+            understood = understood or inside is not None
+            found += [_not_known(tracer, other, argument, step)] if inside is None and whole else inside or []
+        return found, understood
     made = [step.value for step in reached if step.does is _Does.MAKES and step.value is not None]
     traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind="object"))]
     for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind="object")):
@@ -273,10 +281,61 @@ def _of_leaves(
         understood = True
         home, node = leaf.code
         held, _ = _entry(tracer, home, node, wanted, leaf.way, name, whole)
+        held += _changed_later(tracer, home, node, mapping, wanted, leaf.way, name, whole)
         if not held and not isinstance(wanted, Known) and any(True for _ in entries(node)):
             found.append(tracer.unknown(home, node, way, "why-table", device=tracer.platform.device_types[0]))
         found += held
     return found, understood
+
+
+def _given(tracer: Tracer, module: Module, mapping: ast.Name, way: Way) -> list[tuple[Module, ast.expr, Way]] | None:
+    """What the calls of the project pass for a parameter that holds a mapping; None where it is none, or nothing is passed."""
+    home = owner(module, scope_of(module, mapping), mapping.id)
+    if not isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)) or way.frame is not None or len(way.hops) > MAX_HOPS:
+        return None
+    made = bindings(module, home)[mapping.id]
+    if len(made) != 1 or made[0].kind != "parameter" or made[0].node in (home.args.kwarg, home.args.vararg):
+        return None
+    if calls.default_of(home, mapping.id) is not None:
+        return None
+    found: list[tuple[Module, ast.expr, Way]] = []
+    method = calls.bound_method(module, home)
+    for given in callers.callers(tracer, module, home):
+        argument = calls.given_argument(given, home, mapping.id, method)
+        if argument is None:
+            return None
+        reason = Reason.of("hop-argument", name=mapping.id, function=home.name)
+        found.append((given.module, argument, way.hop(given.module.place(given.call), reason, "argument")))
+    return found or None
+
+
+def _changed_later(
+    tracer: Tracer, module: Module, node: ast.AST, mapping: ast.expr, wanted: Value, way: Way, name: str, whole: bool
+) -> list[Leaf]:
+    """What other code writes under the key into a mapping that was written out, through whatever name it knows it by."""
+    found: list[Leaf] = []
+    if not isinstance(wanted, Known) or not isinstance(node, ast.expr):
+        return found
+    same = owner(module, scope_of(module, mapping), mapping.id) if isinstance(mapping, ast.Name) else None
+    for home, place in journey.journey(tracer, module, node).places:
+        if isinstance(place, ast.Name) and isinstance(mapping, ast.Name) and place.id == mapping.id:
+            if owner(home, scope_of(home, place), place.id) is same:
+                continue  # heeded already, in the order in which it runs
+        for step in _step_at(tracer, home, place, wanted):
+            at = way.hop(home.place(step.statement), Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]"), "key")
+            if step.does in (_Does.SETS, _Does.FILLS) and step.value is not None:
+                found += tracer.trace(home, step.value, at)
+            elif step.does is _Does.MIXES and step.value is not None:
+                mixed = look_up(tracer, home, step.value, ast.Constant(name), at, whole)
+                found += [_not_known(tracer, home, step.value, at)] if mixed is None and whole else mixed or []
+            elif whole and step.does is _Does.CHANGES and not _is_alias(home, place):
+                found.append(_not_known(tracer, home, step.statement, at))
+    return found
+
+
+def _is_alias(module: Module, place: ast.expr) -> bool:
+    """Whether a mapping gets another name at a place, or goes to a function of the project: what is done there is looked at there."""
+    return isinstance(module.parents.get(place), (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call))
 
 
 def _entry(
@@ -304,6 +363,12 @@ def _inner(tracer: Tracer, module: Module, node: ast.expr, name: str, way: Way, 
     """The leaves of a key of a mapping that is put into another, and whether it surely has the key."""
     if isinstance(node, (ast.Dict, ast.BinOp)):
         return _entry(tracer, module, node, Known(name), way, name, whole)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        pairs = [part.elts for part in node.elts if isinstance(part, (ast.Tuple, ast.List)) and len(part.elts) == 2]
+        if len(pairs) == len(node.elts):
+            table = ast.Dict([key for key, _ in pairs], [value for _, value in pairs])
+            return _entry(tracer, module, table, Known(name), way, name, whole)
+        return ([_not_known(tracer, module, node, way)] if whole else []), False
     inside = look_up(tracer, module, node, ast.Constant(name), way, whole)
     if inside is None:
         return ([_not_known(tracer, module, node, way)] if whole else []), False

@@ -133,15 +133,21 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     found, closed = _stored(tracer, module, node, way)
     if closed:
         return found
-    found += mappings.look_up(tracer, module, node.value, node.slice, way) or []
+    looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
+    open_ = [
+        leaf for leaf in looked_up if leaf.kind == "unknown"
+    ]  # whoever writes the key into one mapping does not do so into all
+    found += [leaf for leaf in looked_up if leaf.kind != "unknown"]
+    whole = bool(found) and not open_
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way)
-    if not found:
-        found += configured.trace_key(tracer, module, node, way)
-    if not found and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        origin = provenance(tracer, module, node.value, way)
-        found += _of_objects(tracer, origin.classes(tracer), node.slice.value, node, way)
-        found = found or classes.only_field(tracer, node.slice.value, way.doubted(origin.doubt))
+    if not whole:
+        more = configured.trace_key(tracer, module, node, way)
+        if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            origin = provenance(tracer, module, node.value, way)
+            more = _of_objects(tracer, origin.classes(tracer), node.slice.value, node, way)
+            more = more or classes.only_field(tracer, node.slice.value, way.doubted(origin.doubt))
+        found += more or (open_ if found else [])
     if not found:
         found += [
             leaf for leaf in tracer.trace(module, node.value, way) if leaf.kind == "parameter" and leaf.module.name == module.name

@@ -10,7 +10,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import mappings, options, spreads
-from ddp_codemod.origins.callers import callers
+from ddp_codemod.origins.callers import callers, handed_away
 from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.origins.leaf import Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
@@ -69,6 +69,8 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     if not found and spread_open is not None:  # who is to give it is known, and not what
         where, what, step = spread_open
         return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
+    if not found and handed_away(tracer, module, function):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     return found or [
         Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -112,6 +113,11 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
     if isinstance(node, ast.Call):
         yield from _of_call(tracer, module, node, leaf.way, depth)
         return
+    inner = node.value if isinstance(node, ast.Assign) else None  # ``(args,) = parser.parse_args_into_dataclasses()``
+    inner = node.generators[0].iter if isinstance(node, (ast.DictComp, ast.ListComp)) else inner
+    if inner is not None and depth < DEPTH:
+        yield from provenance(tracer, module, inner, leaf.way, depth + 1).made
+        return
     entities = tracer.resolver.resolve(module, node) if isinstance(node, (ast.Name, ast.Attribute)) else []
     outside = [entity.name for entity in entities if isinstance(entity, External)]
     if any(name in idioms.option_objects for idioms in tracer.idioms for name in outside):
@@ -135,11 +141,15 @@ def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: in
             yield Made(Maker.FILE, module, call)
             return
     ours = any(isinstance(entity, Definition) for entity in entities)
-    holds = any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
     if ours:
         yield Made(Maker.CLASS, module, call)
-    if (ours or holds or not entities) and depth < DEPTH:  # what it is given may be what it holds: ``AttrDict(json.load(file))``
+    kept = all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
+    kept = kept or any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
+    if (
+        kept and depth < DEPTH
+    ):  # what it is given may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``, ``cfg.clone()``
         given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)]
+        given += [call.func.value] if isinstance(call.func, ast.Attribute) and not entities else []
         inner = [one for part in given for one in provenance(tracer, module, part, way, depth + 1).made]
         yield from (one for one in inner if one.maker in (Maker.OPTIONS, Maker.FILE))
     if not ours:

@@ -132,14 +132,15 @@ class Tracer:
                     break
             else:
                 parts.append(node.values[-1])
-            if not ends:
-                parts = parts[-1:]  # what an ``and`` gives otherwise is false, so no value
         found: list[Leaf] = []
         for part in parts:
             for leaf in self.trace(module, part, way):
                 falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
-                if isinstance(node, ast.BoolOp) and falsy and part is not node.values[-1]:
-                    continue  # None or "" in front of an ``or`` is never what comes out
+                if isinstance(node, ast.BoolOp) and part is not node.values[-1]:
+                    if falsy and isinstance(node.op, ast.Or):
+                        continue  # None or "" in front of an ``or`` is never what comes out
+                    if isinstance(node.op, ast.And) and not (isinstance(leaf.value, Known) and leaf.value.value is None):
+                        continue  # in front of an ``and`` nothing else is, but for None
                 inside = leaf.module is module and (leaf.node is part or leaf.outer is part)
                 if inside and isinstance(node, ast.IfExp):
                     leaf = replace(leaf, outer=node, decided=leaf.decided and len(parts) == 1)

@@ -93,6 +93,9 @@ class Resolver:
                     [e for entity in self.resolve(module, held, depth + 1) for e in self.member(entity, name, depth + 1)]
                 )
             called = self.resolve(module, node.func, depth + 1)
+            if External("importlib.import_module") in called and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+                found_module = self.project.find(str(node.args[0].value), module)
+                return [ModuleRef(found_module) if found_module else External(str(node.args[0].value))]
             if node.args and any(isinstance(entity, External) and entity.name in self.same for entity in called):
                 return self.resolve(module, node.args[0], depth + 1)
             return self._made(called, depth)

@@ -21,7 +21,8 @@ _TYPED = re.compile(rb"\btype\s*=\s*[\w.]*\Z")  # dict(type=Class): a registry c
 _ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
 # what stands before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
 _CHOSEN = re.compile(rb"(?:[^=!<>]=|\b(?:else|or|and|return)\b|[\"']\s*:|[\[{,])[\s(\\]*(?:[\w\x80-\xff]+\s*\.\s*)*\Z")
-_NO_VALUE = re.compile(rb"\s*[.\[=]")
+_NO_VALUE = re.compile(rb"\s*(?:\.(?!\s*__call__\b)|[\[=])")
+_DUNDER = re.compile(rb"\s*\.\s*__call__\b")
 _FAR = 300  # characters that are looked at before a name
 
 
@@ -76,6 +77,7 @@ class Users:
             or _TYPED.search(data, max(start - _FAR, 0), start)
             or _is_renamed(data, start, end)
             or _HANDED_ON.search(data, max(start - _FAR, 0), start)
+            or _DUNDER.match(data, end)
             or _is_chosen(data, start, end)
             for _, start, end in places
         )
