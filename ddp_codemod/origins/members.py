@@ -12,8 +12,8 @@ from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.leaf import Default, Leaf, Way
-from ddp_codemod.origins.provenance import provenance
+from ddp_codemod.origins.leaf import Default, Doubt, Leaf, Way
+from ddp_codemod.origins.provenance import Maker, provenance
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
 from ddp_codemod.sites.scopes import Binding, assigned, bindings, scope_of
@@ -183,6 +183,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         found = configured.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), "key-default")
+        step = step.doubted(None if found is not None else _may_have_its_own(tracer, module, node.func.value, way))
         found = [*(found or []), *tracer.trace(module, node.args[1], step)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
 
@@ -199,8 +200,19 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
         found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != "unknown"]
     if len(node.args) > 2:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), "key-default")
+        step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way))
         found += tracer.trace(module, node.args[2], step)
     return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
+
+
+def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> Doubt | None:
+    """That an object which is not known may have what a default stands in for."""
+    made = provenance(tracer, module, node, way).made
+    if not made or all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made):
+        leaves = tracer.trace(module, node, Way(kind="object", frame=way.frame))
+        if not leaves or any(leaf.kind not in ("object", "parameter") for leaf in leaves):
+            return Doubt(Reason.of("doubt-default", text=" ".join(module.text(node).split())))
+    return None
 
 
 def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:

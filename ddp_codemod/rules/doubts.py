@@ -22,9 +22,10 @@ def doubted(finding: Finding) -> Finding:
         origin = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
         return finding.review(finding.rule, replace(doubt.reason, args=(*doubt.reason.args, ("origin", origin))))
     finding = replace(finding, changes=changes)  # where something surely leads to the value, what only its name does is another's
-    if any(isinstance(change, NewText) and change.leaf.way.doubt is not None for change in finding.changes):
-        finding = replace(finding, applicability=Applicability.UNSAFE)
-    return finding
+    doubts = [change.leaf.way.doubt for change in changes if isinstance(change, NewText) and change.leaf.way.doubt is not None]
+    if not doubts:
+        return finding
+    return replace(finding, applicability=Applicability.UNSAFE, reason=doubts[0].reason)
 
 
 def _by_name(leaf: Leaf) -> bool:

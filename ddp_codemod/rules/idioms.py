@@ -97,6 +97,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
     callers: tuple[Name, ...] = ()  # builtins that call a function which they are handed, with what is not followed
     lookers: tuple[Name, ...] = ()  # packages whose code looks at a function that it is handed, or replaces it
+    # decorators, or packages of them, that leave a function its arguments; and last names of those whose object is not known
+    transparent: tuple[Name, ...] = ()
+    transparent_names: tuple[Name, ...] = ()
     option_objects: tuple[Name, ...] = ()  # objects that hold the values of the options
     option_parsers: tuple[Name, ...] = ()  # methods and functions, by their last name, that give an object which does
     file_readers: tuple[Name, ...] = ()  # the same of what a configuration file holds

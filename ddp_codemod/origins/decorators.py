@@ -1,0 +1,103 @@
+"""Decorators: whether a function still gets what its callers pass and its own defaults once one is around it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Reason
+from ddp_codemod.origins.calls import Def
+from ddp_codemod.origins.leaf import Doubt
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import scope_of
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEPTH = 3  # functions that make a decorator
+
+
+def doubt_of(tracer: Tracer, module: Module, function: Def) -> Doubt | None:
+    """That a decorator may hand a function other arguments than those that its callers pass, or its own defaults."""
+    key = ("decorated", function)
+    if key not in module.cache:
+        opaque = next((part for part in function.decorator_list if not _leaves_arguments(tracer, module, part)), None)
+        text = f"@{' '.join(module.text(opaque).split())}" if opaque is not None else ""
+        module.cache[key] = Doubt(Reason.of("doubt-decorator", decorator=text)) if text else None
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _leaves_arguments(tracer: Tracer, module: Module, decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    entities = tracer.resolver.resolve(module, called)
+    if not entities:
+        last = last_name(called)
+        return any(last in idioms.transparent_names for idioms in tracer.idioms)
+    return all(_is_transparent(tracer, entity, isinstance(decorator, ast.Call)) for entity in entities)
+
+
+def _is_transparent(tracer: Tracer, entity: object, called: bool) -> bool:
+    if isinstance(entity, External):
+        known = [name for idioms in tracer.idioms for name in (*idioms.transparent, *idioms.test_parameters)]
+        known += [name for idioms in tracer.idioms for entry in idioms.config_entry for name in entry.names]
+        return any(entity.name == name or entity.name.startswith(f"{name}.") for name in known)
+    if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS):
+        return _hands_on(entity.module, entity.node, DEPTH)
+    return False
+
+
+def _hands_on(module: Module, function: Def, depth: int) -> bool:
+    """Whether a decorator, or what makes one, gives back the function itself or one that calls it with just what it is given."""
+    inside = {node.name: node for node in ast.walk(function) if isinstance(node, _FUNCTIONS) and node is not function}
+    given = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args)}
+    returned = [
+        node.value
+        for node in module.nodes.get(ast.Return, ())
+        if isinstance(node, ast.Return) and scope_of(module, node) is function
+    ]
+    if not returned:
+        return False
+    for value in returned:
+        if isinstance(value, ast.Call) and len(value.args) == 1:  # ``return functools.wraps(f)(inner)``
+            value = value.args[0]
+        if not isinstance(value, ast.Name):
+            return False
+        if value.id in given:
+            continue
+        inner = inside.get(value.id)
+        if inner is None or not (_passes_on(inner, given) or (depth > 0 and _hands_on(module, inner, depth - 1))):
+            return False
+    return True
+
+
+def _passes_on(inner: Def, given: set[str]) -> bool:
+    """Whether every call of the decorated function in a wrapper passes on ``*args`` and ``**kwargs`` as they come in."""
+    taken, named = inner.args.vararg, inner.args.kwarg
+    if taken is None or named is None:
+        return False
+    calls = [
+        node
+        for node in ast.walk(inner)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in given
+    ]
+    written = [
+        node
+        for node in ast.walk(inner)
+        if isinstance(node, ast.Name) and node.id in (taken.arg, named.arg) and not isinstance(node.ctx, ast.Load)
+    ]
+    changed = [
+        node
+        for node in ast.walk(inner)
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name) and node.value.id == named.arg
+    ]
+    return bool(calls) and not written and not changed and all(_is_plain(call, taken.arg, named.arg) for call in calls)
+
+
+def _is_plain(call: ast.Call, taken: str, named: str) -> bool:
+    last = call.args[-1] if call.args else None
+    starred = isinstance(last, ast.Starred) and isinstance(last.value, ast.Name) and last.value.id == taken
+    spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
+    whole = len(spread) == 1 and isinstance(spread[0], ast.Name) and spread[0].id == named
+    return starred and whole and len(call.keywords) == 1
