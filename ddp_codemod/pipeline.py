@@ -217,7 +217,7 @@ class Run:
         """The finding, unless it is to be left alone."""
         if isinstance(finding.use, Use) and not finding.use.alone:
             finding = unsafe(finding)  # something else may be called there, and be given the new value
-        heeded = self.limits.heed(doubted(finding))
+        heeded = self.limits.heed(doubted(finding, _no_fix(self.options.rules)))
         if heeded is None:
             self.ignored += 1
             return

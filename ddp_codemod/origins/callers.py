@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.origins import by_name, tables
 from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value
+from ddp_codemod.origins.decorators import calls_inside
 from ddp_codemod.origins.journey import journey
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
@@ -26,7 +27,8 @@ def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
         module.cache[key] = []  # for a function that is handed to itself
         found = list(_callers(tracer, module, function))
         known = {given.call for given in found}
-        found += (given for given in _by_value(tracer, module, function) if given.call not in known)
+        others = (*_by_value(tracer, module, function), *_by_decorators(tracer, module, function))
+        found += (given for given in others if given.call not in known)
         module.cache[key] = found
     return module.cache[key]  # type: ignore[return-value]
 
@@ -56,6 +58,11 @@ def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
         way = journey(tracer, module, node)
         if not way.partials:  # whose own arguments come first
             yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
+
+
+def _by_decorators(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    for other, call in calls_inside(tracer, module, function):
+        yield Given(other, call, tuple(call.args), tuple(call.keywords))
 
 
 def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:

@@ -61,14 +61,21 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
         return []
     holder = node if rest else _holder(node)
     found = trace_path(tracer, (*keys, *rest), way, _of_self(node))
-    if not found or holder is None:
+    if holder is None:
         return found
     origin = provenance(tracer, module, holder, way)
+    for through in dict.fromkeys(
+        one.path for one in origin.made if one.path
+    ):  # ``setup(cfg.dist)``, and there ``options.backend``
+        found += trace_path(tracer, (*through, *(*keys, *rest)[len(chain(origin.at)) :]), way)
+    if not found:
+        return found
     paths = files_read(tracer, origin)
     if paths is not None:
         below = (*keys, *rest)[len(chain(origin.at)) :]
-        found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, paths, below)]
-    return [replace(leaf, way=leaf.way.doubted(origin.doubt)) for leaf in found]
+        ways = [(*one.path, *below) for one in origin.made]
+        found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, paths, ways)]
+    return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt)) for leaf in found))
 
 
 def _holder(node: ast.expr) -> ast.expr | None:
@@ -78,12 +85,12 @@ def _holder(node: ast.expr) -> ast.expr | None:
     return node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None
 
 
-def _is_read(leaf: Leaf, paths: list[str], keys: tuple[str, ...]) -> bool:
+def _is_read(leaf: Leaf, paths: list[str], ways: list[tuple[str, ...]]) -> bool:
     """Whether an entry stands in one of the files that are read, or was given in place of one there, under these very keys."""
     if not isinstance(leaf.node, Entry):
         return True
     named = any(PurePosixPath(leaf.module.name).parts[-len(parts) :] == parts for parts in map(_parts, paths))
-    return named and leaf.node.path == keys
+    return named and leaf.node.path in ways
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins.calls import Def
+from ddp_codemod.origins.calls import Def, calls_of
 from ddp_codemod.origins.leaf import Doubt
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, External
-from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.scopes import owner, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -25,8 +26,23 @@ def doubt_of(tracer: Tracer, module: Module, function: Def) -> Doubt | None:
     if key not in module.cache:
         opaque = next((part for part in function.decorator_list if not _leaves_arguments(tracer, module, part)), None)
         text = f"@{' '.join(module.text(opaque).split())}" if opaque is not None else ""
-        module.cache[key] = Doubt(Reason.of("doubt-decorator", decorator=text)) if text else None
+        module.cache[key] = Doubt(Reason.of("doubt-decorator", decorator=text), replaced=True) if text else None
     return module.cache[key]  # type: ignore[return-value]
+
+
+def calls_inside(tracer: Tracer, module: Module, function: Def) -> Iterator[tuple[Module, ast.Call]]:
+    """The calls of a function that the project's own decorators around it make, where they do not just hand on what they get."""
+    for part in function.decorator_list:
+        for entity in tracer.resolver.resolve(module, part):
+            if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS) and entity.node.args.args:
+                if not _hands_on(entity.module, entity.node, DEPTH):
+                    name = entity.node.args.args[0].arg
+                    for call in calls_of(entity.module).get(name, ()):
+                        if (
+                            isinstance(call.func, ast.Name)
+                            and owner(entity.module, scope_of(entity.module, call), name) is entity.node
+                        ):
+                            yield entity.module, call
 
 
 def _leaves_arguments(tracer: Tracer, module: Module, decorator: ast.expr) -> bool:
@@ -60,8 +76,10 @@ def _hands_on(module: Module, function: Def, depth: int) -> bool:
     if not returned:
         return False
     for value in returned:
-        if isinstance(value, ast.Call) and len(value.args) == 1:  # ``return functools.wraps(f)(inner)``
-            value = value.args[0]
+        if isinstance(value, ast.Call) and len(value.args) == 1 and isinstance(value.args[0], ast.Name):
+            if value.args[0].id not in inside:
+                return False
+            value = value.args[0]  # ``return functools.wraps(f)(inner)``
         if not isinstance(value, ast.Name):
             return False
         if value.id in given:

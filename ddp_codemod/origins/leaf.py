@@ -43,6 +43,7 @@ class Doubt(Struct, frozen=True):
 
     reason: Reason
     by_name: bool = False  # nothing but a name leads there: a candidate for a person to look at, never an edit
+    replaced: bool = False  # another value may come in its place, so that a right one is not surely what comes out
 
 
 class Way(Struct, frozen=True):

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
@@ -38,6 +39,7 @@ class Made(Struct, frozen=True):
     maker: Maker
     module: Module | None = None
     call: ast.Call | None = None  # that gave it
+    path: tuple[str, ...] = ()  # the keys that lead from there to the object
 
 
 class Provenance(Struct, frozen=True):
@@ -125,9 +127,17 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
     elif outside and len(outside) == len(entities):
         yield Made(Maker.ELSEWHERE)
     elif node is not asked and isinstance(node, (ast.Attribute, ast.Subscript)) and depth < DEPTH:
-        yield from provenance(tracer, module, node.value, leaf.way, depth + 1).made
+        for made in provenance(tracer, module, node.value, leaf.way, depth + 1).made:
+            yield replace(made, path=(*made.path, key)) if (key := _key(node)) else made
     elif node is not asked:
         yield Made(Maker.UNKNOWN)
+
+
+def _key(node: ast.Attribute | ast.Subscript) -> str:
+    """The key that an expression looks up; "" where it is not written out."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.slice.value if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str) else ""
 
 
 def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: int) -> Iterator[Made]:

@@ -157,6 +157,11 @@ class Tracer:
     def follow(self, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:
         """The leaves of the bindings that can hold at ``node``."""
         found: list[Leaf] = []
+        filling = [binding for binding in definitions if _fills_none(module, binding)]
+        if filling and len(filling) < len(definitions):  # ``if backend is None: backend = ...``: None does not get past it
+            others = self.follow(module, home, node, [made for made in definitions if made not in filling], way)
+            found += (leaf for leaf in others if not (isinstance(leaf.value, Known) and leaf.value.value is None))
+            definitions = filling
         for binding in definitions:
             if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
                 found += parameters.trace_parameter(self, module, home, binding, way)
@@ -278,6 +283,20 @@ class Tracer:
                 if self.facts.unreachable(module, statement) is None:
                     found += self.trace(module, statement.value, step)
         return found
+
+
+def _fills_none(module: Module, binding: Binding) -> bool:
+    """Whether an assignment runs where its name held None, and only there."""
+    around = module.parents.get(binding.node)
+    if binding.kind != "value" or not isinstance(around, ast.If) or binding.node not in around.body:
+        return False
+    test = around.test
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return isinstance(test.operand, ast.Name) and test.operand.id == binding.name
+    if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == binding.name):
+        return False
+    right = test.comparators[0]
+    return isinstance(test.ops[0], (ast.Is, ast.Eq)) and isinstance(right, ast.Constant) and right.value is None
 
 
 def _folded(module: Module, test: ast.expr, known: bool | None) -> Reason:

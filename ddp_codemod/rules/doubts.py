@@ -7,10 +7,14 @@ from msgspec.structs import replace
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.rules.finding import Finding, NewText
+from ddp_codemod.rules.model import Fix
 
 
-def doubted(finding: Finding) -> Finding:
+def doubted(finding: Finding, fix: Fix) -> Finding:
     """The finding without the changes that only a name leads to; an item for a person where there are no others."""
+    if finding.action is Action.KEEP and finding.leaves:
+        replaced = [leaf.way.doubt for leaf in finding.leaves if leaf.way.doubt is not None and leaf.way.doubt.replaced]
+        return finding.review(fix.id, replaced[0].reason) if replaced else finding
     if finding.action is not Action.EDIT:
         return finding
     guessed = [change.leaf for change in finding.changes if isinstance(change, NewText) and _by_name(change.leaf)]
