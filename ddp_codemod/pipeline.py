@@ -19,6 +19,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.adapt import Adapter
 from ddp_codemod.rules.advice import Whole
 from ddp_codemod.rules.advise import advise
+from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.by_hand import apart
 from ddp_codemod.rules.decisions import decisions_of, in_order
 from ddp_codemod.rules.doubts import doubted
@@ -72,7 +73,10 @@ class Run:
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.candidates = look.candidates
         self.finder = Finder(finder_surfaces, resolver, self.candidates.words, forwarders)
-        self.facts = Facts(resolver, options.platform.facts, options.rules.backends)
+        names, choice = options.rules.backends, options.platform.backend
+        changing = {name for name in names if assess(name, choice, names).wanted is not None}
+        present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
+        self.facts = Facts(resolver, options.platform.facts, changing, names, present)
         self.context = Context(
             options.platform,
             options.rules,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -34,15 +35,29 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     if leaf.kind == "member":
         return None  # its name says the text that it holds; which member is meant is for a person
     outer = leaf.outer
-    if outer is not None and _collapses(leaf, outer, text, rules) and purely(module, outer):
+    whole = outer is not None and not _has_comment(module.text(outer))
+    if outer is not None and whole and _collapses(leaf, outer, text, rules) and purely(module, outer):
         place = module.place(outer)
         return NewValue(place.start, place.end, written(leaf, text, rules, outer), outer)
     place = module.place(node)
+    if _has_comment(module.text(node)):
+        return None
     if leaf.kind == "enum":
         return NewValue(place.start, place.end, written(leaf, text, rules, node))
     if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(leaf.value, Default):
         return NewValue(place.start, place.end, _quoted(text, first_quote(module, node)))
     return None
+
+
+def _has_comment(text: str) -> bool:
+    """Whether the source text of an expression holds a comment, which a new text in its place would lose."""
+    if "#" not in text:
+        return False
+    lines = iter(f"({text}\n)".splitlines(keepends=True))
+    try:
+        return any(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(lambda: next(lines, "")))
+    except (tokenize.TokenError, SyntaxError):
+        return True
 
 
 def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:

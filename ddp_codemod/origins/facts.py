@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Mapping
+from functools import cached_property
 
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
@@ -20,11 +21,27 @@ class Facts:
     """What conditions in a project come to on one platform.
 
     ``open_words`` are texts that may be edited (backend names): a variable that holds one decides no condition.
+    ``present`` says which fact tells whether a name is there: ``hasattr(torch.distributed, "ProcessGroupNCCL")``.
+    ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
     """
 
-    def __init__(self, resolver: Resolver, facts: Mapping[str, FactValue], open_words: Container[str]) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        facts: Mapping[str, FactValue],
+        open_words: Container[str],
+        names: Container[str] = (),
+        present: Mapping[str, str] = {},
+        switches: bool = True,
+    ) -> None:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
+        self.names, self.present, self.switches = names, present, switches
         self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
+
+    @cached_property
+    def unset(self) -> Facts:
+        """The same facts, under which a switch that the project sets by hand may be on as well as off."""
+        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, switches=False)
 
     def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
         """Whether a condition is true on the platform; None where that is open."""
@@ -60,6 +77,9 @@ class Facts:
             name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
             if isinstance(name, str) and isinstance(node.args[0], (ast.Name, ast.Attribute)):
                 for owner_name in self.resolver.names(module, node.args[0]):
+                    told = self.facts.get(self.present.get(f"{owner_name}.{name}", ""))
+                    if isinstance(told, bool):
+                        return Known(told)
                     inside = f"{owner_name}.{name}."
                     if any(fact.startswith(inside) and value is True for fact, value in self.facts.items()):
                         return Known(True)
@@ -77,6 +97,8 @@ class Facts:
             bound_module, bound, outer = within.bound[node.id]
             return self._closed(self.fold(bound_module, bound, outer))
         found = self.definitions(module, node)
+        if found and all(binding.kind == "import" for binding in found):
+            return self._member(module, node)
         return self._agreed(module, found, frame)
 
     def definitions(self, module: Module, node: ast.Name) -> list[Binding]:
@@ -134,12 +156,18 @@ class Facts:
         for binding in found:
             if binding.kind != "value" or binding.value is None:
                 return UNKNOWN
+            if not self.switches and self._is_switch(binding.value):
+                return UNKNOWN
             results.append(self.fold(module, binding.value, frame))
         if not results or any(other != results[0] or type(other) is not type(results[0]) for other in results):
             return UNKNOWN
         return self._closed(results[0])
 
-    def _member(self, module: Module, node: ast.Attribute) -> Value:
+    def _is_switch(self, value: ast.expr) -> bool:
+        """Whether somebody chose what a variable holds: a constant that is no backend's name."""
+        return isinstance(value, ast.Constant) and not (isinstance(value.value, str) and value.value.lower() in self.names)
+
+    def _member(self, module: Module, node: ast.Attribute | ast.Name) -> Value:
         """A constant of another module of the project."""
         for entity in self.resolver.resolve(module, node):
             if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):

@@ -15,6 +15,7 @@ from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform
 from ddp_codemod.sites.composed import Composed
@@ -105,7 +106,7 @@ class Tracer:
             return self._call(module, node, way)
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             value = self.facts.fold(module, node, way.frame)
-            if isinstance(value, Known):
+            if isinstance(value, Known) and not (self._is_wrong(value) and pieces.has_names(node)):
                 return [Leaf(module, node, way.kind, value, None, way)]
             put_together = pieces.trace_pieces(self, module, node, way)
             if put_together is not None:
@@ -114,6 +115,15 @@ class Tracer:
         if isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
             return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
+
+    def _is_wrong(self, value: Known) -> bool:
+        """Whether a text names a backend that the platform does not have."""
+        return (
+            isinstance(value.value, str)
+            and self.could_be_value(value.value)
+            and "://" not in value.value
+            and assess(value.value, self.platform.backend, self.rules.backends).wanted is not None
+        )
 
     def _choice(self, module: Module, node: ast.IfExp | ast.BoolOp, way: Way) -> list[Leaf]:
         """The parts of a ternary, or of an ``or``, that can be what it gives on the platform."""

@@ -196,7 +196,7 @@ def start(
 
 def unreachable(context: Context, use: Use) -> Reason | None:
     """Why the platform never runs the call, if it does not."""
-    test = context.facts.unreachable(use.module, use.call)
+    test = context.facts.unset.unreachable(use.module, use.call)
     if test is None:
         return None
     line = use.module.line(test)

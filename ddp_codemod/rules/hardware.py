@@ -6,7 +6,7 @@ import ast
 
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.sites.scopes import scope_of
 
@@ -89,9 +89,31 @@ def _needs_its_plugin(context: Context, leaf: Leaf) -> bool:
     plugins -= {own.required_import, *(plugin for name in own.backend.works for plugin in _plugins(context, name))}
     devices = {device for backend in backends if backend.specific for device in backend.devices} - set(own.device_types)
     known = frozenset(plugin for plugin in plugins if plugin)
+    known_as = {text.replace("BACKEND", name) for idioms in context.rules.idioms for text in idioms.available for name in names}
+    if _is_asked_for(leaf.module, leaf.node, known_as):
+        return True
     tops = {name.partition(".")[0] for idioms in context.rules.idioms for name in idioms.device_setters}
     parts = {(top, device) for top in tops for device in devices}
     return _imports(leaf.module, known) or _is_used_with(leaf.module, leaf.node, known, parts)
+
+
+def _is_asked_for(module: Module, node: ast.AST, functions: set[str]) -> bool:
+    """Whether a node runs only where a function says that its backend is there."""
+    below: ast.AST = node
+    for around in module.ancestors(node):
+        if isinstance(around, (ast.If, ast.IfExp)) and below is not around.test:
+            body = around.body if isinstance(around.body, list) else [around.body]
+            parts = (
+                around.test.values
+                if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And)
+                else [around.test]
+            )
+            if below in body and any(isinstance(part, ast.Call) and last_name(part.func) in functions for part in parts):
+                return True
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        below = around
+    return False
 
 
 def _plugins(context: Context, name: str) -> tuple[str, ...]:

@@ -80,6 +80,10 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
 
     backend_enums: tuple[Name, ...]
     facts: dict[str, FactValue] = msgspec.field(default_factory=dict)  # what is true on every platform
+    present: dict[str, str] = msgspec.field(default_factory=dict)  # names that are there where a fact says so
+    available: tuple[Name, ...] = ()  # what the functions are called that ask for a backend; BACKEND stands for its name
+    replacing: tuple[Name, ...] = ()  # last names of calls that put something else in the place of what they name
+    failing: tuple[Name, ...] = ()  # last names of contexts whose last statement is to fail
     guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about
     device_functions: dict[str, str] = msgspec.field(
         default_factory=dict

@@ -22,7 +22,7 @@ from ddp_codemod.rules.hardware import for_other_hardware
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown, showing
-from ddp_codemod.rules.tested import is_tested
+from ddp_codemod.rules.tested import is_tested, why_not_real
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import bindings
@@ -82,7 +82,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return None
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
     left_out = all(leaf.kind == OMITTED for leaf in leaves)
-    never = unreachable(context, use) or (said_of_object(context, use) if left_out else None)
+    never = unreachable(context, use) or why_not_real(context, use) or (said_of_object(context, use) if left_out else None)
     if never is not None:
         return made.keep(never)
     if platform.id in parameter.open_on and left_out:

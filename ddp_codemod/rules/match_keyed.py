@@ -31,7 +31,7 @@ def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix)
     argument = own[0] if len(leaves) == len(own) == 1 else use.call
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
     if isinstance(use.module, Module) and isinstance(use.call, ast.expr):
-        if (test := context.facts.unreachable(use.module, use.call)) is not None:
+        if (test := context.facts.unset.unreachable(use.module, use.call)) is not None:
             line = use.module.line(test)
             text = " ".join(use.module.text(test).split())
             return made.keep(Reason.of("keep-unreachable", test=text, line=line, platform=context.platform.id))

@@ -3,18 +3,60 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 
+from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.finding import Context
+from ddp_codemod.sites.find import Use
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def why_not_real(context: Context, use: Use) -> Reason | None:
+    """Why a call makes no group: a test puts something else in its place, or it is what has to fail."""
+    if not isinstance(use.call, ast.Call):
+        return None
+    name = last_name(use.call.func)
+    failing = {word for idioms in context.rules.idioms for word in idioms.failing}
+    for around in use.module.ancestors(use.call):
+        if isinstance(around, (ast.With, ast.AsyncWith)) and use.module.statement(use.call) is around.body[-1]:
+            if any(
+                isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in failing for item in around.items
+            ):
+                return Reason.of("keep-fails", text=" ".join(use.module.text(around.items[0].context_expr).split()))
+        if isinstance(around, _SCOPES) and (call := _replaced(context, around, {name})) is not None:
+            return Reason.of("keep-replaced", text=" ".join(use.module.text(call).split()))
+    return None
+
+
+def _replaced(context: Context, around: ast.AST, names: Set[str]) -> ast.Call | None:
+    """The call in a function or class, its decorators included, that puts something else in the place of one of the names."""
+    replacing = {word for idioms in context.rules.idioms for word in idioms.replacing}
+    for call in walk(around):
+        if (
+            isinstance(call, ast.Call)
+            and last_name(call.func) in replacing
+            and any(_names(part, names) for part in call.args[:2])
+        ):
+            return call
+    return None
+
+
+def _names(node: ast.expr, names: Set[str]) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.rpartition(".")[2] in names
 
 
 def is_tested(context: Context, leaf: Leaf) -> bool:
-    """Whether the leaf stands in a test that asserts this very value, or that runs only where its backend is there."""
+    """Whether the leaf stands in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
         return False
+    surfaces = {name.rpartition(".")[2] for surface in context.rules.surfaces.values() for name in surface.names}
     for around in leaf.module.ancestors(leaf.node):
+        if isinstance(around, _SCOPES) and _replaced(context, around, surfaces) is not None:
+            return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and around.name.startswith("test"):
             if _asserts(around, leaf.value.value):
                 return True

@@ -211,7 +211,7 @@ def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) 
             continue
         module = finding.use.module
         assert isinstance(finding.use.call, ast.AST)
-        test = context.facts.unreachable(module, finding.use.call)
+        test = context.facts.unset.unreachable(module, finding.use.call)
         around = module.parents.get(test) if test is not None else None
         ends = isinstance(around, ast.Assert) or (isinstance(around, ast.If) and isinstance(around.body[-1], ast.Raise))
         if test is None or not ends or not writable(module.name):
