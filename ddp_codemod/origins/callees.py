@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.calls import calls_of, is_value
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.journey import Journey, journey
+from ddp_codemod.origins.journey import Journey, journey, may_call, only_looks
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.parse.python import Module, last_name
@@ -29,11 +28,18 @@ def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Ite
         found = [*_called(tracer, node, surface, way)]
         at_once = surface.at_once and surface.shown is None
         for home, call in way.arguments if at_once else ():
-            if (home, call) not in way.partials and _may_call(tracer, home, call):
+            if (home, call) not in way.partials and may_call(tracer, home, call):
                 found.append(Use(home, call, surface, handed=True))
-        if not found and at_once and way.escapes and not any(_only_looks(tracer, *one) for one in way.arguments):
-            found.append(Use(module, node, surface, handed=True))  # type: ignore[arg-type]
+        if not found and at_once and way.escapes and not any(only_looks(tracer, *one) for one in way.arguments):
+            found.append(Use(module, _standing_for(module, node), surface, handed=True))
         yield from found
+
+
+def _standing_for(module: Module, node: ast.expr) -> ast.Call:
+    """A call where a value stands, for an item that has no call to stand at."""
+    call = ast.copy_location(ast.Call(node, [], []), node)
+    module.parents[call] = module.parents[node]
+    return call
 
 
 def _called(tracer: Tracer, node: ast.expr, surface: Surface, way: Journey) -> Iterator[Use]:
@@ -58,19 +64,6 @@ def _gives_backend(tracer: Tracer, partial: Use) -> bool:
         if partial.argument(parameter) is not None or any(found != [] for found in tables):
             return True
     return False
-
-
-def _may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
-    """Whether what a function is handed to is code that is not read and may call it."""
-    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
-        return any(call.func.id in idioms.callers for idioms in tracer.idioms)
-    read = any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(module, call.func))
-    return not read and not _only_looks(tracer, module, call)
-
-
-def _only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:
-    tops = {name.partition(".")[0] for name in tracer.resolver.names(module, call.func)}
-    return any(tops & set(idioms.lookers) for idioms in tracer.idioms)
 
 
 def _values(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[tuple[ast.expr, Surface]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ddp_codemod.origins import by_name, tables
 from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value
 from ddp_codemod.origins.decorators import calls_inside
-from ddp_codemod.origins.journey import journey
+from ddp_codemod.origins.journey import journey, may_call
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.aliases import imported
@@ -37,7 +37,7 @@ def handed_away(tracer: Tracer, module: Module, function: Def) -> bool:
     """Whether a function goes to code that is not read, which may call it with anything."""
     for node in _values(tracer, module, function):
         way = journey(tracer, module, node)
-        if any(not tracer.resolver.resolve(other, call.func) for other, call in way.arguments) and not way.partials:
+        if any(may_call(tracer, other, call) for other, call in way.arguments) and not way.partials:
             return True
     return False
 

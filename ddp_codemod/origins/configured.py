@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,7 +13,8 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
-from ddp_codemod.origins.provenance import files_read, provenance
+from ddp_codemod.origins.opened import Opened, opened
+from ddp_codemod.origins.provenance import provenance
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
@@ -70,11 +70,11 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
         found += trace_path(tracer, (*through, *(*keys, *rest)[len(chain(origin.at)) :]), way)
     if not found:
         return found
-    paths = files_read(tracer, origin)
-    if paths is not None:
+    files = opened(tracer, origin)
+    if files is not None:
         below = (*keys, *rest)[len(chain(origin.at)) :]
-        ways = [(*one.path, *below) for one in origin.made]
-        found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, paths, ways)]
+        ways = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
+        found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
     return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt)) for leaf in found))
 
 
@@ -85,16 +85,11 @@ def _holder(node: ast.expr) -> ast.expr | None:
     return node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None
 
 
-def _is_read(leaf: Leaf, paths: list[str], ways: list[tuple[str, ...]]) -> bool:
-    """Whether an entry stands in one of the files that are read, or was given in place of one there, under these very keys."""
+def _is_read(leaf: Leaf, files: Opened, ways: Set[tuple[str, ...]]) -> bool:
+    """Whether an entry stands in one of the files that are read, under one of these ways of keys."""
     if not isinstance(leaf.node, Entry):
         return True
-    named = any(PurePosixPath(leaf.module.name).parts[-len(parts) :] == parts for parts in map(_parts, paths))
-    return named and leaf.node.path in ways
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in (".", "..", "/"))
+    return files.has(leaf.module.name) and tuple(key.replace("-", "_") for key in leaf.node.path) in ways
 
 
 def _of_self(node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import TYPE_CHECKING, Union
 
 from msgspec import Struct, field
@@ -105,14 +106,17 @@ class _Walk:
             if self._within.inside:
                 self._within = _ALONE
                 for target in around.target.elts if isinstance(around.target, (ast.Tuple, ast.List)) else [around.target]:
-                    self._stored(module, target)
+                    if isinstance(around, ast.comprehension) and isinstance(target, ast.Name):
+                        self._name(module, module.parents[around], target.id)
+                    else:
+                        self._stored(module, target)
         elif isinstance(around, ast.Subscript) and around.value is node and self._within.inside:
             self._picked(module, around)
         elif isinstance(around, ast.arguments):
             self._default(module, around, node)
         elif isinstance(around, ast.Return):
             self._returned(module, around)
-        elif isinstance(around, ast.Yield):
+        elif isinstance(around, (ast.Yield, ast.Lambda)):
             self.found.escapes = True
 
     def _read(self, module: Module, attribute: ast.Attribute) -> None:
@@ -216,7 +220,7 @@ class _Walk:
         return {
             base
             for entity in resolver.resolve(module, node)
-            if isinstance(entity, Instance)
+            if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef)
             for _, base in resolver.lineage(entity.module, entity.node)
         }
 
@@ -280,6 +284,20 @@ class _Walk:
 def _is_read(module: Module, node: ast.Name) -> bool:
     """Whether a name is read; ``x |= y`` reads and writes it."""
     return isinstance(node.ctx, ast.Load) or isinstance(module.parents.get(node), ast.AugAssign)
+
+
+def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    """Whether what a function is handed to is code that is not read and may call it."""
+    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+        return any(call.func.id in idioms.callers for idioms in tracer.idioms)
+    read = any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(module, call.func))
+    return not read and not only_looks(tracer, module, call)
+
+
+def only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    """Whether a call is of a package that looks at a function, or replaces it."""
+    tops = {name.partition(".")[0] for name in tracer.resolver.names(module, call.func)}
+    return any(tops & set(idioms.lookers) for idioms in tracer.idioms)
 
 
 def _place_in(around: ast.expr, node: ast.expr) -> _Within:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, configured, mappings, objects, options, records, variables
-from ddp_codemod.origins.calls import argument_of
+from ddp_codemod.origins import classes, configured, mappings, objects, options, records, spreads, variables
+from ddp_codemod.origins.calls import argument_of, calls_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
@@ -43,7 +43,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
     guess = way.doubted(origin.doubt) if origin is not None else way
     if origin is not None:
-        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin.homes)
+        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin)
     if not found and objects.stored(tracer, node.attr):
         found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
     if not found or len(configured.chain(node)) > 1:
@@ -51,7 +51,8 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
     found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
-        found += classes.only_field(tracer, node.attr, guess)
+        origin = provenance(tracer, module, node.value, way)
+        found += classes.only_field(tracer, node.attr, way.doubted(origin.doubt_of_fields(tracer)))
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 
@@ -119,6 +120,11 @@ def stored_at(module: Module, text: str) -> list[Binding]:
                     if isinstance(target, (ast.Attribute, ast.Subscript)):
                         place = ast.unparse(target)
                         table.setdefault(place, []).append(Binding(place, "value", statement, value))
+        for call in calls_of(module).get("setattr", ()):
+            name = call.args[1].value if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) else None
+            if isinstance(name, str) and isinstance(module.parents.get(call), ast.Expr):
+                place = f"{ast.unparse(call.args[0])}.{name}"
+                table.setdefault(place, []).append(Binding(place, "value", module.statement(call), call.args[2]))
         module.cache["stored"] = table
     return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
 
@@ -133,6 +139,10 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     found, closed = _stored(tracer, module, node, way)
     if closed:
         return found
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) and isinstance(node.value, ast.Name):
+        given = spreads.at_position(tracer, module, [ast.Starred(node.value)], node.slice.value, way)
+        if given:  # ``args[0]`` of ``*args``
+            return given
     looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
     open_ = [
         leaf for leaf in looked_up if leaf.kind == "unknown"
@@ -140,13 +150,13 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     found += [leaf for leaf in looked_up if leaf.kind != "unknown"]
     whole = bool(found) and not open_
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
-        found += options.flags(tracer, module, str(node.slice.value), way)
+        found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
     if not whole:
         more = configured.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             origin = provenance(tracer, module, node.value, way)
             more = _of_objects(tracer, origin.classes(tracer), node.slice.value, node, way)
-            more = more or classes.only_field(tracer, node.slice.value, way.doubted(origin.doubt))
+            more = more or classes.only_field(tracer, node.slice.value, way.doubted(origin.doubt_of_fields(tracer)))
         found += more or (open_ if found else [])
     if not found:
         found += [
@@ -193,7 +203,7 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
     found: list[Leaf] = []
     name = node.args[1]
     if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.isidentifier():
-        found = options.flags(tracer, module, name.value, way)
+        found = options.flags(tracer, module, name.value, way, provenance(tracer, module, node.args[0], way))
     elif isinstance(name, ast.Constant) and isinstance(name.value, str):
         attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
         module.parents[attribute] = module.parents[node]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.parsers import may_be_read
+from ddp_codemod.origins.provenance import Provenance
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Flag
 from ddp_codemod.sites.words import Words, stands
@@ -48,12 +50,18 @@ def decorated_default(
     return found
 
 
-def flags(tracer: Tracer, module: Module, name: str, way: Way, homes: Sequence[str] = ()) -> list[Leaf]:
+def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenance | None = None) -> list[Leaf]:
     """The defaults of the options whose value an attribute of this name reads.
 
-    Those of the files that parse them (``homes``) where these declare it, else in this file, else in the files nearest to it.
+    Those of the parser that made the object, where that is known, in the files that parse them where these declare it, else in
+    this file, else in the files nearest to it.
     """
-    by_file, words = _declaring(tracer, name), {name, name.replace("_", "-")}
+    homes, parsers = (origin.homes, origin.parsers) if origin is not None else ([], [])
+    every = _declaring(tracer, name)
+    read = {file: [one for one in made if may_be_read(tracer, one[0], one[1], parsers)] for file, made in every.items()}
+    by_file, words = {file: made for file, made in read.items() if made}, {name, name.replace("_", "-")}
+    if every and not by_file:
+        return []
     declaring = set(by_file)
     if not by_file.keys() & {
         module.name,

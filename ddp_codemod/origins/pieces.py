@@ -44,11 +44,6 @@ def pieces(node: ast.expr) -> list[Piece] | None:
     return None
 
 
-def has_names(node: ast.expr) -> bool:
-    """Whether a text is put together of more than texts, which one text in its place would lose."""
-    return any(isinstance(piece, ast.expr) for piece in pieces(node) or [node])
-
-
 def written_head(node: object) -> str:
     """The text that an expression starts with, however it is put together; "" where its first piece is not written out."""
     at = node

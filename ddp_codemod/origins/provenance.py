@@ -12,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, External
@@ -47,12 +46,33 @@ class Provenance(Struct, frozen=True):
 
     made: tuple[Made, ...]
     at: ast.expr
+    why: Reason
     doubt: Doubt | None = None  # nothing but its name leads from the expression to an option, a file's key or a field
+
+    @property
+    def parsers(self) -> list[tuple[Module, ast.expr]]:
+        """The objects that parse the options; [] where one of them is not known."""
+        found: list[tuple[Module, ast.expr]] = []
+        for one in self.made:
+            if one.maker is Maker.OPTIONS:
+                if one.module is None or one.call is None or not isinstance(one.call.func, ast.Attribute):
+                    return []
+                found.append((one.module, one.call.func.value))
+        return found
 
     @property
     def homes(self) -> list[str]:
         """The files that parse the options."""
         return [one.module.name for one in self.made if one.maker is Maker.OPTIONS and one.module is not None]
+
+    def doubt_of_fields(self, tracer: Tracer) -> Doubt | None:
+        """The same of the fields of a class: a file that is read gives keys, and no fields, but where it is made by the class."""
+        typed = {name for idioms in tracer.idioms for name in idioms.typed_readers}
+        for one in self.made:
+            known = one.maker is Maker.FILE and (one.call is None or last_name(one.call.func) in typed)
+            if one.maker is Maker.OPTIONS or known:
+                return None
+        return self.doubt or Doubt(self.why, by_name=True)
 
     def classes(self, tracer: Tracer) -> list[Entity]:
         """The classes of the project that the object can be of."""
@@ -62,7 +82,14 @@ class Provenance(Struct, frozen=True):
 
 
 def provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int = 0) -> Provenance:
-    """What made the object that an expression gives; of ``cfg.dist`` that is what made ``cfg``."""
+    """What made the object that an expression gives; of ``cfg.dist`` that is what made ``cfg``. Worked out once for each."""
+    key = ("provenance", node, way.frame)
+    if key not in module.cache:
+        module.cache[key] = _provenance(tracer, module, node, way, depth)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int) -> Provenance:
     at = node
     while True:
         leaves = tracer.trace(module, at, Way(kind="object", frame=way.frame))
@@ -70,37 +97,10 @@ def provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: 
         if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
             break
         at = at.value
+    why = Reason.of("doubt-name", text=" ".join(module.text(node).split()))
     if any(one.maker in (Maker.OPTIONS, Maker.FILE) for one in made):
-        return Provenance(made, at)
-    reason = Reason.of("doubt-name", text=" ".join(module.text(node).split()))
-    return Provenance(made, at, Doubt(reason, by_name=True))
-
-
-def files_read(tracer: Tracer, origin: Provenance) -> list[str] | None:
-    """The paths of the files that the object can hold, as the code writes them; None where one of them is not known."""
-    found: list[str] = []
-    for one in origin.made:
-        if one.maker is not Maker.FILE or one.module is None or one.call is None or not one.call.args:
-            return None
-        for leaf in _opened(tracer, one.module, one.call.args[0]):
-            if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
-                return None
-            found.append(leaf.value.value)
-    return found or None
-
-
-def _opened(tracer: Tracer, module: Module, node: ast.expr) -> Iterator[Leaf]:
-    """The path of a file that was opened, or of one that is named itself."""
-    for leaf in tracer.trace(module, node):
-        inner = leaf.node
-        if isinstance(inner, (ast.With, ast.AsyncWith)) and isinstance(leaf.module, Module) and isinstance(node, ast.Name):
-            for item in inner.items:
-                if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == node.id:
-                    yield from _opened(tracer, leaf.module, item.context_expr)
-        elif isinstance(inner, ast.Call) and last_name(inner.func) == "open" and inner.args and isinstance(leaf.module, Module):
-            yield from tracer.trace(leaf.module, inner.args[0])
-        else:
-            yield leaf
+        return Provenance(made, at, why)
+    return Provenance(made, at, why, Doubt(why, by_name=True))
 
 
 def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterator[Made]:
@@ -146,6 +146,9 @@ def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: in
     for idioms in tracer.idioms:
         if any(last in flag.parse_methods for flag in idioms.flag) or last in idioms.option_parsers:
             yield Made(Maker.OPTIONS, module, call)
+            return
+        if last in idioms.file_composers:
+            yield Made(Maker.FILE)
             return
         if last in idioms.file_readers or any(name in idioms.config_readers for name in names):
             yield Made(Maker.FILE, module, call)

@@ -106,7 +106,7 @@ class Tracer:
             return self._call(module, node, way)
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             value = self.facts.fold(module, node, way.frame)
-            if isinstance(value, Known) and not (self._is_wrong(value) and pieces.has_names(node)):
+            if isinstance(value, Known) and not (self._is_wrong(value) and self._has_names(module, node, way)):
                 return [Leaf(module, node, way.kind, value, None, way)]
             put_together = pieces.trace_pieces(self, module, node, way)
             if put_together is not None:
@@ -115,6 +115,11 @@ class Tracer:
         if isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
             return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
+
+    def _has_names(self, module: Module, node: ast.expr, way: Way) -> bool:
+        """Whether a text is put together of variables that hold names of backends, which one text in its place would lose."""
+        held = (self.facts.fold(module, piece, way.frame) for piece in pieces.pieces(node) or () if isinstance(piece, ast.expr))
+        return any(isinstance(value, Known) and value.value in self.rules.backends for value in held)
 
     def _is_wrong(self, value: Known) -> bool:
         """Whether a text names a backend that the platform does not have."""

@@ -54,6 +54,7 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     dest: str | None = None
     defaults_method: str | None = None
     parse_methods: tuple[Name, ...] = ()  # those that take the words of a command line as a list
+    part_methods: tuple[Name, ...] = ()  # those that give a part of the parser, whose options are the parser's
     dashed: bool = False  # a call is one only where a text with a dash in front names the option: the method's name says little
     source: tuple[Name, ...]
 
@@ -107,6 +108,11 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     option_objects: tuple[Name, ...] = ()  # objects that hold the values of the options
     option_parsers: tuple[Name, ...] = ()  # methods and functions, by their last name, that give an object which does
     file_readers: tuple[Name, ...] = ()  # the same of what a configuration file holds
+    file_composers: tuple[Name, ...] = ()  # of several configuration files, each of which gives a part of the keys
+    typed_readers: tuple[Name, ...] = ()  # those of them whose objects may have the fields of a class of the project
+    formats: dict[str, tuple[str, ...]] = msgspec.field(
+        default_factory=dict
+    )  # suffixes of the files that a package's readers take
     config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]

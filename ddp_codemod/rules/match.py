@@ -74,8 +74,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if use.handed:
         made = start(context, use, parameter, None, [], ())
         never = unreachable(context, use)
-        called = use.call.func if isinstance(use.call, ast.Call) else use.call
-        where = {"name": who(context, use), "text": " ".join(use.module.text(called).split())}
+        where = {"name": who(context, use), "text": " ".join(use.module.text(use.call.func).split())}
         return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
     argument, leaves = leaves_of(context, use, parameter)
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):

@@ -120,7 +120,7 @@ class Finder:
 
     def _use(self, module: Module, node: ast.Call, entity: object) -> Use | None:
         if isinstance(entity, External):
-            surface = self.surface(entity.name.removesuffix(".__init__"))
+            surface = self.surface(entity.name.removesuffix(".__init__").removesuffix(".__call__"))
             return Use(module, node, surface) if surface else None
         if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
             for base in self.resolver.external_bases(entity.module, entity.node):

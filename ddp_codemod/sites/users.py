@@ -20,7 +20,9 @@ _HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
 _TYPED = re.compile(rb"\btype\s*=\s*[\w.]*\Z")  # dict(type=Class): a registry calls it
 _ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
 # what stands before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
-_CHOSEN = re.compile(rb"(?:[^=!<>]=|\b(?:else|or|and|return)\b|[\"']\s*:|[\[{,])[\s(\\]*(?:[\w\x80-\xff]+\s*\.\s*)*\Z")
+_CHOSEN = re.compile(
+    rb"(?:[^=!<>]=|\b(?:else|or|and|return)\b|[\"']\s*:|\blambda\b[^:\n]*:|[\[{,])[\s(\\]*(?:[\w\x80-\xff]+\s*\.\s*)*\Z"
+)
 _NO_VALUE = re.compile(rb"\s*(?:\.(?!\s*__call__\b)|[\[=])")
 _DUNDER = re.compile(rb"\s*\.\s*__call__\b")
 _FAR = 300  # characters that are looked at before a name
