@@ -62,7 +62,7 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenanc
     by_file, words = {file: made for file, made in read.items() if made}, {name, name.replace("_", "-")}
     if every and not by_file:
         return []
-    declaring = set(by_file)
+    declaring = set(every)
     if not by_file.keys() & {
         module.name,
         *homes,

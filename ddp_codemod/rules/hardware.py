@@ -37,6 +37,20 @@ def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool
     return any(scope is not None and _scope(other) is scope and _serves(context, other, devices[:1]) for other in beside)
 
 
+def is_chosen_by_option(context: Context, leaf: Leaf) -> bool:
+    """Whether a person chooses the branch that a leaf stands in, by an option of the program."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+        return False
+    for around in leaf.module.ancestors(leaf.node):
+        if isinstance(around, (ast.If, ast.IfExp)):
+            asked = (part for part in ast.walk(around.test) if isinstance(part, (ast.Name, ast.Attribute)))
+            if any(found.way.kind == "option-default" for part in asked for found in context.tracer.trace(leaf.module, part)):
+                return True
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+    return False
+
+
 def _scope(leaf: Leaf) -> ast.AST | None:
     if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.AST):
         return scope_of(leaf.module, leaf.node)
