@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -42,6 +43,7 @@ from ddp_codemod.rules.match_url import match_init_method
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.rules.repeats import said_once
 from ddp_codemod.rules.switches import switches
+from ddp_codemod.rules.tied import broken
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
@@ -51,6 +53,9 @@ from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.users import Users
 from ddp_codemod.survey import Look, Options, explain, survey
+
+if TYPE_CHECKING:
+    from ddp_codemod.edits.portable import Style
 
 
 class Run:
@@ -111,16 +116,10 @@ class Run:
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        planner = Planner(
-            self.options.rules,
-            self.limits,
-            partial(droppable, self.context, self._pure),
-            partial(reexported, self.context),
-            style,
-            self.options.rules.missing_on(self.options.platform.id),
-            self.imports,
-        )
-        plan = planner.plan(findings)
+        plan = self._planner(style).plan(findings)
+        if ending := broken(self.context, plan.findings, plan.edits, self.limits.admits):
+            findings = [unsafe(one) if number in ending else one for number, one in enumerate(plan.findings)]
+            plan = self._planner(style).plan(findings)
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
         for fix in (fix for fix in self.options.wanted if fix.recipe == "guard-entries"):
@@ -153,6 +152,18 @@ class Run:
             ignored=self.ignored,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
             unstated=tuple(sorted(self.versions.open)),
+        )
+
+    def _planner(self, style: Style | None) -> Planner:
+        rules = self.options.rules
+        return Planner(
+            rules,
+            self.limits,
+            partial(droppable, self.context, self._pure),
+            partial(reexported, self.context),
+            style,
+            rules.missing_on(self.options.platform.id),
+            self.imports,
         )
 
     def _uses(self) -> Iterator[Use]:

@@ -22,7 +22,7 @@ from ddp_codemod.rules.hardware import for_other_hardware, is_chosen_by_option
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown, showing
-from ddp_codemod.rules.tested import is_tested, why_not_real
+from ddp_codemod.rules.tested import about, is_tested, why_not_real
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import bindings
@@ -135,7 +135,10 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
             safe = False  # torch is asked about a device, which may be another than the platform's
         if platform.id in parameter.named_on and any(map(_was_left_out, changes)):
             safe = False  # what the framework would pick by itself is not known
-        if any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
+        names = (about(context, change.leaf) for change in changes if isinstance(change, NewText))
+        if (name := next(filter(None, names), None)) is not None:
+            safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
+        elif any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
         elif picks_wrong(context, parameter) and any(isinstance(leaf.value, Default) for leaf in _untouched(made, changes)):
             default = {"default": platform.backend.default}

@@ -15,6 +15,13 @@ from ddp_codemod.rules.finding import Context
 Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a value; None where that is open
 
 
+class Stake(Struct, frozen=True):
+    """What a reader has to know, and whether the program ends there."""
+
+    reason: Reason
+    breaks: bool = False
+
+
 class Swap(Struct, frozen=True):
     """A backend's name before and after the edits."""
 
@@ -23,7 +30,7 @@ class Swap(Struct, frozen=True):
     group: bool = False  # the name is asked of a group that exists, not of the value that it was made with
 
 
-def of_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap, outcome: Outcome) -> Reason | None:
+def of_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap, outcome: Outcome) -> Stake | None:
     """A ternary that picks a device by the name of the backend."""
     before, after = outcome(node.test, swap.old), outcome(node.test, swap.new)
     if before is None or after is None or before is after:
@@ -32,7 +39,7 @@ def of_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap, out
     return _of_devices(context, module, old, new, swap)
 
 
-def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outcome: Outcome) -> Reason | None:
+def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outcome: Outcome) -> Stake | None:
     """An ``if`` with its ``elif``s, of which the old and the new name take different ones."""
     tests, blocks = _chain(node)
     before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
@@ -40,28 +47,28 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
         return None
     old, new = (blocks[index] if index < len(blocks) else [] for index in (before, after))
     if new and isinstance(new[-1], ast.Raise) and not (old and isinstance(old[-1], ast.Raise)):
-        return Reason.of("tied-raise", old=swap.old, new=swap.new)
+        return Stake(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
     left_out = [call for call in _device_calls(context, module, old) if call not in _device_calls(context, module, new)]
     if left_out and not swap.group:
-        return Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new)
+        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new))
     for name, value in _assigned(old):
         for other, instead in _assigned(new):
             if name == other and (reason := _of_devices(context, module, value, instead, swap)) is not None:
                 return reason
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
-        return Reason.of("tied-chain", new=swap.new)
+        return Stake(Reason.of("tied-chain", new=swap.new))
     return None
 
 
-def of_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Reason | None:
+def of_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Stake | None:
     """An assertion that held for the old name and fails for the new one."""
     if outcome(node.test, swap.old) is not False and outcome(node.test, swap.new) is False:
-        return Reason.of("tied-assert", old=swap.old, new=swap.new)
+        return Stake(Reason.of("tied-assert", old=swap.old, new=swap.new), breaks=True)
     return None
 
 
-def of_answer(context: Context, module: Module, node: ast.Return, swap: Swap, outcome: Outcome) -> Reason | None:
+def of_answer(context: Context, module: Module, node: ast.Return, swap: Swap, outcome: Outcome) -> Stake | None:
     """A function of the project that answers whether a group is of the old name, where the new one is an accelerator's own too."""
     function = next((at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
     if function is None or node.value is None or not context.rules.backends[swap.new].specific:
@@ -69,7 +76,7 @@ def of_answer(context: Context, module: Module, node: ast.Return, swap: Swap, ou
     if outcome(node.value, swap.old) is False or outcome(node.value, swap.new) is not False:
         return None
     called = any(calls_of(other).get(function.name) for other in _modules(context, function.name))
-    return Reason.of("tied-answer", name=function.name, old=swap.old, new=swap.new) if called else None
+    return Stake(Reason.of("tied-answer", name=function.name, old=swap.old, new=swap.new)) if called else None
 
 
 def _modules(context: Context, word: str) -> Iterator[Module]:
@@ -77,21 +84,21 @@ def _modules(context: Context, word: str) -> Iterator[Module]:
     return (module for name in project.calling(word) if (module := project.module(name)) is not None)
 
 
-def of_table(node: ast.Dict, swap: Swap) -> Reason | None:
+def of_table(node: ast.Dict, swap: Swap) -> Stake | None:
     """A look-up in a table of backends that knows the old name and lacks the new one."""
     keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
     if len(keys) == len(node.keys) and swap.old in keys and swap.new not in keys:
-        return Reason.of("tied-table", new=swap.new)
+        return Stake(Reason.of("tied-table", new=swap.new), breaks=True)
     return None
 
 
-def _of_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, swap: Swap) -> Reason | None:
+def _of_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, swap: Swap) -> Stake | None:
     before, after = device_of(context, module, old), device_of(context, module, new)
     if before is None or after is None or before == after:
         return None
     if swap.group and after in context.rules.backends[swap.new].devices:
         return None  # tensors for one collective, on a device that the new backend takes
-    return Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after)
+    return Stake(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after))
 
 
 def device_of(context: Context, module: Module, node: ast.expr) -> str | None:

@@ -47,6 +47,19 @@ def _names(node: ast.expr, names: Set[str]) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.rpartition(".")[2] in names
 
 
+def about(context: Context, leaf: Leaf) -> str | None:
+    """The function around a leaf whose name says that it tries this very backend: what it then reports would be untrue."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
+        return None
+    trying = {word for idioms in context.rules.idioms for word in idioms.trying}
+    for around in leaf.module.ancestors(leaf.node):
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            words = set(around.name.lower().split("_"))
+            if words & trying and str(leaf.value.value).lower() in words:
+                return around.name
+    return None
+
+
 def is_tested(context: Context, leaf: Leaf) -> bool:
     """Whether the leaf stands in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):

@@ -13,7 +13,7 @@ from ddp_codemod.origins.leaf import Current, Leaf
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules import stakes
 from ddp_codemod.rules.finding import Context, Finding, NewText
-from ddp_codemod.rules.stakes import Swap
+from ddp_codemod.rules.stakes import Stake, Swap
 from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
@@ -24,6 +24,22 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
     """The conditions, assertions and tables on which an edit of this run has another effect than on the group."""
     yield from _stopped(context, findings, writable)
     edits = _Edits(context, findings, made)
+    said: set[tuple[str, int]] = set()
+    for module, node, stake, _ in _stakes(context, edits, writable):
+        at = module.name, module.line(node)
+        if at not in said:
+            said.add(at)
+            yield Advisory(*at, TIED, stake.reason)
+
+
+def broken(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> set[int]:
+    """The findings, by their numbers in the list, whose edits end the program somewhere else: an assertion, a raise, a missing key."""
+    edits = _Edits(context, findings, made)
+    ending = [(module, asked) for module, _, stake, asked in _stakes(context, edits, writable) if stake.breaks]
+    return {number for module, asked in ending for number in edits.that_give(module, asked)}
+
+
+def _stakes(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Stake, ast.expr]]:
     if not edits.swaps:
         return
     swapped = sorted({name for swap in edits.swaps for name in (swap.old, swap.new)})
@@ -35,12 +51,7 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
     )  # is faster, and few files are left
     for file in [name for name in project.names if name in naming and writable(name) and wanted(project.data(name))]:
         for module in project.programs(file):
-            said: set[int] = set()
-            for node, reason in _in_module(context, module, edits):
-                line = module.line(node)
-                if line not in said:
-                    said.add(line)
-                    yield Advisory(file, line, TIED, reason)
+            yield from ((module, node, stake, asked) for node, stake, asked in _in_module(context, module, edits))
 
 
 class _Edits:
@@ -51,7 +62,8 @@ class _Edits:
         self._widened = [(edit.name, edit.start) for edit in made if edit.reason.key == "edit-choices"]
         self._at: dict[tuple[int, int], Swap] = {}
         groups: list[Swap] = []
-        for finding in findings:
+        self._numbers: dict[tuple[int, int], set[int]] = {}
+        for number, finding in enumerate(findings):
             default_group = finding.use.surface.default_group
             for change in finding.changes if finding.action is Action.EDIT else ():
                 if (
@@ -61,10 +73,16 @@ class _Edits:
                 ):
                     swap = Swap(str(change.leaf.value.value).lower(), change.text)
                     self._at[id(change.leaf.module), id(change.leaf.node)] = swap
+                    self._numbers.setdefault((id(change.leaf.module), id(change.leaf.node)), set()).add(number)
                     groups += [swap] if default_group else []
         self.swaps = set(self._at.values())
         # a group asked for its name can have the new one where all edits of default groups are the same
         self.group = Swap(groups[0].old, groups[0].new, group=True) if len(set(groups)) == 1 else None
+
+    def that_give(self, module: Module, node: ast.expr) -> set[int]:
+        """The findings whose edits change what an expression gives; none where it asks a group that exists for its name."""
+        leaves = self.context.tracer.trace(module, node)
+        return {number for leaf in leaves for number in self._numbers.get((id(leaf.module), id(leaf.node)), ())}
 
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""
@@ -88,7 +106,7 @@ def _is_name(old: object, new: str) -> bool:
     return isinstance(old, str) and ":" not in old and ":" not in new and old.lower() != new
 
 
-def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Reason]]:
+def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Stake, ast.expr]]:
     for compare in module.nodes.get(ast.Compare, ()):
         assert isinstance(compare, ast.Compare)
         asked = _asked(context, module, compare)
@@ -102,19 +120,19 @@ def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tupl
         def outcome(test: ast.expr, value: str, text: str = text) -> bool | None:
             return truth(fold(test, lambda part: _look(context, module, part, text, value)))
 
-        reason = _stake(context, module, around, swap, outcome)
-        if reason is not None:
-            yield around, reason
+        stake = _stake(context, module, around, swap, outcome)
+        if stake is not None:
+            yield around, stake, asked
     for subscript in module.nodes.get(ast.Subscript, ()):
         assert isinstance(subscript, ast.Subscript)
         table = _table(context, module, subscript) if isinstance(subscript.ctx, ast.Load) else None
         if table is not None and (swap := edits.of(module, subscript.slice)) is not None:
-            reason = stakes.of_table(table, swap)
-            if reason is not None:
-                yield subscript, reason
+            stake = stakes.of_table(table, swap)
+            if stake is not None:
+                yield subscript, stake, subscript.slice
 
 
-def _stake(context: Context, module: Module, around: ast.AST, swap: Swap, outcome: stakes.Outcome) -> Reason | None:
+def _stake(context: Context, module: Module, around: ast.AST, swap: Swap, outcome: stakes.Outcome) -> Stake | None:
     if isinstance(around, ast.Assert):
         return stakes.of_assertion(around, swap, outcome)
     if isinstance(around, ast.IfExp):
