@@ -13,7 +13,7 @@ from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
-from ddp_codemod.origins.callees import uses_by_value
+from ddp_codemod.origins.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.python import Module
@@ -174,8 +174,10 @@ class Run:
             if self.options.progress is not None:
                 self.options.progress(name, number, len(files))
             for module in self.project.programs(name):
-                named = self.finder.uses(module, self.users.derived)
-                for use in (*named, *uses_by_value(self.context.tracer, module, self.candidates.words)):
+                tracer, words = self.context.tracer, self.candidates.words
+                received = {use.call: use for use in uses_of_receivers(tracer, module, words)}
+                named = [received.get(use.call, use) for use in self.finder.uses(module, self.users.derived)]
+                for use in (*named, *received.values(), *uses_by_value(tracer, module, words)):
                     if use.call not in seen and self.limits.admits(use.module.name):
                         seen.add(use.call)
                         yield use

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ddp_codemod.origins.calls import calls_of, is_value
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.journey import Journey, journey, may_call, only_looks
-from ddp_codemod.origins.leaf import Way
+from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.model import Surface
@@ -33,6 +33,32 @@ def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Ite
         if not found and at_once and way.escapes and not any(only_looks(tracer, *one) for one in way.arguments):
             found.append(Use(module, _standing_for(module, node), surface, handed=True))
         yield from found
+
+
+def uses_of_receivers(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:
+    """The calls of a file whose module comes as a parameter, from an attribute or out of ``import_module``."""
+    table = calls_of(module)
+    for call in (call for word in sorted(table.keys() & set(words)) for call in table[word]):
+        if not isinstance(call.func, ast.Attribute) or tracer.resolver.resolve(module, call.func):
+            continue
+        names = [list(_modules(tracer, leaf)) for leaf in tracer.trace(module, call.func.value, Way(kind="object"))]
+        found = [tracer.finder.surface(f"{name}.{call.func.attr}") for known in names for name in known]
+        surface = next(filter(None, found), None)
+        if surface is not None:
+            sure = all(known for known in names) and all(one is surface for one in found)
+            yield Use(module, call, surface, alone=sure)
+
+
+def _modules(tracer: Tracer, leaf: Leaf) -> Iterator[str]:
+    """The qualified names of the modules that a leaf stands for."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+        return
+    yield from tracer.resolver.names(leaf.module, leaf.node)
+    node = leaf.node
+    if isinstance(node, ast.Call) and node.args and "importlib.import_module" in tracer.resolver.names(leaf.module, node.func):
+        for named in tracer.trace(leaf.module, node.args[0]):
+            if isinstance(named.value, Known) and isinstance(named.value.value, str):
+                yield named.value.value
 
 
 def _standing_for(module: Module, node: ast.expr) -> ast.Call:
@@ -75,6 +101,14 @@ def _values(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[
                 surfaces = (tracer.finder.surface(name) for name in tracer.resolver.names(module, node))
                 if (surface := next(filter(None, surfaces), None)) is not None:
                     yield node, surface
+    for node in module.nodes.get(ast.Subscript, ()):  # ``vars(dist)["init_process_group"]``
+        assert isinstance(node, ast.Subscript)
+        word = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if isinstance(word, str) and word in words and isinstance(node.value, ast.Call):
+            if last_name(node.value.func) == "vars" and node.value.args:
+                for owner in tracer.resolver.names(module, node.value.args[0]):
+                    if (surface := tracer.finder.surface(f"{owner}.{word}")) is not None:
+                        yield node, surface
     for call in calls_of(module).get("getattr", ()):  # by a name that is known, but not written there
         name = (
             tracer.facts.fold(module, call.args[1]) if len(call.args) > 1 and not isinstance(call.args[1], ast.Constant) else None

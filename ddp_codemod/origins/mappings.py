@@ -266,7 +266,7 @@ def _of_leaves(
     traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind="object"))]
     for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind="object")):
         if leaf.kind == "parameter":
-            passed = parameters.passed_through(tracer, leaf, name)
+            passed = parameters.passed_through(tracer, leaf, name, whole)
             understood = understood or passed is not None
             found += passed or []
         if leaf.kind == "unknown" and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):

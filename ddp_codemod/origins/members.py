@@ -16,7 +16,7 @@ from ddp_codemod.origins.leaf import Default, Doubt, Leaf, Way
 from ddp_codemod.origins.provenance import Maker, provenance
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
-from ddp_codemod.sites.scopes import Binding, assigned, bindings, scope_of
+from ddp_codemod.sites.scopes import Binding, assigned, bindings, owner, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -90,9 +90,11 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     name = root.id
 
     scope = scope_of(module, node)
-    made = [binding for binding in stored_at(module, text) if scope_of(module, binding.node) is scope]
+    every = stored_at(module, text)
+    made = [binding for binding in every if scope_of(module, binding.node) is scope]
+    elsewhere = _elsewhere(tracer, module, name, scope, text, [binding for binding in every if binding not in made], way)
     if not made:
-        return [], False
+        return elsewhere, False
     if isinstance(scope, BODIES):
         made += [
             Binding(text, ROOT, root_made.node)
@@ -101,13 +103,29 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
         ]
     flow = Flow(module, made, lambda test: tracer.facts.truth(module, test))
     reached = flow.before(node)
-    found: list[Leaf] = []
+    found = elsewhere if reached.open else []
     for binding in reached.found:
         if binding.kind == "value" and binding.value is not None:
             step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), "assignment")
             found += tracer.trace(module, binding.value, step)
     made_here = any(binding.kind == ROOT for binding in reached.found)
     return found, bool(found) and not reached.open and not made_here
+
+
+def _elsewhere(
+    tracer: Tracer, module: Module, root: str, scope: ast.AST, text: str, made: Sequence[Binding], way: Way
+) -> list[Leaf]:
+    """What other code of the file assigns to the same place of a module's object: a function sees it whenever it runs."""
+    found: list[Leaf] = []
+    if owner(module, scope, root) is not module.tree:
+        return found
+    for binding in made:
+        home = scope_of(module, binding.node)
+        if binding.value is not None and home is not scope and owner(module, home, root) is module.tree:
+            if tracer.facts.unreachable(module, binding.node) is None:
+                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), "assignment")
+                found += tracer.trace(module, binding.value, step.inside(None))
+    return found
 
 
 def stored_at(module: Module, text: str) -> list[Binding]:
@@ -151,6 +169,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     whole = bool(found) and not open_
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
+        whole = bool(found)
     if not whole:
         more = configured.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.model import Reason
@@ -90,8 +92,8 @@ def _always_given(tracer: Tracer, module: Module, given_by: Sequence[Given], fun
     return all(given_argument(given, function, name, method) is not None for given in own)
 
 
-def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
-    """What the calls of a function pass under a name that its ``**kwargs`` takes in.
+def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -> list[Leaf] | None:
+    """What the calls of a function pass under a name that its ``**kwargs`` takes in; with ``whole`` also what may hold it.
 
     None where the leaf is no such parameter, and where nothing in the project calls the function.
     """
@@ -101,13 +103,23 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str) -> list[Leaf] | None:
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
         return None
     found: list[Leaf] = []
+    open_: list[Leaf] = []
     calls = callers(tracer, module, function)
     for given in calls:
+        step = leaf.way.hop(given.module.place(given.call), Reason.of("hop-argument", name=name, function=function.name))
         for keyword in given.keywords:
             if keyword.arg == name:
-                reason = Reason.of("hop-argument", name=name, function=function.name)
-                step = leaf.way.hop(given.module.place(given.call), reason, "argument")
-                found += tracer.trace(given.module, keyword.value, step.inside(None))
+                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind="argument"))
+            elif keyword.arg is None:
+                inside = mappings.look_up(tracer, given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
+                found += [one for one in inside or () if one.kind != "unknown"]
+                open_ += [one for one in inside or () if one.kind == "unknown"]
+                if inside is None:
+                    open_.append(
+                        tracer.unknown(given.module, given.call, step, "why-spread", text=given.module.text(keyword.value))
+                    )
+    if whole and len({id(one.node) for one in open_}) >= len(calls):  # no call shows what comes in
+        found += open_
     return found if calls else None
 
 

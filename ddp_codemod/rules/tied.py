@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.origins.leaf import Current, Leaf
@@ -33,9 +34,10 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
 
 
 def broken(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> set[int]:
-    """The findings, by their numbers in the list, whose edits end the program somewhere else: an assertion, a raise, a missing key."""
+    """The findings, by number, whose edits end the program somewhere else: an assertion, a raise, a missing key. Tests end alone."""
     edits = _Edits(context, findings, made)
-    ending = [(module, asked) for module, _, stake, asked in _stakes(context, edits, writable) if stake.breaks]
+    stakes_ = _stakes(context, edits, writable)
+    ending = [(module, asked) for module, _, stake, asked in stakes_ if stake.breaks and not is_test(module.name)]
     return {number for module, asked in ending for number in edits.that_give(module, asked)}
 
 

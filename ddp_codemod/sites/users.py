@@ -88,7 +88,7 @@ class Users:
 def _is_chosen(data: bytes, start: int, end: int) -> bool:
     """Whether a name that stands at a place may be one of several values, or is a text that something is looked up by."""
     if start and data[start - 1 : start] in (b"'", b'"'):
-        return b"getattr" in data and data[end : end + 1] == data[start - 1 : start]
+        return (b"getattr" in data or b"vars(" in data) and data[end : end + 1] == data[start - 1 : start]
     return not _NO_VALUE.match(data, end) and _CHOSEN.search(data, max(start - _FAR, 0), start) is not None
 
 
