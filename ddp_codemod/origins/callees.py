@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.calls import calls_of, is_value
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.journey import Journey, journey, may_call, only_looks
+from ddp_codemod.origins.handed import may_call, only_looks
+from ddp_codemod.origins.journey import Journey, journey
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.parse.python import Module, last_name

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ddp_codemod.origins import by_name, tables
 from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value
 from ddp_codemod.origins.decorators import calls_inside
-from ddp_codemod.origins.journey import journey, may_call
+from ddp_codemod.origins.handed import may_call
+from ddp_codemod.origins.journey import journey
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.aliases import imported

@@ -98,3 +98,13 @@ def is_value(module: Module, node: ast.expr) -> bool:
     if isinstance(around, ast.Attribute):
         return around.attr == CALL
     return isinstance(around, (ast.keyword, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda))
+
+
+def parameter_for(function: Def, keyword: str | None, position: int | None, skip: int) -> str | None:
+    """The parameter that an argument fills; None where that cannot be told."""
+    arguments = function.args
+    plain = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    if keyword is not None:
+        return keyword if keyword in (*plain, *(argument.arg for argument in arguments.kwonlyargs)) else None
+    at = (position or 0) + skip
+    return plain[at] if at < len(plain) else None

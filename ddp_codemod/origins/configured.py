@@ -75,7 +75,7 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
         below = (*keys, *rest)[len(chain(origin.at)) :]
         ways = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
         found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
-    return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt)) for leaf in found))
+    return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt, module.text(holder))) for leaf in found))
 
 
 def _holder(node: ast.expr) -> ast.expr | None:

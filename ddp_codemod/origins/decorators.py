@@ -6,9 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import Def, calls_of
-from ddp_codemod.origins.leaf import Doubt
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -20,14 +18,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEPTH = 3  # functions that make a decorator
 
 
-def doubt_of(tracer: Tracer, module: Module, function: Def) -> Doubt | None:
-    """That a decorator may hand a function other arguments than those that its callers pass, or its own defaults."""
+def opaque(tracer: Tracer, module: Module, function: Def) -> str:
+    """The decorator that may hand a function other arguments than those that its callers pass, or its own defaults; "" for none."""
     key = ("decorated", function)
     if key not in module.cache:
-        opaque = next((part for part in function.decorator_list if not _leaves_arguments(tracer, module, part)), None)
-        text = f"@{' '.join(module.text(opaque).split())}" if opaque is not None else ""
-        module.cache[key] = Doubt(Reason.of("doubt-decorator", decorator=text), replaced=True) if text else None
-    return module.cache[key]  # type: ignore[return-value]
+        found = next((part for part in function.decorator_list if not _leaves_arguments(tracer, module, part)), None)
+        module.cache[key] = f"@{module.text(found)}" if found is not None else ""
+    return str(module.cache[key])
 
 
 def calls_inside(tracer: Tracer, module: Module, function: Def) -> Iterator[tuple[Module, ast.Call]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from typing import TYPE_CHECKING, Union
 
 from msgspec import Struct, field
 
 from ddp_codemod.origins import callers
-from ddp_codemod.origins.calls import CALL
+from ddp_codemod.origins.calls import CALL, parameter_for
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -246,7 +245,7 @@ class _Walk:
         if not targets:
             self.found.escapes = True
         for owner_module, function, skip in targets:
-            parameter = _parameter(function, keyword, position, skip)
+            parameter = parameter_for(function, keyword, position, skip)
             if parameter is None:
                 self.found.escapes = True
             else:
@@ -286,20 +285,6 @@ def _is_read(module: Module, node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Load) or isinstance(module.parents.get(node), ast.AugAssign)
 
 
-def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
-    """Whether what a function is handed to is code that is not read and may call it."""
-    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
-        return any(call.func.id in idioms.callers for idioms in tracer.idioms)
-    read = any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(module, call.func))
-    return not read and not only_looks(tracer, module, call)
-
-
-def only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:
-    """Whether a call is of a package that looks at a function, or replaces it."""
-    tops = {name.partition(".")[0] for name in tracer.resolver.names(module, call.func)}
-    return any(tops & set(idioms.lookers) for idioms in tracer.idioms)
-
-
 def _place_in(around: ast.expr, node: ast.expr) -> _Within:
     """Where an element stands in a display."""
     if isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
@@ -308,12 +293,3 @@ def _place_in(around: ast.expr, node: ast.expr) -> _Within:
         key = around.keys[around.values.index(node)]
         return _Within(True, key.value if isinstance(key, ast.Constant) else None)
     return _LISTED
-
-
-def _parameter(function: _Function, keyword: str | None, position: int | None, skip: int) -> str | None:
-    arguments = function.args
-    plain = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    if keyword is not None:
-        return keyword if keyword in (*plain, *(argument.arg for argument in arguments.kwonlyargs)) else None
-    at = (position or 0) + skip
-    return plain[at] if at < len(plain) else None

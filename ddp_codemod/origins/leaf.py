@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from enum import Enum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,12 +39,12 @@ class Frame(Struct, frozen=True, eq=False):
         return at
 
 
-class Doubt(Struct, frozen=True):
+class Doubt(Enum):
     """Why what is found on a way may not be what comes out."""
 
-    reason: Reason
-    by_name: bool = False  # nothing but a name leads there: a candidate for a person to look at, never an edit
-    replaced: bool = False  # another value may come in its place, so that a right one is not surely what comes out
+    NAME = "name"  # nothing but a name leads there: a candidate for a person to look at, never an edit
+    REPLACED = "replaced"  # a decorator may hand over another value, so that a right one is not surely what comes out either
+    DEFAULT = "default"  # what it stands in for may have a value of its own
 
 
 class Way(Struct, frozen=True):
@@ -54,12 +55,13 @@ class Way(Struct, frozen=True):
     frame: Frame | None = None
     seen: frozenset[tuple[int, int]] = frozenset()
     doubt: Doubt | None = None
+    doubted_at: str = ""  # source text of what the doubt is about
 
-    def doubted(self, doubt: Doubt | None) -> Way:
+    def doubted(self, doubt: Doubt | None, text: str = "") -> Way:
         """The same way, which leads no further than a guess; the graver doubt stays."""
-        if doubt is None or (self.doubt is not None and (self.doubt.by_name or not doubt.by_name)):
+        if doubt is None or (self.doubt is not None and doubt is not Doubt.NAME):
             return self
-        return replace(self, doubt=doubt)
+        return replace(self, doubt=doubt, doubted_at=" ".join(text.split()))
 
     def inside(self, frame: Frame | None) -> Way:
         """The same way in another frame."""

@@ -3,56 +3,21 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import callers, calls, configured, journey, parameters, records
-from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.origins.leaf import MAX_HOPS, Leaf, Way
+from ddp_codemod.origins.writes import Does, Step, reaching, step_at, steps_of
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition, External
-from ddp_codemod.sites.scopes import Binding, assigned, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
-
-# methods of a mapping that leave it as it is, and functions of others that only read what they are given
-_READING = frozenset({"get", "items", "keys", "values", "copy", "__contains__"})
-_TOLD = frozenset(
-    {"update", "debug", "info", "warning", "error", "exception", "critical", "log", "dump", "dumps", "append", "format"}
-)
-_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Delete)
-
-
-class _Does(Enum):
-    """What a statement does to the key of a mapping."""
-
-    MAKES = "makes"  # the mapping is made anew, of ``value``
-    SETS = "sets"
-    DROPS = "drops"
-    FILLS = "fills"  # the key, where it is not there
-    MIXES = "mixes"  # another mapping, ``value``, into it
-    CHANGES = "changes"  # in a way that is not known
-
-
-class _Step(Struct, frozen=True, eq=False):
-    """One statement that does something to the key."""
-
-    does: _Does
-    statement: ast.AST
-    value: ast.expr | None = None
-
-    @property
-    def settles(self) -> bool:
-        """Whether nothing that the key had before is left."""
-        return self.does in (_Does.MAKES, _Does.SETS, _Does.DROPS)
 
 
 def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
@@ -92,163 +57,35 @@ def _of_name(
     scope = owner(module, scope_of(module, mapping), mapping.id)
     if scope is None or not isinstance(wanted, Known):
         return None
-    steps = list(_steps(tracer, module, scope, mapping, wanted))
-    if all(step.does is _Does.MAKES or (step.does is _Does.CHANGES and not whole) for step in steps):
+    steps = list(steps_of(tracer, module, scope, mapping, wanted))
+    if all(step.does is Does.MAKES or (step.does is Does.CHANGES and not whole) for step in steps):
         return None
-    reached, open_ = _reaching(tracer, module, steps, mapping, scope)
+    reached, open_ = reaching(tracer, module, steps, mapping, scope)
     found: list[Leaf] = []
-    if open_ or any(step.does is _Does.MAKES for step in reached):
+    if open_ or any(step.does is Does.MAKES for step in reached):
         made, understood = _of_leaves(tracer, module, mapping, wanted, name, way, whole, reached)
         found += made
-        if not understood and not any(step.does is _Does.SETS for step in steps):
+        if not understood and not any(step.does is Does.SETS for step in steps):
             return None
     for step in reached:
         at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), "key")
-        if step.does is _Does.SETS and step.value is not None:
+        if step.does is Does.SETS and step.value is not None:
             found += tracer.trace(module, step.value, at)
-        elif step.does is _Does.MIXES and step.value is not None:
+        elif step.does is Does.MIXES and step.value is not None:
             mixed = look_up(tracer, module, step.value, ast.Constant(name), at, whole)
             found += [_not_known(tracer, module, step.value, at)] if mixed is None and whole else mixed or []
-        elif step.does is _Does.CHANGES and whole:
+        elif step.does is Does.CHANGES and whole:
             found.append(_not_known(tracer, module, step.statement, at))
-    fills = [step for step in reached if step.does is _Does.FILLS and step.value is not None]
+    fills = [step for step in reached if step.does is Does.FILLS and step.value is not None]
     for step in fills if not found or open_ else ():
         at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), "key")
         found += tracer.trace(module, step.value, at)  # type: ignore[arg-type]
     return found
 
 
-def _reaching(tracer: Tracer, module: Module, steps: list[_Step], use: ast.Name, scope: ast.AST) -> tuple[list[_Step], bool]:
-    """The steps whose effect can be there where the mapping is used, and whether what was there before any of them can."""
-    if scope_of(module, use) is not scope:
-        last = [step for step in steps if tracer.facts.unreachable(module, step.statement) is None]
-        return last, True  # a function that runs whenever it is called
-    places = {step: Binding(use.id, step.does.value, step.statement, step.value) for step in steps}
-
-    def run(some: list[_Step]) -> tuple[list[_Step], bool]:
-        flow = Flow(module, [places[step] for step in some], lambda test: tracer.facts.truth(module, test))
-        reached = flow.before(use)
-        return [step for step in some if any(made is places[step] for made in reached.found)], reached.open
-
-    settling = [step for step in steps if step.settles]
-    found, open_ = run(settling)
-    return [*found, *(step for step in steps if not step.settles and step in run([*settling, step])[0])], open_
-
-
-def _steps(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Name, wanted: Known) -> Iterator[_Step]:
-    """What the statements of a scope do to the key of the mapping that a name holds."""
-    for binding in bindings(module, scope).get(mapping.id, ()):
-        if binding.kind == "value":
-            yield _Step(_Does.MAKES, binding.node, binding.value)
-        elif isinstance(binding.node, ast.AugAssign) and isinstance(binding.node.op, ast.BitOr):
-            yield from _mixed(tracer, module, binding.node, binding.node.value, (), wanted)
-        elif binding.kind != "parameter":
-            yield _Step(_Does.CHANGES, binding.node)
-    for node in module.nodes.get(ast.Name, ()):
-        assert isinstance(node, ast.Name)
-        if node.id != mapping.id or node is mapping or not isinstance(node.ctx, ast.Load):
-            continue
-        if owner(module, scope_of(module, node), node.id) is scope:
-            yield from _step_at(tracer, module, node, wanted)
-
-
-def _step_at(tracer: Tracer, module: Module, node: ast.expr, wanted: Known) -> Iterator[_Step]:
-    """What the code around a mapping's name does to the key."""
-    around, statement = module.parents[node], module.statement(node)
-    simple = isinstance(statement, _SIMPLE)
-    if isinstance(around, ast.Subscript) and around.value is node:
-        key = tracer.facts.fold(module, around.slice)
-        if isinstance(around.ctx, ast.Load) or (isinstance(key, Known) and key != wanted):
-            return
-        value = next((value for target, value in assigned(statement) if target is around), None)
-        if isinstance(key, Known) and value is not None:
-            yield _Step(_Does.SETS, statement, value)
-        elif isinstance(key, Known) and isinstance(statement, ast.Delete):
-            yield _Step(_Does.DROPS, statement)
-        elif isinstance(value, ast.Subscript) and ast.dump(value.slice) == ast.dump(around.slice):
-            yield _Step(_Does.MIXES, statement, value.value)  # a loop copies: ``ours[field.name] = defaults[field.name]``
-        else:
-            yield _Step(_Does.CHANGES, statement)
-    elif isinstance(around, ast.Attribute):
-        call = module.parents[around]
-        if isinstance(call, ast.Call) and call.func is around and around.attr not in _READING:
-            yield from _method(tracer, module, statement if simple else call, call, around.attr, wanted)
-    elif isinstance(around, ast.keyword) and around.arg is not None:
-        if _may_change(tracer, module, module.parents[around], around):  # type: ignore[arg-type]
-            yield _Step(_Does.CHANGES, statement)
-    elif isinstance(around, ast.Call) and node in around.args and _may_change(tracer, module, around, node):
-        yield _Step(_Does.CHANGES, statement)
-    elif isinstance(around, ast.AugAssign) and around.target is node and isinstance(around.op, ast.BitOr):
-        yield from _mixed(tracer, module, around, around.value, (), wanted)
-    elif isinstance(around, (ast.Assign, ast.AnnAssign)) and around.value is node:
-        yield _Step(_Does.CHANGES, statement)  # it has a second name from here on
-
-
-def _method(tracer: Tracer, module: Module, at: ast.AST, call: ast.Call, name: str, wanted: Known) -> Iterator[_Step]:
-    key = tracer.facts.fold(module, call.args[0]) if call.args else None
-    if name == "update":
-        yield from _mixed(tracer, module, at, call.args[0] if call.args else None, call.keywords, wanted)
-    elif name in ("setdefault", "pop") and isinstance(key, Known):
-        if key == wanted and name == "pop":
-            yield _Step(_Does.DROPS, at)
-        elif key == wanted and len(call.args) == 2:
-            yield _Step(_Does.FILLS, at, call.args[1])
-    elif name == "clear":
-        yield _Step(_Does.DROPS, at)
-    else:
-        yield _Step(_Does.CHANGES, at)
-
-
-def _mixed(
-    tracer: Tracer, module: Module, at: ast.AST, other: ast.expr | None, keywords: Sequence[ast.keyword], wanted: Known
-) -> Iterator[_Step]:
-    """What the entries of another mapping, and arguments by name, do when they are put into this one."""
-    for keyword in keywords:
-        if keyword.arg is None:
-            yield _Step(_Does.MIXES, at, keyword.value)
-        elif keyword.arg == wanted.value:
-            yield _Step(_Does.SETS, at, keyword.value)
-            return
-    if isinstance(other, ast.Dict) and None not in other.keys:
-        keys = [tracer.facts.fold(module, key) for key in other.keys if key is not None]
-        if all(isinstance(key, Known) for key in keys):
-            yield from (_Step(_Does.SETS, at, other.values[index]) for index, key in enumerate(keys) if key == wanted)
-            return
-    if other is not None:
-        yield _Step(_Does.MIXES, at, other)
-
-
-def _may_change(tracer: Tracer, module: Module, call: ast.Call, argument: ast.AST) -> bool:
-    """Whether a call that is handed a mapping may write into it: not one that only reads it."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _TOLD:
-        return False
-    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id) and not tracer.resolver.resolve(module, call.func):
-        return False
-    entities = tracer.resolver.resolve(module, call.func)
-    for entity in entities:
-        if not isinstance(entity, Definition) or isinstance(entity.node, ast.ClassDef):
-            return not (isinstance(entity, External) and entity.name.partition(".")[0] in ("copy", "json", "pprint", "logging"))
-        names = [part.arg for part in (*entity.node.args.posonlyargs, *entity.node.args.args)]
-        at = call.args.index(argument) if argument in call.args else -1
-        taken = argument.arg if isinstance(argument, ast.keyword) else names[at] if at < len(names) else None
-        uses = (part for part in ast.walk(entity.node) if isinstance(part, ast.Name) and part.id == taken)
-        if taken is None or any(not _only_read(entity.module, part) for part in uses):
-            return True
-    return not entities
-
-
-def _only_read(module: Module, node: ast.Name) -> bool:
-    around = module.parents[node]
-    if isinstance(around, ast.Subscript):
-        return around.value is node and isinstance(around.ctx, ast.Load)
-    if isinstance(around, ast.Attribute):
-        return around.attr in _READING
-    return (isinstance(around, ast.keyword) and around.arg is None) or isinstance(around, (ast.Compare, ast.For))
-
-
 def _of_leaves(
     tracer: Tracer, module: Module, mapping: ast.expr, wanted: Value, name: str, way: Way, whole: bool,
-    reached: Sequence[_Step] = (),
+    reached: Sequence[Step] = (),
 ) -> tuple[list[Leaf], bool]:  # fmt: skip
     """The leaves of a key of what an expression gives, and whether any of that is written out.
 
@@ -262,7 +99,7 @@ def _of_leaves(
             understood = understood or inside is not None
             found += [_not_known(tracer, other, argument, step)] if inside is None and whole else inside or []
         return found, understood
-    made = [step.value for step in reached if step.does is _Does.MAKES and step.value is not None]
+    made = [step.value for step in reached if step.does is Does.MAKES and step.value is not None]
     traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind="object"))]
     for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind="object")):
         if leaf.kind == "parameter":
@@ -321,14 +158,14 @@ def _changed_later(
         if isinstance(place, ast.Name) and isinstance(mapping, ast.Name) and place.id == mapping.id:
             if owner(home, scope_of(home, place), place.id) is same:
                 continue  # heeded already, in the order in which it runs
-        for step in _step_at(tracer, home, place, wanted):
+        for step in step_at(tracer, home, place, wanted):
             at = way.hop(home.place(step.statement), Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]"), "key")
-            if step.does in (_Does.SETS, _Does.FILLS) and step.value is not None:
+            if step.does in (Does.SETS, Does.FILLS) and step.value is not None:
                 found += tracer.trace(home, step.value, at)
-            elif step.does is _Does.MIXES and step.value is not None:
+            elif step.does is Does.MIXES and step.value is not None:
                 mixed = look_up(tracer, home, step.value, ast.Constant(name), at, whole)
                 found += [_not_known(tracer, home, step.value, at)] if mixed is None and whole else mixed or []
-            elif whole and step.does is _Does.CHANGES and not _is_alias(home, place):
+            elif whole and step.does is Does.CHANGES and not _is_alias(home, place):
                 found.append(_not_known(tracer, home, step.statement, at))
     return found
 

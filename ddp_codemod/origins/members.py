@@ -41,7 +41,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, "handed-on", way=way)]
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
-    guess = way.doubted(origin.doubt) if origin is not None else way
+    guess = way.doubted(origin.doubt, module.text(node.value)) if origin is not None else way
     if origin is not None:
         found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin)
     if not found and objects.stored(tracer, node.attr):
@@ -52,7 +52,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
         origin = provenance(tracer, module, node.value, way)
-        found += classes.only_field(tracer, node.attr, way.doubted(origin.doubt_of_fields(tracer)))
+        found += classes.only_field(tracer, node.attr, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value)))
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 
@@ -175,7 +175,9 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             origin = provenance(tracer, module, node.value, way)
             more = _of_objects(tracer, origin.classes(tracer), node.slice.value, node, way)
-            more = more or classes.only_field(tracer, node.slice.value, way.doubted(origin.doubt_of_fields(tracer)))
+            more = more or classes.only_field(
+                tracer, node.slice.value, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
+            )
         found += more or (open_ if found else [])
     if not found:
         found += [
@@ -212,7 +214,9 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         found = configured.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), "key-default")
-        step = step.doubted(None if found is not None else _may_have_its_own(tracer, module, node.func.value, way))
+        step = step.doubted(
+            None if found is not None else _may_have_its_own(tracer, module, node.func.value, way), module.text(node.func.value)
+        )
         found = [*(found or []), *tracer.trace(module, node.args[1], step)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
 
@@ -229,7 +233,7 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
         found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != "unknown"]
     if len(node.args) > 2:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), "key-default")
-        step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way))
+        step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way), module.text(node.args[0]))
         found += tracer.trace(module, node.args[2], step)
     return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
 
@@ -240,7 +244,7 @@ def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) 
     if not made or all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made):
         leaves = tracer.trace(module, node, Way(kind="object", frame=way.frame))
         if not leaves or any(leaf.kind not in ("object", "parameter") for leaf in leaves):
-            return Doubt(Reason.of("doubt-default", text=" ".join(module.text(node).split())))
+            return Doubt.DEFAULT
     return None
 
 

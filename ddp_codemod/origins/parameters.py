@@ -14,8 +14,8 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import mappings, options, spreads
 from ddp_codemod.origins.callers import callers, handed_away
 from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument, position_of
-from ddp_codemod.origins.decorators import doubt_of
-from ddp_codemod.origins.leaf import Frame, Leaf, Way
+from ddp_codemod.origins.decorators import opaque
+from ddp_codemod.origins.leaf import Doubt, Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
@@ -33,7 +33,8 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     if _given_by_test(tracer, module, function, node.arg):
         return [Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)]
-    way = way.doubted(doubt_of(tracer, module, function))
+    if decorator := opaque(tracer, module, function):
+        way = way.doubted(Doubt.REPLACED, decorator)
     frame = way.frame.find(function) if way.frame else None
     default = default_of(function, node.arg)
     if frame is not None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, External
@@ -46,7 +45,6 @@ class Provenance(Struct, frozen=True):
 
     made: tuple[Made, ...]
     at: ast.expr
-    why: Reason
     doubt: Doubt | None = None  # nothing but its name leads from the expression to an option, a file's key or a field
 
     @property
@@ -72,7 +70,7 @@ class Provenance(Struct, frozen=True):
             known = one.maker is Maker.FILE and (one.call is None or last_name(one.call.func) in typed)
             if one.maker is Maker.OPTIONS or known:
                 return None
-        return self.doubt or Doubt(self.why, by_name=True)
+        return Doubt.NAME
 
     def classes(self, tracer: Tracer) -> list[Entity]:
         """The classes of the project that the object can be of."""
@@ -97,10 +95,8 @@ def _provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth:
         if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
             break
         at = at.value
-    why = Reason.of("doubt-name", text=" ".join(module.text(node).split()))
-    if any(one.maker in (Maker.OPTIONS, Maker.FILE) for one in made):
-        return Provenance(made, at, why)
-    return Provenance(made, at, why, Doubt(why, by_name=True))
+    known = any(one.maker in (Maker.OPTIONS, Maker.FILE) for one in made)
+    return Provenance(made, at, None if known else Doubt.NAME)
 
 
 def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterator[Made]:

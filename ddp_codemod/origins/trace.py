@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import loops, members, objects, options, parameters, pieces
+from ddp_codemod.origins import loops, members, objects, options, parameters, pieces, unpacking
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
@@ -184,7 +184,7 @@ class Tracer:
                 step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
                 found += self.trace(module, binding.value, step)
             elif binding.kind == "unpack" and binding.value is not None:
-                found += self._unpack(module, binding, way)
+                found += unpacking.trace_unpacked(self, module, binding, way)
             elif binding.kind == "import":
                 found += self._imported(module, node, way, binding)
             elif binding.kind == "other" and (leaves := loops.trace_loop(self, module, binding, way)) is not None:
@@ -194,32 +194,6 @@ class Tracer:
         if not definitions:
             found.append(self.unknown(module, node, way, "why-unbound", text=module.text(node)))
         return found
-
-    def _unpack(self, module: Module, binding: Binding, way: Way) -> list[Leaf]:
-        """``a, b = "nccl", 2``: the element of what stands there, or of each tuple that the expression can give."""
-        assert binding.value is not None
-        found = [(module, binding.value, way)]
-        for index in binding.path:
-            inside: list[tuple[Module, ast.expr, Way]] = []
-            for home, at, step in found:
-                if isinstance(at, (ast.Tuple, ast.List)):
-                    displays = [(home, at, step)]
-                else:
-                    leaves = self.trace(home, at, step)
-                    displays = [(*leaf.code, leaf.way) for leaf in leaves if isinstance(leaf.node, (ast.Tuple, ast.List))]  # type: ignore[misc]
-                    if not leaves or len(displays) < len(leaves):
-                        return [self.unknown(module, binding.node, way, "why-binding", name=binding.name)]
-                for where, display, gone in displays:
-                    if index >= len(display.elts) or any(isinstance(part, ast.Starred) for part in display.elts[: index + 1]):
-                        return [self.unknown(module, binding.node, way, "why-binding", name=binding.name)]
-                    inside.append((where, display.elts[index], gone))
-            found = inside
-        reason = Reason.of("hop-assigned", name=binding.name)
-        return [
-            leaf
-            for home, at, step in found
-            for leaf in self.trace(home, at, step.hop(module.place(binding.node), reason, "assignment"))
-        ]
 
     def _imported(self, module: Module, node: ast.AST, way: Way, binding: Binding | None = None) -> list[Leaf]:
         """A name that another module of the project gives its value."""

@@ -9,6 +9,7 @@ from typing import Union
 from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.lookups import by_name, distinct, module_named
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, lasting, owner, scope_of
 
@@ -50,6 +51,7 @@ class Variable(Struct, frozen=True):
     name: str
 
 
+IMPORT = External("importlib.import_module")
 Entity = Union[External, Definition, Instance, ModuleRef, Variable]
 
 
@@ -83,19 +85,16 @@ class Resolver:
             found: list[Entity] = []
             for entity in self.resolve(module, node.value, depth + 1):
                 found += self.member(entity, node.attr, depth + 1)
-            return _distinct(found)
+            return distinct(found)
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
                 return self._bases_of_enclosing(module, node, depth)
-            if (looked_up := _by_name(node)) is not None:
-                held, name = looked_up
-                return _distinct(
-                    [e for entity in self.resolve(module, held, depth + 1) for e in self.member(entity, name, depth + 1)]
-                )
+            if (looked_up := by_name(node)) is not None:
+                held = self.resolve(module, looked_up[0], depth + 1)
+                return distinct([found for entity in held for found in self.member(entity, looked_up[1], depth + 1)])
             called = self.resolve(module, node.func, depth + 1)
-            if External("importlib.import_module") in called and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
-                found_module = self.project.find(str(node.args[0].value), module)
-                return [ModuleRef(found_module) if found_module else External(str(node.args[0].value))]
+            if IMPORT in called and (name := module_named(node)) is not None:
+                return [ModuleRef(other) if (other := self.project.find(name, module)) else External(name)]
             if node.args and any(isinstance(entity, External) and entity.name in self.same for entity in called):
                 return self.resolve(module, node.args[0], depth + 1)
             return self._made(called, depth)
@@ -151,7 +150,7 @@ class Resolver:
                 found += self._binding(variable.module, variable.scope, binding, depth)
         finally:
             del self._resolving[variable]
-        found = _distinct(found)
+        found = distinct(found)
         if self._open >= number:
             self._known[variable], self._open = found, around
         else:
@@ -217,7 +216,7 @@ class Resolver:
             return self._class_member(entity.module, entity.node, name, depth)
         if isinstance(entity, Variable):  # a field that holds an object
             held = [other for other in self.variable(entity, depth + 1) if not isinstance(other, (Variable, External))]
-            return _distinct([found for other in held for found in self.member(other, name, depth + 1)])
+            return distinct([found for other in held for found in self.member(other, name, depth + 1)])
         return []
 
     def _module_member(self, module: Module, name: str, depth: int) -> list[Entity]:
@@ -296,17 +295,4 @@ class Resolver:
                     found.append(External(f"{binding.module}.{name}"))
             elif source is not module:
                 found += self._module_member(source, name, depth + 1) if depth < DEPTH else self._cut()
-        return _distinct(found)
-
-
-def _by_name(node: ast.Call) -> tuple[ast.expr, str] | None:
-    """What ``getattr(x, "name")`` looks into, and the name."""
-    if isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) >= 2:
-        name = node.args[1]
-        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
-            return node.args[0], name.value
-    return None
-
-
-def _distinct(found: list[Entity]) -> list[Entity]:
-    return list(dict.fromkeys(found))
+        return distinct(found)

@@ -1,0 +1,27 @@
+"""Calls that are handed a function: whether they may call it, or only look at it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+
+if TYPE_CHECKING:
+    from ddp_codemod.origins.trace import Tracer
+
+
+def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    """Whether what a function is handed to is code that is not read and may call it."""
+    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+        return any(call.func.id in idioms.callers for idioms in tracer.idioms)
+    read = any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(module, call.func))
+    return not read and not only_looks(tracer, module, call)
+
+
+def only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    """Whether a call is of a package that looks at a function, or replaces it."""
+    tops = {name.partition(".")[0] for name in tracer.resolver.names(module, call.func)}
+    return any(tops & set(idioms.lookers) for idioms in tracer.idioms)
