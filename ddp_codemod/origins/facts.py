@@ -112,7 +112,7 @@ class Facts:
             return [*self._when_called(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
         made = bindings(module, home)[node.id]
         if isinstance(home, ast.Module) and (elsewhere := global_bindings(module, node.id)):
-            return [*made, *elsewhere]  # a function may have run
+            return [*_without_placeholder(made), *elsewhere]  # a function may have run
         if len(made) == 1 and _unconditional(module, made[0], home):
             return made
         reached = self._flow(module, made).before(node)
@@ -129,7 +129,8 @@ class Facts:
             reached = self._flow(module, made).block(home.body)
             found = [*_parameters(made), *reached.found] if reached.open else reached.found
             if isinstance(home, ast.Module):
-                found = [*found, *global_bindings(module, name)]
+                elsewhere = global_bindings(module, name)
+                found = [*(_without_placeholder(found) if elsewhere else found), *elsewhere]
             # a scope that never ends (a server's loop) still has its bindings
             module.cache[key] = found or made
         return module.cache[key]  # type: ignore[return-value]
@@ -276,6 +277,11 @@ def _parameters(made: list[Binding]) -> list[Binding]:
 
 def _unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
     return binding.kind == "parameter" or module.parents.get(binding.node) is home
+
+
+def _without_placeholder(made: list[Binding]) -> list[Binding]:
+    """Without the None that a module gives a name which its functions set."""
+    return [binding for binding in made if not (isinstance(binding.value, ast.Constant) and binding.value.value is None)]
 
 
 def _only_parameter(module: Module, home: ast.AST, name: str) -> bool:

@@ -82,6 +82,7 @@ class Leaf(Struct, frozen=True):
     why: Reason | None = None  # of an unknown value: what stopped the trace
     way: Way = Way()
     outer: ast.expr | None = None  # the whole conditional expression that this is a branch of
+    open: bool = False  # not a value, but a place where one may come from unseen: a mapping that is not known
     decided: bool = True  # the platform decides every condition of ``outer``
 
     @property

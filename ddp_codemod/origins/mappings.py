@@ -112,7 +112,7 @@ def _of_leaves(
             if inside is None:  # ``opt = cfg["dist"]``, then ``opt["backend"]``
                 inside = configured.trace_key(tracer, leaf.module, leaf.node, leaf.way, (name,)) or None
             understood = understood or inside is not None
-            found += inside if inside is not None else [leaf] if whole and made else []
+            found += inside if inside is not None else [replace(leaf, open=True)] if whole and made else []
         if leaf.kind != "object":
             continue
         understood = True
@@ -189,8 +189,11 @@ def _entry(
     explicit = bool(found)
     if explicit and isinstance(wanted, Known) and not _spread_behind(module, tracer, node, wanted):
         return found, True
-    for other in spread_in(node):
-        found += _inner(tracer, module, other, name, way, whole)[0]
+    for other in reversed(spread_in(node)):
+        inside, sure = _inner(tracer, module, other, name, way, whole)
+        found += inside
+        if sure and not explicit:
+            break  # what stands before it is replaced
     if isinstance(node, (ast.DictComp, ast.ListComp)) and whole:
         found.append(_not_known(tracer, module, node, way))
     return found, explicit
@@ -209,7 +212,12 @@ def _inner(tracer: Tracer, module: Module, node: ast.expr, name: str, way: Way, 
     inside = look_up(tracer, module, node, ast.Constant(name), way, whole)
     if inside is None:
         return ([_not_known(tracer, module, node, way)] if whole else []), False
-    return inside, False
+    leaves = tracer.trace(module, node, replace(way, kind="object"))
+    tables = [leaf.code for leaf in leaves if isinstance(leaf.node, ast.Dict)]
+    sure = len(tables) == len(leaves) and all(
+        Known(name) in [tracer.facts.fold(home, key) for key, _ in entries(at)] for home, at in tables
+    )
+    return inside, bool(inside) and sure
 
 
 def spread_in(node: ast.AST) -> list[ast.expr]:
@@ -231,7 +239,7 @@ def _spread_behind(module: Module, tracer: Tracer, node: ast.AST, wanted: Known)
 
 
 def _not_known(tracer: Tracer, module: Module, node: ast.AST, way: Way) -> Leaf:
-    return tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split()))
+    return replace(tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split())), open=True)
 
 
 def _chosen(tracer: Tracer, module: Module, node: ast.AST, wanted: Value) -> list[ast.expr]:

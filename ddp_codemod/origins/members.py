@@ -165,7 +165,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     open_ = [
         leaf for leaf in looked_up if leaf.kind == "unknown"
     ]  # whoever writes the key into one mapping does not do so into all
-    found += [leaf for leaf in looked_up if leaf.kind != "unknown"]
+    found += [leaf for leaf in looked_up if not leaf.open]
     whole = bool(found) and not open_
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))

@@ -31,7 +31,9 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     if isinstance(function, ast.Lambda):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function="lambda")]
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    if _given_by_test(tracer, module, function, node.arg):
+    if node is function.args.vararg and callers(tracer, module, function):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+    if node in (function.args.vararg, function.args.kwarg) or _given_by_test(tracer, module, function, node.arg):
         return [Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)]
     if decorator := opaque(tracer, module, function):
         way = way.doubted(Doubt.REPLACED, decorator)
@@ -116,9 +118,9 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -
                 found += [one for one in inside or () if one.kind != "unknown"]
                 open_ += [one for one in inside or () if one.kind == "unknown"]
                 if inside is None:
-                    open_.append(
-                        tracer.unknown(given.module, given.call, step, "why-spread", text=given.module.text(keyword.value))
-                    )
+                    text = given.module.text(keyword.value)
+                    unknown = tracer.unknown(given.module, given.call, step, "why-spread", text=text)
+                    open_.append(replace(unknown, open=True))
     if whole and len({id(one.node) for one in open_}) >= len(calls):  # no call shows what comes in
         found += open_
     return found if calls else None

@@ -71,6 +71,8 @@ def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozen
 
 def copied(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
     """What a call gives a copy of: ``x.copy()``, ``copy.deepcopy(x)``; None for anything else."""
+    if isinstance(node, ast.DictComp):
+        return _filtered(node)
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Attribute) and node.func.attr in COPIES and not node.args:
@@ -78,6 +80,17 @@ def copied(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
     if len(node.args) == 1 and COPIERS & set(tracer.resolver.names(module, node.func)):
         return node.args[0]
     return None
+
+
+def _filtered(node: ast.DictComp) -> ast.expr | None:
+    """The mapping whose entries a comprehension takes as they are: ``{k: v for k, v in x.items() if v}``."""
+    loop = node.generators[0]
+    if len(node.generators) != 1 or not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.Call):
+        return None
+    taken = [ast.dump(part) for part in (node.key, node.value)]
+    given = [ast.dump(part).replace("Store()", "Load()") for part in loop.target.elts]
+    items = loop.iter.func
+    return items.value if taken == given and isinstance(items, ast.Attribute) and items.attr == "items" else None
 
 
 def _names(module: Module, call: ast.Call) -> list[str]:

@@ -13,6 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import loops, members, objects, options, parameters, pieces, unpacking
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
+from ddp_codemod.origins.guards import fills_none, is_position
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
@@ -24,7 +25,7 @@ from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
 
 MAX_STEPS, FEW_STEPS = 3_000, 200  # of one trace; ways multiply where a name is set many times from itself
-LOOK_UPS = frozenset({"pop", "setdefault"})  # of a key and what holds where it is not there, as ``get`` has them
+LOOK_UPS = frozenset({"get", "pop", "setdefault"})  # methods of a mapping: of a key, and what holds where it is not there
 TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods that leave a name the same name
 
 
@@ -104,6 +105,8 @@ class Tracer:
             return members.trace_subscript(self, module, node, way)
         if isinstance(node, ast.Call):
             return self._call(module, node, way)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):  # two mappings
+            return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             value = self.facts.fold(module, node, way.frame)
             if isinstance(value, Known) and not (self._is_wrong(value) and self._has_names(module, node, way)):
@@ -172,7 +175,7 @@ class Tracer:
     def follow(self, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:
         """The leaves of the bindings that can hold at ``node``."""
         found: list[Leaf] = []
-        filling = [binding for binding in definitions if _fills_none(module, binding)]
+        filling = [binding for binding in definitions if fills_none(module, binding)]
         if filling and len(filling) < len(definitions):  # ``if backend is None: backend = ...``: None does not get past it
             others = self.follow(module, home, node, [made for made in definitions if made not in filling], way)
             found += (leaf for leaf in others if not (isinstance(leaf.value, Known) and leaf.value.value is None))
@@ -230,7 +233,7 @@ class Tracer:
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in TEXT_CHANGES and not node.args:
                 return self.trace(module, node.func.value, way)
-            if (node.func.attr == "get" and node.args) or (node.func.attr in LOOK_UPS and len(node.args) == 2):
+            if node.func.attr in LOOK_UPS and node.args and not is_position(node):
                 return members.trace_get(self, module, node, way)
             if node.func.attr == "format" and (put_together := pieces.trace_pieces(self, module, node, way)) is not None:
                 return put_together
@@ -272,20 +275,6 @@ class Tracer:
                 if self.facts.unreachable(module, statement) is None:
                     found += self.trace(module, statement.value, step)
         return found
-
-
-def _fills_none(module: Module, binding: Binding) -> bool:
-    """Whether an assignment runs where its name held None, and only there."""
-    around = module.parents.get(binding.node)
-    if binding.kind != "value" or not isinstance(around, ast.If) or binding.node not in around.body:
-        return False
-    test = around.test
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return isinstance(test.operand, ast.Name) and test.operand.id == binding.name
-    if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == binding.name):
-        return False
-    right = test.comparators[0]
-    return isinstance(test.ops[0], (ast.Is, ast.Eq)) and isinstance(right, ast.Constant) and right.value is None
 
 
 def _folded(module: Module, test: ast.expr, known: bool | None) -> Reason:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.backend import assess
+from ddp_codemod.rules.finding import Context, Finding
+from ddp_codemod.rules.model import Fix
 from ddp_codemod.sites.scopes import scope_of
 
 # Each of these is somebody's whole choice, no branch of one.
@@ -35,6 +38,33 @@ def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool
     scope = _scope(leaf)
     beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
     return any(scope is not None and _scope(other) is scope and _serves(context, other, devices[:1]) for other in beside)
+
+
+def one_branch(context: Context, made: Finding, fix: Fix) -> Finding | None:
+    """A choice between accelerators of which the platform's own is one: which is taken is not known; else None."""
+    leaves = list(made.leaves)
+    others = [leaf for leaf in leaves if _is_wrong(context, leaf) and for_other_hardware(context, leaf, leaves)]
+    if not others or len(others) == len(leaves):
+        return None
+    first = others[0]
+    works = [str(leaf.value.value) for leaf in made.leaves if leaf not in others and isinstance(leaf.value, Known)]
+    said = {
+        "value": ", ".join(dict.fromkeys(works)),
+        "platform": context.platform.id,
+        "origin": f"{first.module.name}:{first.module.source.position(first.place.start)[0]}",
+    }
+    said["others"] = ", ".join(dict.fromkeys(str(leaf.value.value) for leaf in others if isinstance(leaf.value, Known)))
+    if context.rules.backends[context.platform.backend.wanted].specific and any(
+        is_chosen_by_option(context, leaf) for leaf in others
+    ):
+        return made.review(fix.id, Reason.of("review-branch", **said))
+    return made.keep(Reason.of("keep-branch", **said))
+
+
+def _is_wrong(context: Context, leaf: Leaf) -> bool:
+    """Whether a leaf is a backend that the platform does not have."""
+    value = leaf.value.value if isinstance(leaf.value, Known) else None
+    return isinstance(value, str) and assess(value, context.platform.backend, context.rules.backends).wanted is not None
 
 
 def is_chosen_by_option(context: Context, leaf: Leaf) -> bool:

@@ -18,7 +18,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.elsewhere import said_of_object
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
-from ddp_codemod.rules.hardware import for_other_hardware, is_chosen_by_option
+from ddp_codemod.rules.hardware import for_other_hardware, one_branch
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown, showing
@@ -128,6 +128,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
+        left_to_torch = parameter.omitted == "platform-default" and picks_wrong(context, parameter)
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
         reason = _edit_reason(context, made, parameter, changes[0], len(changes))
@@ -140,34 +141,15 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
         elif any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
-        elif picks_wrong(context, parameter) and any(isinstance(leaf.value, Default) for leaf in _untouched(made, changes)):
+        elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
             default = {"default": platform.backend.default}
             safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
         return made.edit(fix.id, safe, reason, changes)
     if blocked is not None:
         return made.review(fix.id, blocked)
-    others = [leaf for leaf in made.leaves if _is_wrong(context, leaf) and for_other_hardware(context, leaf, list(made.leaves))]
-    if others and any(leaf not in others for leaf in made.leaves):
-        return _one_branch(context, made, fix, others)
+    if (branch := one_branch(context, made, fix)) is not None:
+        return branch
     return made.keep(_keep_reason(context, made, parameter))
-
-
-def _one_branch(context: Context, made: Finding, fix: Fix, others: list[Leaf]) -> Finding:
-    """A choice between accelerators of which the platform's own is one: which is taken hangs on something that is not known here."""
-    works = [str(leaf.value.value) for leaf in made.leaves if leaf not in others and isinstance(leaf.value, Known)]
-    said = {"value": ", ".join(dict.fromkeys(works)), "platform": context.platform.id, "origin": _line(others[0])}
-    said["others"] = ", ".join(dict.fromkeys(str(leaf.value.value) for leaf in others if isinstance(leaf.value, Known)))
-    if context.rules.backends[context.platform.backend.wanted].specific and any(
-        is_chosen_by_option(context, leaf) for leaf in others
-    ):
-        return made.review(fix.id, Reason.of("review-branch", **said))
-    return made.keep(Reason.of("keep-branch", **said))
-
-
-def _is_wrong(context: Context, leaf: Leaf) -> bool:
-    """Whether a leaf is a backend that the platform does not have."""
-    value = leaf.value.value if isinstance(leaf.value, Known) else None
-    return isinstance(value, str) and assess(value, context.platform.backend, context.rules.backends).wanted is not None
 
 
 def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
@@ -202,6 +184,11 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
         elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class", "partial", "handed-on"):
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
     return changes, blocked
+
+
+def _is_default(leaf: Leaf) -> bool:
+    """Whether a leaf leaves the choice to torch: it asks for it, or gives None."""
+    return isinstance(leaf.value, Default) or (isinstance(leaf.value, Known) and leaf.value.value is None)
 
 
 def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
