@@ -39,6 +39,11 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
         if found:
             break
     for other_module, other in tracer.resolver.subclasses(node):  # what stands in the class may be overridden below it
+        for binding in _stores(other_module, other).get(name, ()) if not found else ():
+            if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
+                place = other_module.place(binding.node)
+                step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), "assignment")
+                found += tracer.trace(other_module, binding.value, step)
         for leaf in _of_body(tracer, other_module, other, name, way):
             found.append(replace(leaf, kind="subclass-argument") if leaf.kind == "field-default" else leaf)
     return found
@@ -97,6 +102,7 @@ def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way:
             found += tracer.trace(module, binding.value, step)
             if isinstance(binding.node, ast.AnnAssign):
                 found += _constructed(tracer, module, node, name, way)
+            if isinstance(binding.node, ast.AnnAssign) or isinstance(binding.value, ast.Constant):
                 found += _given_later(tracer, module, node, name, way)
         elif binding.kind == "function" and _is_property(binding.node):
             found += tracer.returned(Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from functools import cached_property
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.origins.leaf import Frame
+from ddp_codemod.origins.stores import stored_at
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.model import Fact, FactValue
 from ddp_codemod.sites.resolve import Definition, Resolver, Variable
@@ -170,6 +171,8 @@ class Facts:
 
     def _member(self, module: Module, node: ast.Attribute | ast.Name) -> Value:
         """A constant of another module of the project."""
+        if isinstance(node, ast.Attribute) and stored_at(module, ast.unparse(node)):
+            return UNKNOWN
         for entity in self.resolver.resolve(module, node):
             if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):
                 made = bindings(entity.module, entity.scope).get(entity.name, [])

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import classes, configured, mappings, objects, options, records, spreads, variables
-from ddp_codemod.origins.calls import argument_of, calls_of
+from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Doubt, Leaf, Way
 from ddp_codemod.origins.provenance import Maker, provenance
+from ddp_codemod.origins.stores import stored_at
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
-from ddp_codemod.sites.scopes import Binding, assigned, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -126,25 +127,6 @@ def _elsewhere(
                 step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), "assignment")
                 found += tracer.trace(module, binding.value, step.inside(None))
     return found
-
-
-def stored_at(module: Module, text: str) -> list[Binding]:
-    """The assignments of a file to an attribute or subscript, by its text."""
-    if "stored" not in module.cache:
-        table: dict[str, list[Binding]] = {}
-        for kind in (ast.Assign, ast.AnnAssign):
-            for statement in module.nodes.get(kind, ()):
-                for target, value in assigned(statement):
-                    if isinstance(target, (ast.Attribute, ast.Subscript)):
-                        place = ast.unparse(target)
-                        table.setdefault(place, []).append(Binding(place, "value", statement, value))
-        for call in calls_of(module).get("setattr", ()):
-            name = call.args[1].value if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) else None
-            if isinstance(name, str) and isinstance(module.parents.get(call), ast.Expr):
-                place = f"{ast.unparse(call.args[0])}.{name}"
-                table.setdefault(place, []).append(Binding(place, "value", module.statement(call), call.args[2]))
-        module.cache["stored"] = table
-    return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
 
 
 def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import mappings, members
+from ddp_codemod.origins import mappings
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.stores import stored_at
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of
@@ -41,7 +42,7 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
             whole = False
             continue
         for name in _names(home, call):
-            for binding in members.stored_at(home, ".".join([name, *path])):
+            for binding in stored_at(home, ".".join([name, *path])):
                 if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
                     step = leaf.way.hop(home.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
                     found += tracer.trace(home, binding.value, step)

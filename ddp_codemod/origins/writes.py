@@ -14,7 +14,7 @@ from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, External
-from ddp_codemod.sites.scopes import Binding, assigned, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import COMPREHENSIONS, Binding, assigned, bindings, owner, scope_of
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -53,7 +53,10 @@ class Step(Struct, frozen=True, eq=False):
 
 def reaching(tracer: Tracer, module: Module, steps: list[Step], use: ast.Name, scope: ast.AST) -> tuple[list[Step], bool]:
     """The steps whose effect can be there where the mapping is used, and whether what was there before any of them can."""
-    if scope_of(module, use) is not scope:
+    inside = scope_of(module, use)
+    while isinstance(inside, COMPREHENSIONS):
+        inside = scope_of(module, inside)
+    if inside is not scope:
         last = [step for step in steps if tracer.facts.unreachable(module, step.statement) is None]
         return last, True  # a function that runs whenever it is called
     places = {step: Binding(use.id, step.does.value, step.statement, step.value) for step in steps}

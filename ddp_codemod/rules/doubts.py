@@ -13,8 +13,10 @@ from ddp_codemod.rules.model import Fix
 def doubted(finding: Finding, fix: Fix) -> Finding:
     """The finding without the changes that only a name leads to; an item for a person where there are no others."""
     if finding.action is Action.KEEP:
-        replaced = [leaf for leaf in finding.leaves if leaf.way.doubt is Doubt.REPLACED]
-        return finding.review(fix.id, _reason(replaced[0])) if replaced else finding
+        doubtful = [leaf for leaf in finding.leaves if leaf.way.doubt is Doubt.REPLACED]
+        if all(leaf.way.doubt is Doubt.NAME for leaf in finding.leaves):
+            doubtful = list(finding.leaves)
+        return finding.review(fix.id, _reason(doubtful[0])) if doubtful else finding
     if finding.action is not Action.EDIT:
         return finding
     leaves = [change.leaf for change in finding.changes if isinstance(change, NewText) and change.leaf.way.doubt is not None]
