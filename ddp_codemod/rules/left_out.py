@@ -39,6 +39,15 @@ def picks_wrong(context: Context, parameter: Parameter) -> bool:
     return bool(choice) and choice not in context.platform.backend.works
 
 
+def said(context: Context, parameter: Parameter, name: str = "") -> dict[str, str]:
+    """What the reasons for a value that is left out say; ``name`` is what the reader knows the parameter by."""
+    platform = context.platform
+    return {
+        "parameter": name or parameter.name, "value": picked(context, parameter), "wanted": platform.backend.wanted,
+        "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh,
+    }  # fmt: skip
+
+
 def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
     """The finding for a value that is left out and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
 

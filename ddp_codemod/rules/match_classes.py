@@ -12,7 +12,7 @@ from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewKeyword, NewStatement, start
 from ddp_codemod.rules.left_out import picked, picks_wrong, too_old
-from ddp_codemod.rules.match_fields import is_decorated, is_first, new_field
+from ddp_codemod.rules.match_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.rules.model import Fix, Parameter, Surface
 from ddp_codemod.rules.parsed_classes import taken_classes
 from ddp_codemod.sites.find import Use
@@ -64,10 +64,7 @@ def _found(context: Context, surface: Surface, parameter: Parameter, module: Mod
     made = start(context, KeyedUse(module, node.bases[0], surface), parameter, None, [], [picked(context, parameter)])
     if (why := too_old(context, module.name, parameter)) is not None:
         return made.review(fix.id, why)
-    reason = Reason.of(
-        "edit-field", parameter=fields.field, value=picked(context, parameter), wanted=platform.backend.wanted,
-        platform=platform.id, why=platform.why, why_zh=platform.why_zh,
-    )  # fmt: skip
+    reason = edit_reason(context, parameter)
     return made.edit(
         fix.id, fix.applicability == "safe", reason, [new_field(module, node, fields, f'"{platform.backend.wanted}"')]
     )

@@ -11,7 +11,7 @@ from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong
+from ddp_codemod.rules.left_out import naming, picked, picks_wrong, said
 from ddp_codemod.rules.match import decide, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Fields
@@ -42,13 +42,15 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     if isinstance(changes, Reason):
         decided = made.review(fix.id, changes)
     else:
-        platform = context.platform
-        reason = Reason.of(
-            "edit-field", parameter=fields.field, value=picked(context, parameter), wanted=platform.backend.wanted,
-            platform=platform.id, why=platform.why, why_zh=platform.why_zh,
-        )  # fmt: skip
+        reason = edit_reason(context, parameter)
         decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
     return naming(context, parameter, decided, fix)
+
+
+def edit_reason(context: Context, parameter: Parameter) -> Reason:
+    """Why a class, or its parser, is given the field."""
+    assert parameter.fields is not None
+    return Reason.of("edit-field", **said(context, parameter, parameter.fields.field))
 
 
 def _written(context: Context, taken: Taken, fields: Fields, use: Use) -> list[Leaf]:

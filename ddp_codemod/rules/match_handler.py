@@ -34,8 +34,9 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return naming(context, parameter, unknown, fix)
     if argument is not None and handler.single:
         return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
-    if argument is not None or isinstance(into, ast.List):
-        there = _has_handler(context, use.module, argument or into, handler)  # type: ignore[arg-type]
+    listed = argument if argument is not None else into if isinstance(into, ast.List) else None
+    if listed is not None:
+        there = _has_handler(context, use.module, listed, handler)
         if there is None and _is_listed(context, use, handler):
             there = True
         if there is None:

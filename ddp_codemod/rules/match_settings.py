@@ -8,7 +8,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, Splice, start, unreachable
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong
+from ddp_codemod.rules.left_out import naming, picked, picks_wrong, said
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Settings
 from ddp_codemod.sites.find import Use
@@ -26,14 +26,8 @@ def match_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         return made.keep(never)
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-    said = {
-        "parameter": parameter.name,
-        "value": picked(context, parameter),
-        "wanted": platform.backend.wanted,
-        "platform": platform.id,
-    }
-    why = {"why": platform.why, "why_zh": platform.why_zh, "name": settings.value, "keyword": settings.keyword}
-    by_hand = made.review(fix.id, Reason.of("review-settings", **said, **why))
+    args = {**said(context, parameter), "name": settings.value, "keyword": settings.keyword}
+    by_hand = made.review(fix.id, Reason.of("review-settings", **args))
     text = f'"{settings.key}": {_object(settings, platform.backend.wanted)}'
     change: Change
     if argument is None:
@@ -47,7 +41,7 @@ def match_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         separator = ", " if argument.keys else ""
         change = Splice(use.module, use.module.place(argument).start + 1, text + separator)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **said, **why), [change]), fix)
+    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
 
 
 def _object(settings: Settings, wanted: str) -> str:

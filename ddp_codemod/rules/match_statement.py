@@ -7,9 +7,10 @@ import ast
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.options import flags
+from ddp_codemod.origins.provenance import provenance
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong
+from ddp_codemod.rules.left_out import naming, picked, picks_wrong, said
 from ddp_codemod.rules.match import decide, open_reason, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Statement
@@ -31,17 +32,14 @@ def match_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) 
         return made.review(fix.id, open_reason(context, parameter))
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-    said = {
-        "parameter": parameter.name, "value": picked(context, parameter), "wanted": platform.backend.wanted,
-        "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh,
-    }  # fmt: skip
+    args = said(context, parameter)
     text = _text(use.module, use.call, statement)
     if text is None:
         instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead}
-        return naming(context, parameter, made.review(fix.id, Reason.of("review-statement", **said, **instead)), fix)
+        return naming(context, parameter, made.review(fix.id, Reason.of("review-statement", **args, **instead)), fix)
     change = NewStatement(use.module, use.call, text, f'"{platform.backend.wanted}"', package=statement.package)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **said), [change]), fix)
+    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix)
 
 
 def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
@@ -53,7 +51,11 @@ def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
             if isinstance(target, ast.Attribute) and target.attr == statement.attribute and isinstance(given, ast.Name):
                 if isinstance(target.value, ast.Name) and target.value.id == given.id and value is not None:
                     found += context.tracer.trace(use.module, value, Way(kind="assignment"))
-    return found or flags(context.tracer, use.module, statement.attribute, Way(kind="option-default"))
+    if found or given is None:
+        return found
+    origin = provenance(context.tracer, use.module, given, Way())
+    way = Way(kind="option-default").doubted(origin.doubt, use.module.text(given))
+    return flags(context.tracer, use.module, statement.attribute, way, origin)
 
 
 def _text(module: Module, call: ast.Call, statement: Statement) -> str | None:
