@@ -52,10 +52,16 @@ def edited(found: Survey) -> list[str]:
     return [edit.name for edit in found.edits]
 
 
+def named(found: Survey) -> set[object]:
+    """What the reasons for the decisions name."""
+    return {value for decision in found.decisions for _, value in decision.reason.args}
+
+
 def test_no_value_is_followed_from_one_repository_into_another(folder: Path) -> None:
     whole = survey_of(options(folder), Listing([folder], folder))
-    assert "two/options.py" in edited(whole)  # where nothing says that these are two projects
+    assert "two/options.py:4" in named(whole)  # where nothing says that these are two projects
     found = survey(options(folder))
+    assert "two/options.py:4" not in named(found)
     assert edited(found) == ["loose.py", "three/deep/train.py", "two/train.py"]
     assert [decision.place.name for decision in found.decisions] == [
         "loose.py",
@@ -75,7 +81,7 @@ def test_edits_of_several_repositories_are_not_one_group(folder: Path) -> None:
 def test_what_lies_in_a_project_belongs_to_it(folder: Path, marker: str) -> None:
     write(folder, {marker: "gitdir: elsewhere\n" if marker == ".git" else '[project]\nname = "x"\n'})
     assert len(Listing([folder], None).repositories()) == 1
-    assert "two/options.py" in edited(survey(options(folder)))
+    assert "two/options.py:4" in named(survey(options(folder)))
 
 
 def test_a_submodule_belongs_to_its_repository(folder: Path) -> None:

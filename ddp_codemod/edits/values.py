@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tokenize
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -53,6 +52,8 @@ def _has_comment(text: str) -> bool:
     """Whether the source text of an expression holds a comment, which a new text in its place would lose."""
     if "#" not in text:
         return False
+    import tokenize  # few expressions hold the character
+
     lines = iter(f"({text}\n)".splitlines(keepends=True))
     try:
         return any(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(lambda: next(lines, "")))

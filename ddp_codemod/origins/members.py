@@ -53,6 +53,8 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
         origin = provenance(tracer, module, node.value, way)
+        found += _of_objects(tracer, origin.classes, node.attr, node, way)
+    if all(leaf.kind == "config-key" for leaf in found) and origin is not None:
         found += classes.only_field(tracer, node.attr, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value)))
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
@@ -156,7 +158,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
         more = configured.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             origin = provenance(tracer, module, node.value, way)
-            more = _of_objects(tracer, origin.classes(tracer), node.slice.value, node, way)
+            more = _of_objects(tracer, origin.classes, node.slice.value, node, way)
             more = more or classes.only_field(
                 tracer, node.slice.value, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
             )

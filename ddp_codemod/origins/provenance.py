@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, Entity, External
+from ddp_codemod.sites.resolve import Definition, Entity, External, Instance
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -38,6 +38,7 @@ class Made(Struct, frozen=True):
     module: Module | None = None
     call: ast.Call | None = None  # that gave it
     path: tuple[str, ...] = ()  # the keys that lead from there to the object
+    owners: tuple[Definition, ...] = ()  # the classes of the project that the object can be of
 
 
 class Provenance(Struct, frozen=True):
@@ -72,11 +73,10 @@ class Provenance(Struct, frozen=True):
                 return None
         return Doubt.NAME
 
-    def classes(self, tracer: Tracer) -> list[Entity]:
+    @property
+    def classes(self) -> list[Definition]:
         """The classes of the project that the object can be of."""
-        calls = [(one.module, one.call) for one in self.made if one.maker is Maker.CLASS]
-        found = [entity for module, call in calls if module and call for entity in tracer.resolver.resolve(module, call.func)]
-        return [entity for entity in found if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef)]
+        return list(dict.fromkeys(owner for one in self.made for owner in one.owners))
 
 
 def provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int = 0) -> Provenance:
@@ -105,6 +105,9 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
         yield Made(Maker.FILE)
         return
     module, node = leaf.module, leaf.node
+    if isinstance(node, ast.arg) and (owners := _classes(tracer.resolver.annotated(module, node.annotation))):
+        yield Made(Maker.CLASS, module, owners=owners)
+        return
     if leaf.kind == "parameter":
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
         return
@@ -129,6 +132,11 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
         yield Made(Maker.UNKNOWN)
 
 
+def _classes(entities: list[Entity]) -> tuple[Definition, ...]:
+    found = (entity for entity in entities if isinstance(entity, (Definition, Instance)))
+    return tuple(Definition(one.module, one.node) for one in found if isinstance(one.node, ast.ClassDef))
+
+
 def _key(node: ast.Attribute | ast.Subscript) -> str:
     """The key that an expression looks up; "" where it is not written out."""
     if isinstance(node, ast.Attribute):
@@ -151,7 +159,7 @@ def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: in
             return
     ours = any(isinstance(entity, Definition) for entity in entities)
     if ours:
-        yield Made(Maker.CLASS, module, call)
+        yield Made(Maker.CLASS, module, call, owners=_classes(entities))
     kept = all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
     kept = kept or any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
     if (

@@ -71,7 +71,8 @@ class _Reader:
             name, word = given["quoted"] or given["name"], self._word(given.start(part), given.end(part))
         else:
             name, words = given["name"], list(self._words(given.end(), end))
-            word = words[0] if len(words) == 1 else ()
+            stops = [word for word in words if _BREAKS[self.kind].match(self.text, word[0].start)]
+            word = words[0] if len(words) == 1 and not stops else ()
         inherited = self.kind == "batch" or name.lower().startswith("env:")
         if found := literal(word):
             line = self.source.position(found.start)[0]

@@ -107,19 +107,19 @@ class Resolver:
             if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
                 found.append(Instance(entity.module, entity.node))
             elif isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
-                found += self._annotated(entity.module, entity.node.returns, depth)
+                found += self.annotated(entity.module, entity.node.returns, depth)
         return found
 
-    def _annotated(self, module: Module, annotation: ast.expr | None, depth: int) -> list[Entity]:
+    def annotated(self, module: Module, annotation: ast.expr | None, depth: int = 0) -> list[Entity]:
         """The instances that an annotation names: ``C``, ``"C"``, ``Optional[C]``, ``C | None``."""
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str) and annotation.value.isidentifier():
             named = self.member(ModuleRef(module), annotation.value, depth + 1)
         elif isinstance(annotation, (ast.Name, ast.Attribute)):
             named = self.resolve(module, annotation, depth + 1)
         elif isinstance(annotation, ast.Subscript):
-            return self._annotated(module, annotation.slice, depth + 1)
+            return self.annotated(module, annotation.slice, depth + 1)
         elif isinstance(annotation, ast.BinOp):
-            return [*self._annotated(module, annotation.left, depth + 1), *self._annotated(module, annotation.right, depth + 1)]
+            return [*self.annotated(module, annotation.left, depth + 1), *self.annotated(module, annotation.right, depth + 1)]
         else:
             return []
         return [Instance(e.module, e.node) for e in named if isinstance(e, Definition) and isinstance(e.node, ast.ClassDef)]
@@ -173,7 +173,7 @@ class Resolver:
             if depth >= DEPTH:
                 return self._cut()
             annotation = binding.node.annotation if isinstance(binding.node, ast.AnnAssign) else None
-            made = self.resolve(module, binding.value, depth + 1) or self._annotated(module, annotation, depth)
+            made = self.resolve(module, binding.value, depth + 1) or self.annotated(module, annotation, depth)
             return made or [Variable(module, scope, binding.name)]
         return []
 
@@ -187,7 +187,7 @@ class Resolver:
             decorators = {part.id for part in getattr(scope, "decorator_list", ()) if isinstance(part, ast.Name)}
             if "staticmethod" not in decorators:
                 return [Definition(module, around)] if "classmethod" in decorators else [Instance(module, around)]
-        return self._annotated(module, binding.node.annotation if isinstance(binding.node, ast.arg) else None, depth)
+        return self.annotated(module, binding.node.annotation if isinstance(binding.node, ast.arg) else None, depth)
 
     def _import(self, module: Module, binding: Binding, depth: int) -> list[Entity]:
         if not binding.member:

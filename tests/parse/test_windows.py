@@ -95,6 +95,7 @@ def test_what_is_set_for_programs() -> None:
     ]
     found = script('$env:NCCL_DEBUG = "INFO"\n$mine = 1\n', "run.ps1").settings
     assert [(setting.name, setting.kind) for setting in found] == [("NCCL_DEBUG", "export"), ("mine", "variable")]
+    assert not script("$env:NCCL_DEBUG = | more\n$env:NCCL_DEBUG =;\n", "run.ps1").settings
 
 
 def test_such_a_file_is_never_edited() -> None:
