@@ -40,11 +40,14 @@ class _Within(Struct, frozen=True):
     key: object = None
 
 
-def journey(tracer: Tracer, module: Module, made: ast.expr) -> Journey:
-    """Follow an object from the expression that makes it; worked out once for each."""
-    key = ("journey", made)
+def journey(tracer: Tracer, module: Module, made: ast.expr, near: bool = False) -> Journey:
+    """Follow an object from the expression that makes it; worked out once for each.
+
+    ``near``: as an attribute only in the file that makes it one, which is enough for what is written into a mapping.
+    """
+    key = ("journey", made, near)
     if key not in module.cache:
-        module.cache[key] = _Walk(tracer).follow(module, made)
+        module.cache[key] = _Walk(tracer, near).follow(module, made)
     return module.cache[key]  # type: ignore[return-value]
 
 
@@ -54,8 +57,8 @@ _ALONE, _LISTED = _Within(), _Within(True)
 class _Walk:
     """``within``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer, self.found = tracer, Journey()
+    def __init__(self, tracer: Tracer, near: bool) -> None:
+        self.tracer, self.near, self.found = tracer, near, Journey()
         self._seen: set[tuple[ast.AST, _Within]] = set()
         self._todo: list[tuple[Module, ast.expr, _Within]] = []
         self._within = _ALONE
@@ -201,10 +204,11 @@ class _Walk:
     def _member(self, module: Module, name: str, owners: set[ast.AST]) -> None:
         """Every place that reads an attribute of the objects of these classes."""
         project = self.tracer.resolver.project
-        below = [base for node in owners for _, base in self.tracer.resolver.subclasses(node)]  # type: ignore[arg-type]
-        words = {getattr(node, "name", "") for node in (*owners, *below)}
+        words = {getattr(node, "name", "") for node in owners}
+        for node in owners if not self.near else ():
+            words |= {base.name for _, base in self.tracer.resolver.subclasses(node)}  # type: ignore[arg-type]
         # an object is known by its class, which the file has to name
-        naming = {module.name, *(file for word in sorted(words) for file in project.mentioning(word))}
+        naming = {module.name, *(file for word in sorted(words) for file in project.mentioning(word) if not self.near)}
         for file in sorted(naming & {module.name, *project.mentioning(name)}):
             other = project.module(file)
             for node in other.nodes.get(ast.Attribute, ()) if other is not None else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -151,10 +152,10 @@ def _changed_later(
 ) -> list[Leaf]:
     """What other code writes under the key into a mapping that was written out, through whatever name it knows it by."""
     found: list[Leaf] = []
-    if not isinstance(wanted, Known) or not isinstance(node, ast.expr):
+    if not isinstance(wanted, Known) or not isinstance(node, ast.expr) or not _is_a_key(tracer, name):
         return found
     same = owner(module, scope_of(module, mapping), mapping.id) if isinstance(mapping, ast.Name) else None
-    for home, place in journey.journey(tracer, module, node).places:
+    for home, place in journey.journey(tracer, module, node, near=True).places:
         if isinstance(place, ast.Name) and isinstance(mapping, ast.Name) and place.id == mapping.id:
             if owner(home, scope_of(home, place), place.id) is same:
                 continue  # heeded already, in the order in which it runs
@@ -168,6 +169,16 @@ def _changed_later(
             elif whole and step.does is Does.CHANGES and not _is_alias(home, place):
                 found.append(_not_known(tracer, home, step.statement, at))
     return found
+
+
+def _is_a_key(tracer: Tracer, name: str) -> bool:
+    """Whether any file of the project writes a key of this name: as a text, or in ``update(name=...)``; asked before files are parsed."""
+    known = tracer.memory.setdefault("keys", {})
+    if name not in known:
+        project, key = tracer.resolver.project, re.escape(name.encode())
+        written = re.compile(rb"[\"']%b[\"']|\bupdate\s*\([^)]*\b%b\s*=" % (key, key))
+        known[name] = any(written.search(project.data(file)) for file in project.mentioning(name))
+    return bool(known[name])
 
 
 def _is_alias(module: Module, place: ast.expr) -> bool:

@@ -75,7 +75,9 @@ class Provenance(Struct, frozen=True):
 
     @property
     def classes(self) -> list[Definition]:
-        """The classes of the project that the object can be of."""
+        """The classes of the project that the object can be of; [] where it can be something that is not known."""
+        if any(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in self.made):
+            return []
         return list(dict.fromkeys(owner for one in self.made for owner in one.owners))
 
 
@@ -154,7 +156,9 @@ def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: in
         if last in idioms.file_composers:
             yield Made(Maker.FILE)
             return
-        if last in idioms.file_readers or any(name in idioms.config_readers for name in names):
+        tops = {name.partition(".")[0] for name in names}
+        reads = not names or tops & (set(idioms.file_packages) | idioms.formats.keys() | sys.stdlib_module_names)
+        if (last in idioms.file_readers and reads) or any(name in idioms.config_readers for name in names):
             yield Made(Maker.FILE, module, call)
             return
     ours = any(isinstance(entity, Definition) for entity in entities)
