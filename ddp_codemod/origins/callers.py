@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ddp_codemod.origins import by_name, tables
-from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value
+from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value, names_of
 from ddp_codemod.origins.decorators import calls_inside
 from ddp_codemod.origins.handed import may_call
 from ddp_codemod.origins.journey import journey
@@ -45,9 +45,8 @@ def handed_away(tracer: Tracer, module: Module, function: Def) -> bool:
 
 def _values(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]:
     """The places of its own file where a function is a value."""
-    for node in module.nodes.get(ast.Name, ()):
-        assert isinstance(node, ast.Name)
-        if node.id == function.name and isinstance(node.ctx, ast.Load) and is_value(module, node):
+    for node in names_of(module).get(function.name, ()):
+        if isinstance(node.ctx, ast.Load) and is_value(module, node):
             entities = tracer.resolver.resolve(module, node)
             if any(isinstance(entity, Definition) and entity.node is function for entity in entities):
                 yield node

@@ -86,6 +86,17 @@ def calls_of(module: Module) -> dict[str, list[ast.Call]]:
     return module.cache["calls"]  # type: ignore[return-value]
 
 
+def names_of(module: Module) -> dict[str, list[ast.Name]]:
+    """The names that a file reads or writes, by their text."""
+    if "names" not in module.cache:
+        table: dict[str, list[ast.Name]] = {}
+        for node in module.nodes.get(ast.Name, ()):
+            assert isinstance(node, ast.Name)
+            table.setdefault(node.id, []).append(node)
+        module.cache["names"] = table
+    return module.cache["names"]  # type: ignore[return-value]
+
+
 def is_value(module: Module, node: ast.expr) -> bool:
     """Whether an expression is handed on: not called, looked into, annotated with or derived from."""
     around = module.parents.get(node)

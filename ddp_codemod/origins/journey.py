@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 from msgspec import Struct, field
 
 from ddp_codemod.origins import callers
-from ddp_codemod.origins.calls import CALL, parameter_for
+from ddp_codemod.origins.calls import CALL, names_of, parameter_for
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -174,8 +174,8 @@ class _Walk:
 
     def _name(self, module: Module, home: ast.AST, name: str) -> None:
         """Every place that reads a name of a scope."""
-        for node in module.nodes.get(ast.Name, ()):
-            if isinstance(node, ast.Name) and node.id == name and _is_read(module, node):
+        for node in names_of(module).get(name, ()):
+            if _is_read(module, node):
                 if owner(module, scope_of(module, node), name) is home:
                     self._go(module, node)
         if isinstance(home, ast.Module):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ddp_codemod.origins.calls import names_of
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
@@ -80,9 +81,8 @@ def steps_of(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Name, 
             yield from _mixed(tracer, module, binding.node, binding.node.value, (), wanted)
         elif binding.kind != "parameter":
             yield Step(Does.CHANGES, binding.node)
-    for node in module.nodes.get(ast.Name, ()):
-        assert isinstance(node, ast.Name)
-        if node.id != mapping.id or node is mapping or not isinstance(node.ctx, ast.Load):
+    for node in names_of(module).get(mapping.id, ()):
+        if node is mapping or not isinstance(node.ctx, ast.Load):
             continue
         if owner(module, scope_of(module, node), node.id) is scope:
             yield from step_at(tracer, module, node, wanted)
