@@ -37,6 +37,7 @@ from ddp_codemod.rules.finding import (
     NewText,
     NewVariable,
     Splice,
+    reason_for,
 )
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
@@ -141,13 +142,11 @@ class Planner(Struct):
         line = module.source.position(change.leaf.place.start)[0] if isinstance(change, NewText) else 1
         if barred := self.limits.bar(module.name, finding.rule, f"{module.name}:{line}"):
             return barred
-        group = next(self._numbers)
+        group, reason = next(self._numbers), reason_for(finding, change)
 
         def edit(start: int, end: int, after: str | None, recipe: Recipe | None = None, anchor: int | None = None) -> Edit:
             assert finding.rule is not None
-            return Edit(
-                module.name, start, end, after, finding.rule, finding.applicability, finding.reason, group, recipe, anchor
-            )
+            return Edit(module.name, start, end, after, finding.rule, finding.applicability, reason, group, recipe, anchor)
 
         style = self.style if self.style is not None and self.style.applies(finding) else None
         if style is None:

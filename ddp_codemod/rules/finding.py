@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.origins.facts import Facts
+from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.document import Document, Entry
@@ -192,6 +193,18 @@ def start(
     values = ", ".join(text for text in found if text != "?")
     reason = Reason.of("keep-right", value=values, platform=context.platform.id)
     return Finding(use, name, argument, tuple(leaves), found, Action.KEEP, Applicability.SAFE, None, reason)
+
+
+def reason_for(finding: Finding, change: Change) -> Reason:
+    """Why one of a finding's changes is made: what is said of the place where the value starts is said of its own."""
+    said = dict(finding.reason.args)
+    if not isinstance(change, NewText) or "origin" not in said or len(finding.changes) < 2:
+        return finding.reason
+    leaf = change.leaf
+    said["origin"] = f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
+    if "value" in said and isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
+        said["value"] = leaf.value.value
+    return Reason(finding.reason.key, tuple(said.items()))
 
 
 def unreachable(context: Context, use: Use) -> Reason | None:

@@ -1,0 +1,32 @@
+"""Each edit says where its own value starts, however many there are for one site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ddp_codemod.pipeline import Options, survey
+from ddp_codemod.rules.load import load
+
+FILES = {
+    "train.py": (
+        "import argparse\nimport torch.distributed as dist\n\nparser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--dist-backend", default="gloo")\ndist.init_process_group(parser.parse_args().dist_backend)\n'
+    ),
+    "Dockerfile": "FROM x\nCMD python train.py --dist-backend nccl\n",
+    "Makefile": "all:\n\tpython train.py --dist-backend NCCL\n",
+    "run.sh": "python train.py --dist-backend nccl\n",
+}
+
+
+def test_every_launch_file_is_named_for_its_own_value(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    rules = load()
+    edits = survey(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path)).edits
+    said = {edit.name: dict(edit.reason.args) for edit in edits}
+    assert {name: args["origin"] for name, args in said.items()} == {
+        "Dockerfile": "Dockerfile:2",
+        "Makefile": "Makefile:2",
+        "run.sh": "run.sh:1",
+    }
+    assert {name: args["value"] for name, args in said.items()} == {"Dockerfile": "nccl", "Makefile": "NCCL", "run.sh": "nccl"}
