@@ -108,7 +108,7 @@ def is_value(module: Module, node: ast.expr) -> bool:
         return True
     if isinstance(around, ast.Attribute):
         return around.attr == CALL
-    return isinstance(around, (ast.keyword, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda))
+    return isinstance(around, (ast.keyword, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda, ast.Yield))
 
 
 def parameter_for(function: Def, keyword: str | None, position: int | None, skip: int) -> str | None:
@@ -119,3 +119,8 @@ def parameter_for(function: Def, keyword: str | None, position: int | None, skip
         return keyword if keyword in (*plain, *(argument.arg for argument in arguments.kwonlyargs)) else None
     at = (position or 0) + skip
     return plain[at] if at < len(plain) else None
+
+
+def is_read(module: Module, node: ast.Name) -> bool:
+    """Whether a name is read; ``x |= y`` reads and writes it."""
+    return isinstance(node.ctx, ast.Load) or isinstance(module.parents.get(node), ast.AugAssign)

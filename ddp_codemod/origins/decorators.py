@@ -79,7 +79,7 @@ def _hands_on(module: Module, function: Def, depth: int) -> bool:
             value = value.args[0]  # ``return functools.wraps(f)(inner)``
         if not isinstance(value, ast.Name):
             return False
-        if value.id in given:
+        if value.id in given and not _rebinds(function, value.id):
             continue
         inner = inside.get(value.id)
         if inner is None or not (_passes_on(inner, given) or (depth > 0 and _hands_on(module, inner, depth - 1))):
@@ -97,17 +97,24 @@ def _passes_on(inner: Def, given: set[str]) -> bool:
         for node in ast.walk(inner)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in given
     ]
-    written = [
-        node
-        for node in ast.walk(inner)
-        if isinstance(node, ast.Name) and node.id in (taken.arg, named.arg) and not isinstance(node.ctx, ast.Load)
-    ]
-    changed = [
-        node
-        for node in ast.walk(inner)
-        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name) and node.value.id == named.arg
-    ]
-    return bool(calls) and not written and not changed and all(_is_plain(call, taken.arg, named.arg) for call in calls)
+    plain = {part for call in calls if _is_plain(call, taken.arg, named.arg) for part in ast.walk(call)}
+    uses = [node for node in ast.walk(inner) if isinstance(node, ast.Name) and node.id in {taken.arg, named.arg, *given}]
+    return bool(calls) and all(node in plain or _is_about(inner, node) for node in uses)
+
+
+def _rebinds(function: Def, name: str) -> bool:
+    """Whether a function gives one of its names another value."""
+    return any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load) for node in ast.walk(function)
+    )
+
+
+def _is_about(inner: Def, node: ast.Name) -> bool:
+    """Whether a name stands in a decorator, ``@functools.wraps(f)``, or is asked for an attribute, ``f.__name__``."""
+    asked = any(
+        isinstance(part, ast.Attribute) and part.value is node and isinstance(part.ctx, ast.Load) for part in ast.walk(inner)
+    )
+    return asked or any(part is node for decorator in inner.decorator_list for part in ast.walk(decorator))
 
 
 def _is_plain(call: ast.Call, taken: str, named: str) -> bool:

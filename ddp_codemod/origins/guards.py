@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, assigned
 
 
 def is_position(node: ast.Call) -> bool:
@@ -13,15 +13,29 @@ def is_position(node: ast.Call) -> bool:
     return len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int)
 
 
-def fills_none(module: Module, binding: Binding) -> bool:
-    """Whether an assignment runs where its name held None, and only there."""
+def fills_none(module: Module, binding: Binding) -> ast.If | None:
+    """The ``if`` that asks a name for None and gives it a value whatever happens, which an assignment stands in."""
     below: ast.AST = binding.node
     for around in module.ancestors(binding.node) if binding.kind == "value" else ():
         if isinstance(around, FUNCTIONS):
-            return False
+            return None
         if isinstance(around, ast.If) and below in around.body and _asks_for_none(around.test, binding.name):
-            return True
+            return around if _always_sets(around.body, binding.name) else None
         below = around
+    return None
+
+
+def _always_sets(block: list[ast.stmt], name: str) -> bool:
+    """Whether a name has a value, and not None, behind a block, or the block is left."""
+    for statement in block:
+        for target, value in assigned(statement):
+            if isinstance(target, ast.Name) and target.id == name:
+                return not (isinstance(value, ast.Constant) and value.value is None)
+        if isinstance(statement, (ast.Raise, ast.Return, ast.Continue, ast.Break)):
+            return True
+        if isinstance(statement, ast.If) and statement.orelse:
+            if _always_sets(statement.body, name) and _always_sets(statement.orelse, name):
+                return True
     return False
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 from msgspec import Struct, field
 
 from ddp_codemod.origins import callers
-from ddp_codemod.origins.calls import CALL, names_of, parameter_for
+from ddp_codemod.origins.calls import CALL, is_read, names_of, parameter_for
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -133,6 +133,8 @@ class _Walk:
             self._go(module, call, _ALONE)
         elif isinstance(call, ast.Call) and is_called and attribute.attr in ("values", "items"):
             self._go(module, call, _LISTED)
+        else:
+            self.found.escapes = True
 
     def _picked(self, module: Module, node: ast.Subscript) -> None:
         key, known = self._within.key, node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -175,7 +177,7 @@ class _Walk:
     def _name(self, module: Module, home: ast.AST, name: str) -> None:
         """Every place that reads a name of a scope."""
         for node in names_of(module).get(name, ()):
-            if _is_read(module, node):
+            if is_read(module, node):
                 if owner(module, scope_of(module, node), name) is home:
                     self._go(module, node)
         if isinstance(home, ast.Module):
@@ -282,11 +284,6 @@ class _Walk:
                 static = any(getattr(part, "id", "") == "staticmethod" for part in entity.node.decorator_list)
                 found.append((entity.module, entity.node, int(method and not static)))
         return found
-
-
-def _is_read(module: Module, node: ast.Name) -> bool:
-    """Whether a name is read; ``x |= y`` reads and writes it."""
-    return isinstance(node.ctx, ast.Load) or isinstance(module.parents.get(node), ast.AugAssign)
 
 
 def _place_in(around: ast.expr, node: ast.expr) -> _Within:

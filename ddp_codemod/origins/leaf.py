@@ -44,6 +44,7 @@ class Doubt(Enum):
 
     NAME = "name"  # nothing but a name leads there: a candidate for a person to look at, never an edit
     REPLACED = "replaced"  # a decorator may hand over another value, so that a right one is not surely what comes out either
+    OTHERS = "others"  # the object may also come from code that is not read
     DEFAULT = "default"  # what it stands in for may have a value of its own
 
 

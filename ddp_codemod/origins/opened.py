@@ -22,6 +22,7 @@ _READ = frozenset(
     {"open", "read", "read_bytes", "read_text", "resolve", "absolute", "expanduser"}
 )  # methods of a path or a stream
 _PATHS = frozenset({"Path", "PurePath", "abspath", "expanduser", "open", "realpath", "str"})  # of their first argument
+_CHOSEN = frozenset({"option-default", "environment-default", "parameter-default"})
 DEPTH = 8
 
 
@@ -85,7 +86,9 @@ def _endings(tracer: Tracer, module: Module, node: ast.expr, depth: int = 0) -> 
         return
     for leaf in tracer.trace(module, node):
         inner, home = leaf.node, leaf.module
-        if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
+        if leaf.way.kind in _CHOSEN:  # a person may choose another one
+            yield ""
+        elif isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
             yield _normal(leaf.value.value)
         elif isinstance(inner, (ast.With, ast.AsyncWith)) and isinstance(home, Module) and isinstance(node, ast.Name):
             for item in inner.items:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -98,7 +99,8 @@ def _provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth:
             break
         at = at.value
     known = any(one.maker in (Maker.OPTIONS, Maker.FILE) for one in made)
-    return Provenance(made, at, None if known else Doubt.NAME)
+    others = any(one.maker is Maker.ELSEWHERE for one in made)
+    return Provenance(made, at, Doubt.NAME if not known else Doubt.OTHERS if others else None)
 
 
 def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterator[Made]:
@@ -149,32 +151,38 @@ def _key(node: ast.Attribute | ast.Subscript) -> str:
 def _of_call(tracer: Tracer, module: Module, call: ast.Call, way: Way, depth: int) -> Iterator[Made]:
     last, entities = last_name(call.func), tracer.resolver.resolve(module, call.func)
     names = [entity.name for entity in entities if isinstance(entity, External)]
+    tops = {name.partition(".")[0] for name in names}
     for idioms in tracer.idioms:
-        if any(last in flag.parse_methods for flag in idioms.flag) or last in idioms.option_parsers:
+        parses = not names or tops & (set(idioms.option_packages) | sys.stdlib_module_names)
+        if parses and (any(last in flag.parse_methods for flag in idioms.flag) or last in idioms.option_parsers):
             yield Made(Maker.OPTIONS, module, call)
             return
         if last in idioms.file_composers:
             yield Made(Maker.FILE)
             return
-        tops = {name.partition(".")[0] for name in names}
-        reads = not names or tops & (set(idioms.file_packages) | idioms.formats.keys() | sys.stdlib_module_names)
+        known = set(idioms.file_packages) | idioms.formats.keys() | sys.stdlib_module_names
+        reads = bool(tops & known) if names else bool(call.args)
         if (last in idioms.file_readers and reads) or any(name in idioms.config_readers for name in names):
             yield Made(Maker.FILE, module, call)
             return
     ours = any(isinstance(entity, Definition) for entity in entities)
     if ours:
         yield Made(Maker.CLASS, module, call, owners=_classes(entities))
-    kept = all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
+    plain = isinstance(call.func, ast.Name) and not entities and hasattr(builtins, call.func.id)
+    kept = ours or plain or (bool(names) and all(name.partition(".")[0] in sys.stdlib_module_names for name in names))
     kept = kept or any(name in idioms.attribute_mappings for idioms in tracer.idioms for name in names)
     if (
-        kept and depth < DEPTH
-    ):  # what it is given may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``, ``cfg.clone()``
-        given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)]
+        depth < DEPTH
+    ):  # what it is given may be what it holds: ``AttrDict(json.load(file))``, ``vars(args)``; also ``cfg.clone()``
+        given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is None)] if kept else []
         given += [call.func.value] if isinstance(call.func, ast.Attribute) and not entities else []
         inner = [one for part in given for one in provenance(tracer, module, part, way, depth + 1).made]
-        yield from (one for one in inner if one.maker in (Maker.OPTIONS, Maker.FILE))
+        held = [one for one in inner if one.maker in (Maker.OPTIONS, Maker.FILE)]
+        yield from held
+        if held:
+            return
     if not ours:
-        yield Made(Maker.ELSEWHERE if names else Maker.UNKNOWN)
+        yield Made(Maker.ELSEWHERE if names and not kept else Maker.UNKNOWN)
 
 
 def _is_entry(tracer: Tracer, module: Module, node: ast.AST) -> bool:

@@ -175,11 +175,14 @@ class Tracer:
     def follow(self, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:
         """The leaves of the bindings that can hold at ``node``."""
         found: list[Leaf] = []
-        filling = [binding for binding in definitions if fills_none(module, binding)]
-        if filling and len(filling) < len(definitions):  # ``if backend is None: backend = ...``: None does not get past it
-            others = self.follow(module, home, node, [made for made in definitions if made not in filling], way)
-            found += (leaf for leaf in others if not (isinstance(leaf.value, Known) and leaf.value.value is None))
-            definitions = filling
+        asking = {id(test): test for made in definitions if (test := fills_none(module, made)) is not None}
+        for test in asking.values():  # ``if backend is None: backend = ...``: None does not get past it
+            before = [made for made in definitions if getattr(made.node, "lineno", 0) < test.lineno]
+            earlier = self.follow(module, home, node, before, way) if before else []
+            found += (leaf for leaf in earlier if not (isinstance(leaf.value, Known) and leaf.value.value is None))
+            definitions = [made for made in definitions if made not in before]
+            if not definitions:
+                return found
         for binding in definitions:
             if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
                 found += parameters.trace_parameter(self, module, home, binding, way)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ddp_codemod.origins.calls import names_of
+from ddp_codemod.origins.calls import bound_method, names_of
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 # methods of a mapping that leave it as it is, and functions of others that only read what they are given
 _READING = frozenset({"get", "items", "keys", "values", "copy", "__contains__"})
-_TOLD = frozenset(
-    {"update", "debug", "info", "warning", "error", "exception", "critical", "log", "dump", "dumps", "append", "format"}
-)
+_TOLD = frozenset({"update", "debug", "info", "warning", "error", "exception", "critical", "log", "dump", "dumps", "format"})
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Delete)
 
 
@@ -127,8 +125,8 @@ def _method(tracer: Tracer, module: Module, at: ast.AST, call: ast.Call, name: s
     elif name in ("setdefault", "pop") and isinstance(key, Known):
         if key == wanted and name == "pop":
             yield Step(Does.DROPS, at)
-        elif key == wanted and len(call.args) == 2:
-            yield Step(Does.FILLS, at, call.args[1])
+        elif key == wanted:
+            yield Step(Does.FILLS, at, call.args[1]) if len(call.args) == 2 else Step(Does.CHANGES, at)
     elif name == "clear":
         yield Step(Does.DROPS, at)
     else:
@@ -156,15 +154,16 @@ def _mixed(
 
 def _may_change(tracer: Tracer, module: Module, call: ast.Call, argument: ast.AST) -> bool:
     """Whether a call that is handed a mapping may write into it: not one that only reads it."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _TOLD:
-        return False
-    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id) and not tracer.resolver.resolve(module, call.func):
-        return False
     entities = tracer.resolver.resolve(module, call.func)
+    if not entities and isinstance(call.func, ast.Attribute) and call.func.attr in _TOLD:
+        return isinstance(call.func.value, ast.Name) and hasattr(builtins, call.func.value.id)  # ``dict.update(x, ...)``
+    if not entities and isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+        return False
     for entity in entities:
         if not isinstance(entity, Definition) or isinstance(entity.node, ast.ClassDef):
             return not (isinstance(entity, External) and entity.name.partition(".")[0] in ("copy", "json", "pprint", "logging"))
         names = [part.arg for part in (*entity.node.args.posonlyargs, *entity.node.args.args)]
+        names = names[1:] if bound_method(entity.module, entity.node) else names
         at = call.args.index(argument) if argument in call.args else -1
         taken = argument.arg if isinstance(argument, ast.keyword) else names[at] if at < len(names) else None
         uses = (part for part in ast.walk(entity.node) if isinstance(part, ast.Name) and part.id == taken)

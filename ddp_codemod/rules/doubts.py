@@ -13,7 +13,7 @@ from ddp_codemod.rules.model import Fix
 def doubted(finding: Finding, fix: Fix) -> Finding:
     """The finding without the changes that only a name leads to; an item for a person where there are no others."""
     if finding.action is Action.KEEP:
-        doubtful = [leaf for leaf in finding.leaves if leaf.way.doubt is Doubt.REPLACED]
+        doubtful = [leaf for leaf in finding.leaves if leaf.way.doubt in (Doubt.REPLACED, Doubt.OTHERS)]
         if all(leaf.way.doubt is Doubt.NAME for leaf in finding.leaves):
             doubtful = list(finding.leaves)
         return finding.review(fix.id, _reason(doubtful[0])) if doubtful else finding
@@ -37,4 +37,6 @@ def _reason(leaf: Leaf) -> Reason:
         return Reason.of("doubt-name", text=text, origin=origin)
     if leaf.way.doubt is Doubt.REPLACED:
         return Reason.of("doubt-decorator", decorator=text)
+    if leaf.way.doubt is Doubt.OTHERS:
+        return Reason.of("doubt-others", text=text)
     return Reason.of("doubt-default", text=text)

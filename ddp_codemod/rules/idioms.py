@@ -108,6 +108,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     transparent_names: tuple[Name, ...] = ()
     option_objects: tuple[Name, ...] = ()  # objects that hold the values of the options
     option_parsers: tuple[Name, ...] = ()  # methods and functions, by their last name, that give an object which does
+    option_packages: tuple[Name, ...] = ()  # packages, beside the standard library, that have such functions
     file_readers: tuple[Name, ...] = ()  # the same of what a configuration file holds
     file_packages: tuple[Name, ...] = ()  # packages, beside those with a format, that have such; those of others are not known
     file_composers: tuple[Name, ...] = ()  # of several configuration files, each of which gives a part of the keys

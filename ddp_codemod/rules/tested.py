@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Set
 
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -17,34 +18,49 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def why_not_real(context: Context, use: Use) -> Reason | None:
     """Why a call makes no group: a test puts something else in its place, or it is what has to fail."""
-    name = last_name(use.call.func)
     failing = {word for idioms in context.rules.idioms for word in idioms.failing}
     for around in use.module.ancestors(use.call):
         if isinstance(around, (ast.With, ast.AsyncWith)) and use.module.statement(use.call) is around.body[-1]:
-            if any(
-                isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in failing for item in around.items
-            ):
-                return Reason.of("keep-fails", text=" ".join(use.module.text(around.items[0].context_expr).split()))
-        if isinstance(around, _SCOPES) and (call := _replaced(context, around, {name})) is not None:
-            return Reason.of("keep-replaced", text=" ".join(use.module.text(call).split()))
+            for item in around.items:
+                if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in failing:
+                    return Reason.of("keep-fails", text=" ".join(use.module.text(item.context_expr).split()))
+    call = _replaced(context, use.module, use.call, {use.surface.id})
+    return Reason.of("keep-replaced", text=" ".join(use.module.text(call).split())) if call is not None else None
+
+
+def _replaced(context: Context, module: Module, node: ast.AST, surfaces: Set[str] | None = None) -> ast.Call | None:
+    """The call that puts something else in the place of a surface where a node runs: around it, in a decorator, or before it."""
+    below: ast.AST = node
+    for around in module.ancestors(node):
+        calls: list[ast.expr] = []
+        if isinstance(around, (ast.With, ast.AsyncWith)):
+            calls = [item.context_expr for item in around.items]
+        elif isinstance(around, _SCOPES):
+            calls = list(around.decorator_list)
+        body = getattr(around, "body", None)
+        for earlier in body[: body.index(below)] if isinstance(body, list) and below in body else ():
+            calls += [earlier.value] if isinstance(earlier, ast.Expr) else []  # monkeypatch.setattr(...)
+        for call in calls:
+            if isinstance(call, ast.Call) and _replaces(context, module, call, surfaces):
+                return call
+        below = around
     return None
 
 
-def _replaced(context: Context, around: ast.AST, names: Set[str]) -> ast.Call | None:
-    """The call in a function or class, its decorators included, that puts something else in the place of one of the names."""
-    replacing = {word for idioms in context.rules.idioms for word in idioms.replacing}
-    for call in walk(around):
-        if (
-            isinstance(call, ast.Call)
-            and last_name(call.func) in replacing
-            and any(_names(part, names) for part in call.args[:2])
-        ):
-            return call
-    return None
-
-
-def _names(node: ast.expr, names: Set[str]) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.rpartition(".")[2] in names
+def _replaces(context: Context, module: Module, call: ast.Call, surfaces: Set[str] | None) -> bool:
+    """Whether a call puts something in the place of one of the surfaces: ``patch("torch.distributed.x")``, ``setattr(dist, "x", ...)``."""
+    if last_name(call.func) not in {word for idioms in context.rules.idioms for word in idioms.replacing} or not call.args:
+        return False
+    texts = [part.value if isinstance(part, ast.Constant) else None for part in call.args[:2]]
+    named = [texts[0]] if isinstance(texts[0], str) else []
+    if not named:
+        keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
+        inside = [texts[1]] if len(texts) > 1 and isinstance(texts[1], str) else keywords
+        named = [f"{owner}.{name}" for owner in context.tracer.resolver.names(module, call.args[0]) for name in inside]
+    elif last_name(call.func) == "multiple":
+        named = [f"{texts[0]!s}.{keyword.arg}" for keyword in call.keywords if keyword.arg]
+    found = [surface for name in named if (surface := context.tracer.finder.surface(str(name))) is not None]
+    return any(surfaces is None or surface.id in surfaces for surface in found)
 
 
 def about(context: Context, leaf: Leaf) -> str | None:
@@ -64,10 +80,9 @@ def is_tested(context: Context, leaf: Leaf) -> bool:
     """Whether the leaf stands in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
         return False
-    surfaces = {name.rpartition(".")[2] for surface in context.rules.surfaces.values() for name in surface.names}
+    if is_test(leaf.module.name) and _replaced(context, leaf.module, leaf.node) is not None:
+        return True
     for around in leaf.module.ancestors(leaf.node):
-        if isinstance(around, _SCOPES) and _replaced(context, around, surfaces) is not None:
-            return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and around.name.startswith("test"):
             if _asserts(around, leaf.value.value):
                 return True
