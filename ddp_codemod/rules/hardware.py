@@ -21,6 +21,8 @@ def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool
     """Whether a backend is one branch of a choice between accelerators, and another branch is for the platform's own."""
     if _is_specific(context, leaf) and _needs_its_plugin(context, leaf):
         return True
+    if context.rules.backends[context.platform.backend.wanted].specific and _is_another_device(context, leaf):
+        return True
     devices = context.platform.device_types
     if len(devices) < 2 or _serves(context, leaf, devices):
         return False
@@ -65,6 +67,32 @@ def _is_wrong(context: Context, leaf: Leaf) -> bool:
     """Whether a leaf is a backend that the platform does not have."""
     value = leaf.value.value if isinstance(leaf.value, Known) else None
     return isinstance(value, str) and assess(value, context.platform.backend, context.rules.backends).wanted is not None
+
+
+def _is_another_device(context: Context, leaf: Leaf) -> bool:
+    """Whether a leaf stands in the branch for another type of device, and the same chain has one for the platform's own."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+        return False
+    below: ast.AST = leaf.node
+    for around in leaf.module.ancestors(leaf.node):
+        if isinstance(around, ast.If) and below in around.body and (asked := _device_asked(context, around.test)) is not None:
+            first = around
+            while isinstance(above := leaf.module.parents.get(first), ast.If) and above.orelse == [first]:
+                first = above
+            chain = [part.test for part in ast.walk(first) if isinstance(part, ast.If)]
+            own = context.platform.device_types[0]
+            return asked[1] != own and (asked[0], own) in [_device_asked(context, test) for test in chain]
+        below = around
+    return False
+
+
+def _device_asked(context: Context, test: ast.expr) -> tuple[str, str] | None:
+    """What a condition compares with a type of device, ``x.type == "npu"``, and the type."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) != 1:
+        return None
+    right = test.comparators[0]
+    known = isinstance(right, ast.Constant) and right.value in context.tracer.device_types
+    return (ast.dump(test.left), str(right.value)) if known and isinstance(right, ast.Constant) else None
 
 
 def is_chosen_by_option(context: Context, leaf: Leaf) -> bool:
