@@ -8,11 +8,6 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, assigned
 
 
-def is_position(node: ast.Call) -> bool:
-    """Whether a look-up is of a place in a list that changes with each of them: ``names.pop(0)``."""
-    return len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int)
-
-
 def fills_none(module: Module, binding: Binding) -> ast.If | None:
     """The ``if`` that asks a name for None and gives it a value whatever happens, which an assignment stands in."""
     below: ast.AST = binding.node

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
     """Whether what a function is handed to is code that is not read and may call it."""
-    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id) and not tracer.resolver.resolve(module, call.func):
+    entities = tracer.resolver.resolve(module, call.func)
+    if isinstance(call.func, ast.Name) and not entities and hasattr(builtins, call.func.id):
         return any(call.func.id in idioms.callers for idioms in tracer.idioms)
-    read = any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(module, call.func))
-    return not read and not only_looks(tracer, module, call)
+    return not any(isinstance(entity, Definition) for entity in entities) and not only_looks(tracer, module, call)
 
 
 def only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:

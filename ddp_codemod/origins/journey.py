@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 from msgspec import Struct, field
 
 from ddp_codemod.origins import callers
-from ddp_codemod.origins.calls import CALL, is_read, names_of, parameter_for
+from ddp_codemod.origins.calls import CALL, default_of, is_read, names_of, parameter_for
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -145,11 +145,8 @@ class _Walk:
     def _default(self, module: Module, arguments: ast.arguments, node: ast.expr) -> None:
         """The default of a parameter."""
         function = module.parents.get(arguments)
-        plain = [*arguments.posonlyargs, *arguments.args]
-        pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
-        pairs += [(one, given) for one, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if given]
-        for argument, default in pairs:
-            if default is node and function is not None:
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            if function is not None and default_of(function, argument.arg) is node:  # type: ignore[arg-type]
                 self._name(module, function, argument.arg)
 
     def _stored(self, module: Module, target: ast.expr) -> None:

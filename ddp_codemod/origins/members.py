@@ -53,9 +53,9 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
         origin = provenance(tracer, module, node.value, way)
-        found += _of_objects(tracer, origin.classes, node.attr, node, way)
-    if all(leaf.kind == "config-key" for leaf in found) and origin is not None:
-        found += classes.only_field(tracer, node.attr, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value)))
+        ours = _of_objects(tracer, origin.classes, node.attr, node, way)
+        guess = way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
+        found += ours or classes.only_field(tracer, node.attr, guess)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 

@@ -13,7 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins import loops, members, objects, options, parameters, pieces, unpacking
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import UNKNOWN, Known, truth
-from ddp_codemod.origins.guards import fills_none, is_position
+from ddp_codemod.origins.guards import fills_none
 from ddp_codemod.origins.leaf import MAX_HOPS, Current, Default, Frame, Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
@@ -236,7 +236,7 @@ class Tracer:
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in TEXT_CHANGES and not node.args:
                 return self.trace(module, node.func.value, way)
-            if node.func.attr in LOOK_UPS and node.args and not is_position(node):
+            if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
                 return members.trace_get(self, module, node, way)
             if node.func.attr == "format" and (put_together := pieces.trace_pieces(self, module, node, way)) is not None:
                 return put_together
@@ -278,6 +278,11 @@ class Tracer:
                 if self.facts.unreachable(module, statement) is None:
                     found += self.trace(module, statement.value, step)
         return found
+
+
+def _is_position(node: ast.Call) -> bool:
+    """Whether a look-up is of a place in a list that changes with each of them: ``names.pop(0)``."""
+    return len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int)
 
 
 def _folded(module: Module, test: ast.expr, known: bool | None) -> Reason:

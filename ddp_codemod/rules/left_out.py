@@ -39,7 +39,7 @@ def picks_wrong(context: Context, parameter: Parameter) -> bool:
     return bool(choice) and choice not in context.platform.backend.works
 
 
-def said(context: Context, parameter: Parameter, name: str = "") -> dict[str, str]:
+def arguments_of(context: Context, parameter: Parameter, name: str = "") -> dict[str, str]:
     """What the reasons for a value that is left out say; ``name`` is what the reader knows the parameter by."""
     platform = context.platform
     return {

@@ -11,7 +11,7 @@ from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong, said
+from ddp_codemod.rules.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.rules.match import decide, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Fields
@@ -50,7 +50,7 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
 def edit_reason(context: Context, parameter: Parameter) -> Reason:
     """Why a class, or its parser, is given the field."""
     assert parameter.fields is not None
-    return Reason.of("edit-field", **said(context, parameter, parameter.fields.field))
+    return Reason.of("edit-field", **arguments_of(context, parameter, parameter.fields.field))
 
 
 def _written(context: Context, taken: Taken, fields: Fields, use: Use) -> list[Leaf]:

@@ -8,7 +8,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, Splice, start, unreachable
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong, said
+from ddp_codemod.rules.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Settings
 from ddp_codemod.sites.find import Use
@@ -26,7 +26,7 @@ def match_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         return made.keep(never)
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-    args = {**said(context, parameter), "name": settings.value, "keyword": settings.keyword}
+    args = {**arguments_of(context, parameter), "name": settings.value, "keyword": settings.keyword}
     by_hand = made.review(fix.id, Reason.of("review-settings", **args))
     text = f'"{settings.key}": {_object(settings, platform.backend.wanted)}'
     change: Change

@@ -10,7 +10,7 @@ from ddp_codemod.origins.options import flags
 from ddp_codemod.origins.provenance import provenance
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong, said
+from ddp_codemod.rules.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.rules.match import decide, open_reason, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Statement
@@ -32,7 +32,7 @@ def match_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) 
         return made.review(fix.id, open_reason(context, parameter))
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-    args = said(context, parameter)
+    args = arguments_of(context, parameter)
     text = _text(use.module, use.call, statement)
     if text is None:
         instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead}

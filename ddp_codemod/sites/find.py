@@ -79,9 +79,9 @@ class Finder:
             assert isinstance(node, ast.Call)
             last = last_name(node.func)
             if last in self.words or last in also or last in more_words or last == "__init__":
-                entities = self.resolver.resolve(module, node.func)
                 use = self.use(module, node)
-                if use is None and not entities and isinstance(node.func, ast.Attribute) and last in self._by_name:
+                known = use is not None or last not in self._by_name or not isinstance(node.func, ast.Attribute)
+                if not known and not self.resolver.resolve(module, node.func):
                     use = Use(module, node, self._by_name[last], unknown_receiver=True)
                 if use is not None:
                     yield use
