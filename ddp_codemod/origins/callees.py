@@ -37,12 +37,12 @@ def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Ite
 
 
 def uses_of_receivers(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:
-    """The calls of a file whose module comes as a parameter, from an attribute or out of ``import_module``."""
+    """The calls of a file on what comes as a parameter, from an attribute or out of ``import_module``, and on objects of a class."""
     table = calls_of(module)
     for call in (call for word in sorted(table.keys() & set(words)) for call in table[word]):
         if not isinstance(call.func, ast.Attribute) or tracer.resolver.resolve(module, call.func):
             continue
-        names = [list(_modules(tracer, leaf)) for leaf in tracer.trace(module, call.func.value, Way(kind="object"))]
+        names = [list(_receivers(tracer, leaf)) for leaf in tracer.trace(module, call.func.value, Way(kind="object"))]
         found = [tracer.finder.surface(f"{name}.{call.func.attr}") for known in names for name in known]
         surface = next(filter(None, found), None)
         if surface is not None:
@@ -50,16 +50,19 @@ def uses_of_receivers(tracer: Tracer, module: Module, words: Collection[str]) ->
             yield Use(module, call, surface, alone=sure)
 
 
-def _modules(tracer: Tracer, leaf: Leaf) -> Iterator[str]:
-    """The qualified names of the modules that a leaf stands for."""
+def _receivers(tracer: Tracer, leaf: Leaf) -> Iterator[str]:
+    """The qualified names of the modules that a leaf stands for, or of the class that it is an object of."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
         return
     yield from tracer.resolver.names(leaf.module, leaf.node)
     node = leaf.node
-    if isinstance(node, ast.Call) and node.args and "importlib.import_module" in tracer.resolver.names(leaf.module, node.func):
-        for named in tracer.trace(leaf.module, node.args[0]):
-            if isinstance(named.value, Known) and isinstance(named.value.value, str):
-                yield named.value.value
+    if isinstance(node, ast.Call):
+        called = tracer.resolver.names(leaf.module, node.func)
+        yield from called
+        if node.args and "importlib.import_module" in called:
+            for named in tracer.trace(leaf.module, node.args[0]):
+                if isinstance(named.value, Known) and isinstance(named.value.value, str):
+                    yield named.value.value
 
 
 def _standing_for(module: Module, node: ast.expr) -> ast.Call:

@@ -104,6 +104,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     given: dict[Name, bool] = {}  # values of keywords with which the group is made elsewhere
     finds_group: bool = False  # it takes the default group where one exists: then nothing that it is given decides
     if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself
+    method: bool = False  # the names are of methods: what stands before the last dot is the class of the object
     by_name: bool = False  # its last name is distinctive: called on something unknown it is listed where its value would be wrong
     missing_on: tuple[Name, ...] = ()  # platforms whose torch has no such name: importing it fails there
     parameters: tuple[Parameter, ...] = ()

@@ -20,8 +20,9 @@ class Candidates:
         tops: dict[str, set[str]] = {}
         for surface in surfaces:
             for name in surface.names:
-                # found by its name alone, it needs no import; a star can stand for any package
-                top = "" if surface.by_name or name.startswith("*") else name.split(".")[0]
+                # found by its name alone, it needs no import; a star can stand for any package; a method needs its class
+                parts = name.split(".")
+                top = "" if surface.by_name or parts[0] == "*" else parts[-2] if surface.method else parts[0]
                 tops.setdefault(name.rsplit(".", 1)[-1], set()).add(top)
         self.every = Words(tops)
         found = {name: words for name in project.names if (words := set(self.every.held(project.data(name))))}
