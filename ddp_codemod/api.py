@@ -92,6 +92,17 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Unaccounted:
+    """A backend name that would be wrong, stands where a value can stand, and that no site, edit or note speaks of."""
+
+    path: str
+    line: int
+    end_line: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Skipped:
     """A file, or a change in one, that could not be handled."""
 
@@ -108,6 +119,7 @@ class Plan:
     sites: tuple[Site, ...]
     edits: tuple[Edit, ...]
     advisories: tuple[Note, ...]
+    unaccounted: tuple[Unaccounted, ...]
     skipped: tuple[Skipped, ...]
     files: Mapping[str, bytes]  # the new bytes of each file that changes
     patch: bytes  # as ``git apply`` takes it
@@ -217,6 +229,7 @@ class _Document(msgspec.Struct):
     sites: tuple[Site, ...]
     edits: tuple[Edit, ...]
     advisories: tuple[Note, ...]
+    unaccounted: tuple[Unaccounted, ...]
     skipped: tuple[Skipped, ...]
 
 
@@ -238,6 +251,7 @@ def _plan(found: Survey, rendered: Rendered, lang: str) -> Plan:
         said.sites,
         said.edits,
         said.advisories,
+        said.unaccounted,
         said.skipped,
         {change.name: change.after for change in rendered.changes},
         patch,

@@ -97,6 +97,9 @@ def joined(surveys: Sequence[Survey]) -> Survey:
         advisories=tuple(dict.fromkeys(note for found in surveys for note in found.advisories)),  # what is about all is said once
         skipped=tuple(sorted((one for found in surveys for one in found.skipped), key=lambda one: one.name)),
         sources={name: source for found in surveys for name, source in found.sources.items()},
+        unaccounted=tuple(
+            sorted((one for found in surveys for one in found.unaccounted), key=lambda one: (one.place.name, one.line))
+        ),
         files_seen=sum(found.files_seen for found in surveys),
         ignored=sum(found.ignored for found in surveys),
         excluded=sum(found.excluded for found in surveys),

@@ -210,6 +210,15 @@ class Advisory(Struct, frozen=True):
     message: Reason
 
 
+class Unaccounted(Struct, frozen=True):
+    """A backend name that would be wrong, stands where a value can stand, and that nothing else speaks of."""
+
+    place: Place
+    line: int
+    text: str  # the name, as it reads
+    reason: Reason  # where it goes, as far as that can be seen
+
+
 class Skipped(Struct, frozen=True):
     """A file that could not be handled, and why. ``candidate`` files count for the exit code."""
 
@@ -231,6 +240,7 @@ class Survey(Struct, frozen=True):
     files_seen: int = 0
     unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
+    unaccounted: tuple[Unaccounted, ...] = ()
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
 
 

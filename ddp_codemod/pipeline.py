@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
+from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.origins.facts import Facts
@@ -138,6 +139,9 @@ class Run:
         noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
         notes = (*noted, *adapter.notes(), *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
+        asking = [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
+        left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
+        names |= {one.place.name for one in left}
         # files that the project leaves out were read for their values only
         skipped = (one for one in self.project.skipped.values() if not self.limits.excludes(one.name))
         return Survey(
@@ -150,6 +154,7 @@ class Run:
             sources={name: source for name in sorted(names) if (source := self.project.source(name) or pins.sources.get(name))},
             files_seen=sum(map(self.limits.admits, self.project.names)),
             ignored=self.ignored,
+            unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
             unstated=tuple(sorted(self.versions.open)),
         )

@@ -80,7 +80,7 @@ class Look:
 
     @property
     def _names_wrong(self) -> bool:
-        """Whether any file holds the name of a backend that does not work on the platform."""
+        """Whether any program or launch file holds the name of a backend that does not work on the platform."""
         rules, platform = self.options.rules, self.options.platform
         wrong = Words(name.lower() for name in rules.backends if assess(name, platform.backend, rules.backends).wanted)
         return any(wrong.some(self.texts.data(name).lower()) for name in self.texts.names)
@@ -172,4 +172,5 @@ def explain(options: Options, path: Path, line: int) -> Survey:
     chosen = tuple(decision for decision in whole.decisions if concerns(decision))
     edits = tuple(edit for edit in whole.edits if touches(edit.name, edit.start, edit.end))
     notes = tuple(note for note in whole.advisories if (note.name, note.line) == (name, line))
-    return replace(whole, decisions=chosen, edits=edits, advisories=notes)
+    left = tuple(one for one in whole.unaccounted if (one.place.name, one.line) == (name, line))
+    return replace(whole, decisions=chosen, edits=edits, advisories=notes, unaccounted=left)

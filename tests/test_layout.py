@@ -50,6 +50,7 @@ STAGES = [
     ("ddp_codemod.rules",),
     ("ddp_codemod.edits",),
     ("ddp_codemod.entries",),
+    ("ddp_codemod.ledger",),
     ("ddp_codemod.patch",),
     ("ddp_codemod.report",),
     ("ddp_codemod.write",),

@@ -25,7 +25,7 @@ def command(settings: Settings, place: str) -> int:
     job = prepare(replace(settings, paths=(str(root_of([path])), name)))
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
-    from ddp_codemod.report.text import advisories
+    from ddp_codemod.report.text import advisories, unaccounted
     from ddp_codemod.survey import explain as survey
 
     found = survey(job.options, path, line)
@@ -40,9 +40,9 @@ def command(settings: Settings, place: str) -> int:
         for text in explain(view, decision):
             job.console.out(text)
         job.console.out()
-    for text in advisories(view, found.advisories):
+    for text in (*advisories(view, found.advisories), *unaccounted(view, found.unaccounted)):
         job.console.out(text)
-    if not found.decisions and not found.advisories:
+    if not found.decisions and not found.advisories and not found.unaccounted:
         scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
         job.console.out(view.say("explain-nothing", place=place, command=scan))
     return exit_code(found, settings)

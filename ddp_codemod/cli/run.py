@@ -188,6 +188,7 @@ def exit_code(survey: Survey, settings: Settings, failed: Iterable[Skipped] = ()
         return FOUND
     if settings.strict and (
         survey.advisories
+        or survey.unaccounted
         or any(decision.action is Action.REVIEW for decision in survey.decisions)
         or any(not applicable(edit, settings.unsafe) for edit in survey.edits)
     ):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
 
+OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
+
+
 def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, way: Way) -> list[Leaf]:
     """The leaves of a parameter: its default and what every call in the project passes."""
     node = binding.node
@@ -41,6 +44,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     default = default_of(function, node.arg)
     if frame is not None:
         if node.arg in frame.bound:
+            tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
             bound_module, bound, outer = frame.bound[node.arg]
             step = way.hop(
                 bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"
@@ -58,6 +62,8 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     if default is not None and not _always_given(tracer, module, given_by, function, node.arg):
         step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
         found += tracer.trace(module, default, step.inside(None))
+    elif default is not None:
+        tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
     found += options.decorated_default(tracer, module, function, node.arg, way)
     for given in given_by:
         argument = given_argument(given, function, node.arg, method)

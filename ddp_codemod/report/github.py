@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped
 from ddp_codemod.report.fixes import Proposal, position, proposals
-from ddp_codemod.report.sarif import REVIEW, Scope
+from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
 
 
 def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
@@ -21,6 +21,8 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
         if decision.action is Action.REVIEW:
             title = f"{decision.rule or REVIEW} ({text('action-review', scope.lang)})"
             lines.append(_command("notice", _at(scope, decision.place), title, render(decision.reason, scope.lang)))
+    for left in survey.unaccounted:
+        lines.append(_command("notice", _at(scope, left.place), UNACCOUNTED, render(left.reason, scope.lang)))
     for advisory in survey.advisories:
         where = {"file": scope.path(advisory.name), "line": str(advisory.line)} if advisory.line else {}
         lines.append(_command("notice", where, advisory.rule, render(advisory.message, scope.lang)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ddp_codemod.edits.lines import preview_lines
 from ddp_codemod.messages import render
-from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey
+from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey, Unaccounted
 from ddp_codemod.report.view import shorten
 
 VERSION = 1
@@ -34,6 +34,7 @@ def dumps(
         "sites": _sorted(_site(survey, decision, lang) for decision in survey.decisions),
         "edits": _sorted(_edit(survey, edit, lang, edit in applied) for edit in shown),
         "advisories": _sorted(_advisory(advisory, lang) for advisory in survey.advisories),
+        "unaccounted": _sorted(_unaccounted(survey, left, lang) for left in survey.unaccounted),
         "skipped": _sorted(_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
     }
     return (json.dumps(document, indent=1) + "\n").encode("ascii")
@@ -93,6 +94,17 @@ def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any
 
 def _advisory(advisory: Advisory, lang: str) -> dict[str, Any]:
     return {"path": advisory.name, "line": advisory.line, "rule": advisory.rule, "message": render(advisory.message, lang)}
+
+
+def _unaccounted(survey: Survey, left: Unaccounted, lang: str) -> dict[str, Any]:
+    end_line, _ = _position(survey, left.place, left.place.end)
+    return {
+        "path": left.place.name,
+        "line": left.line,
+        "end_line": end_line,
+        "text": left.text,
+        "reason": render(left.reason, lang),
+    }
 
 
 def _skipped(skipped: Skipped, lang: str) -> dict[str, Any]:

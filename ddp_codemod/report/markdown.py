@@ -34,7 +34,7 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
         lines += [f"- <{source}>" for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))]
         lines += ["", "## " + say("md-sites"), "", *_table(view, made)]
     review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
-    if review or left:
+    if review or left or survey.unaccounted:
         lines += ["", "## " + say("md-left"), ""]
         lines += [
             f"- {code(f'{one.place.name}:{view.position(one.place)[0]}')}: {prose(view.reason(one.reason))}" for one in review
@@ -42,6 +42,7 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
         lines += [
             f"- {code(f'{one.name}:{view.edit_line(one)}')}: {prose(view.reason(one.reason))}" for one in leading(left, survey)
         ]
+    lines += [f"- {code(f'{one.place.name}:{one.line}')}: {prose(view.reason(one.reason))}" for one in survey.unaccounted]
     notes = dict.fromkeys(prose(view.reason(advisory.message)) for advisory in survey.advisories)
     if notes:
         lines += ["", "## " + say("md-notes"), "", *(f"- {note}" for note in notes)]

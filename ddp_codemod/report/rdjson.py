@@ -13,7 +13,7 @@ from ddp_codemod.edits.blocks import Block, blocks, split
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped, Source
 from ddp_codemod.report.fixes import Proposal, position, proposals
-from ddp_codemod.report.sarif import REVIEW, Scope
+from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
 
 
 def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
@@ -28,6 +28,8 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
         if decision.action is Action.REVIEW:
             message = render(decision.reason, scope.lang)
             found.append(_entry(scope, message, _place(scope, decision.place), "INFO", decision.rule or REVIEW))
+    for left in survey.unaccounted:
+        found.append(_entry(scope, render(left.reason, scope.lang), _place(scope, left.place), "INFO", UNACCOUNTED))
     for advisory in survey.advisories:
         if advisory.line:  # reviewdog has no place for a note about the whole project
             place = {"path": scope.path(advisory.name), "range": {"start": {"line": advisory.line}}}

@@ -16,12 +16,13 @@ from msgspec import Struct
 
 from ddp_codemod import __version__
 from ddp_codemod.messages import in_language, render, text
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Place, Skipped, Source, Survey
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Place, Skipped, Source, Survey, Unaccounted
 from ddp_codemod.report.fixes import Proposal, position, proposals, replacement
 from ddp_codemod.rules.load import Rules
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 REVIEW = "for-review"  # the rule of sites that no rule speaks of
+UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
 BASE = "%SRCROOT%"
 
 
@@ -52,6 +53,7 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
     survey = scope.survey
     results = [_proposal(scope, proposal) for proposal in proposals(survey, failed)]
     results += [_review(scope, decision) for decision in survey.decisions if decision.action is Action.REVIEW]
+    results += [_unaccounted(scope, left) for left in survey.unaccounted]
     results += [_note(scope, advisory) for advisory in survey.advisories if advisory.line]
     results.sort(key=_order)
     ids = list(dict.fromkeys(result["ruleId"] for result in results))
@@ -144,6 +146,11 @@ def _review(scope: Scope, site: Decision) -> dict[str, Any]:
         "codeFlows": [_flow(scope, site)],
         "properties": {"applicability": "manual", "platform": scope.survey.platform},
     }
+
+
+def _unaccounted(scope: Scope, left: Unaccounted) -> dict[str, Any]:
+    message = {"text": render(left.reason, scope.lang)}
+    return {"ruleId": UNACCOUNTED, "level": "note", "message": message, "locations": [_location(scope, left.place)]}
 
 
 def _note(scope: Scope, advisory: Advisory) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def summary(view: View, outcome: Outcome) -> list[str]:
         block += text.kept(view, keep)
     if outcome.done != "scanned":
         block += text.reviews(view, review)
+    block += text.unaccounted(view, survey.unaccounted)
     block += text.unsafe(view, outcome.left, outcome.again("apply", "--unsafe"))
     block += text.manual(view, outcome.left)
     block += text.advisories(view, survey.advisories)
@@ -58,7 +59,7 @@ def _headline(view: View, outcome: Outcome) -> str:
     if edits:
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
         line = view.say(key, edits=edits, files=files, platform=survey.platform)
-    elif not survey.decisions and not outcome.left:
+    elif not survey.decisions and not outcome.left and not survey.unaccounted:
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
         line = view.say("summary-no-safe" if outcome.left else "summary-nothing", platform=survey.platform)
@@ -72,6 +73,7 @@ def _left(view: View, outcome: Outcome) -> str:
     broken = sum(skipped.candidate for skipped in (*view.survey.skipped, *outcome.failed))
     counts = {
         "left-count-review": review,
+        "left-count-unaccounted": len(view.survey.unaccounted),
         "left-count-edits": len(leading(outcome.left, view.survey)),
         "left-count-skipped": broken,
     }
@@ -87,6 +89,7 @@ def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
     places = [decision.place for decision in view.survey.decisions if decision.action is not Action.KEEP] or [
         decision.place for decision in view.survey.decisions
     ]
+    places = places or [one.place for one in view.survey.unaccounted]
     if places:
         commands.append(("next-explain", outcome.again("explain", view.where(places[0]))))
     if kept and not view.verbose and outcome.done != "scanned":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Skipped
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Skipped, Unaccounted
 from ddp_codemod.report.view import View, leading, touching
 
+_SHOWN = 3  # places of one kind that are listed without -v
 _COLOURS = {Action.EDIT: "green", Action.KEEP: "dim", Action.REVIEW: "yellow"}
 
 
@@ -51,6 +52,20 @@ def kept(view: View, decisions: Sequence[Decision]) -> list[str]:
 def reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
     """Sites that a person has to look at, one line each."""
     return _listed(view, "left-review", [_decided(view, one) for one in decisions], "yellow")
+
+
+def unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
+    """Names that nothing else speaks of, those with one reason on one line."""
+    places: dict[str, list[str]] = {}
+    for one in found:
+        places.setdefault(view.reason(one.reason), []).append(view.where(one.place))
+    lines = []
+    for reason, where in places.items():
+        shown = where if view.verbose else where[:_SHOWN]
+        more = view.say("list-more", n=len(where) - len(shown)) if len(where) > len(shown) else ""
+        lines.append(f"{view.say('list-comma').join(shown)}{more}: {reason}")
+    block = _listed(view, "left-unaccounted", lines, "yellow")
+    return block and [block[0], view.ink(view.say("left-unaccounted", n=len(found)), "bold", "yellow"), *block[2:]]
 
 
 def unsafe(view: View, edits: Sequence[Edit], command: str) -> list[str]:

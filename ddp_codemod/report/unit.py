@@ -51,6 +51,7 @@ def closing(view: View, outcome: Outcome, undecided: int, total: int) -> list[st
     if undecided:
         block.append(view.say("review-undecided", n=undecided))
     block += text.reviews(view, [site for site in view.survey.decisions if site.action is Action.REVIEW])
+    block += text.unaccounted(view, view.survey.unaccounted)
     block += text.manual(view, [edit for edit in view.survey.edits if edit.applicability is Applicability.MANUAL])
     block += text.advisories(view, view.survey.advisories)
     block += text.skipped(view, (*view.survey.skipped, *outcome.failed))

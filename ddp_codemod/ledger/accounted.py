@@ -1,0 +1,140 @@
+"""Why a backend name that stands in a program is no value that a group could still be given: the rules of the ledger for Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Container, Sequence
+
+from msgspec import Struct
+
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.ledger.unread import is_for_unread_parameter, is_overwritten, is_said, is_unread_setting
+from ddp_codemod.origins.parameters import OVERRIDDEN
+from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.parse.python import Module
+
+_Rule = Callable[["_Question"], bool]
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set)
+
+
+class Words(Struct, frozen=True):
+    """What the rules know by its name."""
+
+    backends: Container[str]
+    sayers: Container[str]  # the last names of calls that only look at a text
+    devices: Container[str]  # types of devices that the platform does not have
+
+
+class _Question(Struct, frozen=True):
+    """A literal, what stands around it, and what the rules need to tell."""
+
+    tracer: Tracer
+    words: Words
+    module: Module
+    node: ast.Constant
+    around: Sequence[ast.AST]
+
+
+def is_accounted(tracer: Tracer, words: Words, module: Module, node: ast.Constant) -> bool:
+    """Whether a rule says why the literal is no value of a group."""
+    asked = _Question(tracer, words, module, node, list(module.ancestors(node)))
+    return any(rule(asked) for rule in _RULES)
+
+
+def _in_tests(asked: _Question) -> bool:
+    return is_test(asked.module.name)
+
+
+def _is_prose(asked: _Question) -> bool:
+    """A docstring, or a part of a text that is put together."""
+    return isinstance(asked.around[0], (ast.Expr, ast.JoinedStr, ast.FormattedValue))
+
+
+def _is_compared(asked: _Question) -> bool:
+    """``backend == "nccl"``, ``backend in ("nccl", "gloo")``, ``case "nccl"``, and what is asserted or said in an error."""
+    for around in asked.around:
+        if isinstance(around, (ast.Compare, ast.Assert, ast.Raise, ast.MatchValue)):
+            return True
+        if isinstance(around, (ast.stmt, ast.Lambda)):
+            return False
+    return False
+
+
+def _is_key(asked: _Question) -> bool:
+    """A key of a table, what is looked up in one, or a type (``Literal["nccl"]``)."""
+    below: ast.AST = asked.node
+    for around in asked.around:
+        if isinstance(around, ast.Dict):
+            return below in around.keys
+        if isinstance(around, ast.Subscript):
+            return below is around.slice
+        if not isinstance(around, _DISPLAYS):
+            return False
+        below = around
+    return False
+
+
+def _is_listed(asked: _Question) -> bool:
+    """One of several names in a list of what there is, or of what an option accepts."""
+    around = asked.around[0]
+    if not isinstance(around, _DISPLAYS):
+        return False
+    texts = {part.value.lower() for part in around.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    return sum(text in asked.words.backends for text in texts) > 1
+
+
+def _is_said(asked: _Question) -> bool:
+    """An argument of a call that only looks at a text, or prints it."""
+    return is_said(asked.module, asked.node, asked.words.sayers)
+
+
+def _is_of_other_device(asked: _Question) -> bool:
+    """What a table has for a device that the platform does not have: ``{"cuda": "nccl", "npu": "hccl"}``."""
+    around = asked.around[0]
+    if not isinstance(around, ast.Dict) or asked.node not in around.values:
+        return False
+    key = around.keys[around.values.index(asked.node)]
+    return isinstance(key, ast.Constant) and key.value in asked.words.devices
+
+
+def _is_elsewhere(asked: _Question) -> bool:
+    """Code that does not run on the platform."""
+    if asked.tracer.facts.unset.unreachable(asked.module, asked.node) is not None:
+        return True
+    below: ast.AST = asked.node
+    for around in asked.around:
+        if isinstance(around, ast.IfExp) and below is not around.test:
+            truth = asked.tracer.facts.unset.truth(asked.module, around.test)
+            if truth is not None and below is (around.orelse if truth else around.body):
+                return True
+        below = around
+    return False
+
+
+def _is_overridden(asked: _Question) -> bool:
+    """A default that no call which was followed leaves to hold."""
+    return asked.node in asked.tracer.memory.get(OVERRIDDEN, ())
+
+
+def _is_unread(asked: _Question) -> bool:
+    """What nobody reads."""
+    tracer, module, node = asked.tracer, asked.module, asked.node
+    return (
+        is_for_unread_parameter(tracer, module, node, asked.words.sayers)
+        or is_overwritten(tracer, module, node)
+        or is_unread_setting(tracer.resolver.project, module, node)
+    )
+
+
+_RULES: tuple[_Rule, ...] = (
+    _in_tests,
+    _is_prose,
+    _is_compared,
+    _is_key,
+    _is_listed,
+    _is_said,
+    _is_of_other_device,
+    _is_elsewhere,
+    _is_overridden,
+    _is_unread,
+)

@@ -1,0 +1,113 @@
+"""The last net: backend names that stand where a value can stand, and that no decision, edit or note accounts for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from ddp_codemod.ledger.accounted import Words, is_accounted
+from ddp_codemod.ledger.standing import Standing, standing
+from ddp_codemod.ledger.unread import is_unread_entry
+from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.rules.backend import assess
+from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.limits import Limits, says_ignore
+from ddp_codemod.sites.project import Project
+
+
+def unaccounted(
+    context: Context,
+    decisions: Iterable[Decision],
+    edits: Iterable[Edit],
+    notes: Iterable[Advisory],
+    limits: Limits,
+    asking: Sequence[str],
+) -> Iterator[Unaccounted]:
+    """The names that would be wrong on the platform and are left over, in order; ``asking`` are the rules that would change them."""
+    backends, choice = context.rules.backends, context.platform.backend
+    names = [name for name, backend in backends.items() if not backend.specific and assess(name, choice, backends).wanted]
+    sayers = {word for idioms in context.rules.idioms for word in idioms.sayers}
+    devices = {device for backend in backends.values() for device in backend.devices} - {*context.platform.device_types}
+    words = Words(backends, sayers, devices)
+    project, spoken = context.tracer.resolver.project, _Spoken(decisions, edits, notes)
+
+    def is_wrong(text: str) -> bool:
+        return (
+            len(text) < 200 and any(name in text.lower() for name in names) and assess(text, choice, backends).wanted is not None
+        )
+
+    found: list[Unaccounted] = []
+    seen: set[Place] = set()
+    for one in standing(project, names, is_wrong, limits.admits):
+        if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
+            if is_accounted(context.tracer, words, one.tree, one.node):
+                continue
+        elif _is_counted(one) or _is_unread(project, one):
+            continue
+        line = one.tree.source.position(one.place.start)[0]
+        ignored = any(says_ignore(one.tree, one.place.start, rule) for rule in asking)
+        ignored = ignored or limits.scope.ignores_in(one.place.name, set(asking))
+        if one.place not in seen and not spoken.of(one.place, line) and not ignored:
+            seen.add(one.place)
+            found.append(Unaccounted(one.place, line, one.value, _reason(one)))
+    yield from sorted(found, key=lambda one: (one.place.name, one.place.start))
+
+
+class _Spoken:
+    """What the other stages speak of: stretches of files, and lines."""
+
+    def __init__(self, decisions: Iterable[Decision], edits: Iterable[Edit], notes: Iterable[Advisory]) -> None:
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        for decision in decisions:
+            places = [origin.place for origin in decision.origins]
+            for place in [*places, decision.place] if decision.value is not None else places:
+                self._add(place)
+        for edit in edits:
+            self._add(Place(edit.name, edit.start, edit.end))
+        self._lines = {(note.name, note.line) for note in notes}
+
+    def _add(self, place: Place) -> None:
+        self._places.setdefault(place.name, []).append((place.start, place.end))
+
+    def of(self, place: Place, line: int) -> bool:
+        if (place.name, line) in self._lines:
+            return True
+        return any(start <= place.end and place.start <= end for start, end in self._places.get(place.name, ()))
+
+
+def _is_counted(one: Standing) -> bool:
+    """Whether an entry of a list says what there is, not what is chosen."""
+    return isinstance(one.node, Entry) and (not one.node.path or one.node.path[-1].isdigit())
+
+
+def _is_unread(project: Project, one: Standing) -> bool:
+    return isinstance(one.tree, Document) and isinstance(one.node, Entry) and is_unread_entry(project, one.tree, one.node)
+
+
+def _reason(one: Standing) -> Reason:
+    """Where the name goes, as far as that can be seen."""
+    if isinstance(one.node, Entry):
+        return Reason.of("unaccounted-key", text=one.value, path=".".join(one.node.path))
+    if isinstance(one.tree, Script):
+        assert not isinstance(one.node, (ast.Constant, Entry))
+        if isinstance(one.node, Option):
+            return Reason.of("unaccounted-option", text=one.value, name=one.node.name, program=one.node.program or "?")
+        return Reason.of("unaccounted-variable", text=one.value, name=one.node.name)
+    assert isinstance(one.tree, Module)
+    assert isinstance(one.node, ast.Constant)
+    around = one.tree.parents[one.node]
+    if isinstance(around, ast.keyword):
+        call = one.tree.parents[around]
+        if isinstance(call, ast.Call):
+            return Reason.of("unaccounted-keyword", text=one.value, name=around.arg or "**", function=last_name(call.func))
+    if isinstance(around, ast.Call):
+        return Reason.of("unaccounted-argument", text=one.value, function=last_name(around.func))
+    if isinstance(around, (ast.Assign, ast.AnnAssign)):
+        target = around.targets[0] if isinstance(around, ast.Assign) else around.target
+        return Reason.of("unaccounted-assigned", text=one.value, name=one.tree.text(target))
+    if isinstance(around, ast.Return):
+        return Reason.of("unaccounted-returned", text=one.value)
+    return Reason.of("unaccounted-value", text=one.value)

@@ -1,0 +1,70 @@
+"""Where backend names stand in a project in a place of a value: literals of programs, values of configuration files, words of commands."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Union
+
+from msgspec import Struct
+
+from ddp_codemod.model import Place
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell import Option, Script, Setting
+from ddp_codemod.sites.project import Project
+
+
+class Standing(Struct, frozen=True, eq=False):
+    """One place where a name stands."""
+
+    tree: Union[Module, Document, Script]
+    node: Union[ast.Constant, Entry, Option, Setting]
+    place: Place
+    value: str
+
+
+def standing(
+    project: Project, names: Iterable[str], is_wrong: Callable[[str], bool], admits: Callable[[str], bool]
+) -> Iterator[Standing]:
+    """The places where a text that is wrong stands, kind of file by kind of file; ``names`` are the words that such texts hold."""
+    spelled = sorted({spelling for name in names for spelling in (name, name.upper(), name.capitalize())})
+    if not spelled:
+        return
+    words = "|".join(map(re.escape, spelled)).encode()
+    quoted = re.compile(rb"[\"':,](?:%s)\\?[\"',]" % words)
+    for name in filter(admits, project.names):
+        if quoted.search(project.data(name)):
+            for module in project.programs(name):
+                yield from _literals(module, is_wrong)
+    seen: set[Document | Script] = set()
+    for word in spelled:
+        for document in project.documents(word, rb"(?:%s)" % words):
+            if document not in seen and admits(document.name):
+                seen.add(document)
+                yield from _entries(document, is_wrong)
+    for script in (*project.scripts(*spelled), *project.manifests(*spelled)):
+        if script not in seen and admits(script.name):
+            seen.add(script)
+            yield from _words(script, is_wrong)
+
+
+def _literals(module: Module, is_wrong: Callable[[str], bool]) -> Iterator[Standing]:
+    for node in module.nodes.get(ast.Constant, ()):
+        assert isinstance(node, ast.Constant)
+        if isinstance(node.value, str) and is_wrong(node.value):
+            yield Standing(module, node, module.place(node), node.value)
+
+
+def _entries(document: Document, is_wrong: Callable[[str], bool]) -> Iterator[Standing]:
+    for entry in document.entries:
+        if entry.is_text and is_wrong(entry.value):
+            yield Standing(document, entry, document.place(entry), entry.value)
+
+
+def _words(script: Script, is_wrong: Callable[[str], bool]) -> Iterator[Standing]:
+    found: list[Union[Option, Setting]] = [*script.options, *script.settings]
+    for word in found:
+        if is_wrong(word.value):
+            yield Standing(script, word, script.place(word), word.value)

@@ -1,0 +1,137 @@
+"""Values that nobody reads: overwritten, for parameters that their functions do not read, under keys that no program mentions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterable, Iterator
+
+from ddp_codemod.origins.calls import Def, bound_method, default_of, is_read, names_of, parameter_for
+from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.keyed import is_settings
+from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import owner, scope_of
+from ddp_codemod.sites.words import whole
+
+_DEEPEST = 4  # functions that a parameter is handed on to
+_JSON = ".json"  # a format that libraries seldom take: the project's own programs read it
+
+
+def is_for_unread_parameter(tracer: Tracer, module: Module, node: ast.expr, sayers: Container[str], depth: int = 0) -> bool:
+    """Whether an expression is the default of a parameter that its function does not read, or what a call passes for one."""
+    found = list(_parameters(tracer, module, node))
+    return bool(found) and not any(_reads(tracer, *parameter, sayers, depth) for parameter in found)
+
+
+def _parameters(tracer: Tracer, module: Module, node: ast.expr) -> Iterator[tuple[Module, Def, str]]:
+    """The project's parameters that an expression is for."""
+    around = module.parents[node]
+    if isinstance(around, ast.arguments):
+        function = module.parents[around]
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for argument in (*around.posonlyargs, *around.args, *around.kwonlyargs):
+                if default_of(function, argument.arg) is node:
+                    yield module, function, argument.arg
+        return
+    keyword = around.arg if isinstance(around, ast.keyword) else None
+    call = module.parents[around] if isinstance(around, ast.keyword) else around
+    if not isinstance(call, ast.Call) or node is call.func or (isinstance(around, ast.keyword) and keyword is None):
+        return
+    position = call.args.index(node) if node in call.args else None
+    for entity in tracer.resolver.resolve(module, call.func):
+        if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
+            skip = int(bound_method(entity.module, entity.node))
+            if (name := parameter_for(entity.node, keyword, position, skip)) is not None:
+                yield entity.module, entity.node, name
+
+
+def is_said(module: Module, node: ast.expr, sayers: Container[str]) -> bool:
+    """Whether an expression is printed, or handed to a call that only looks at a text."""
+    for around in module.ancestors(node):
+        if isinstance(around, ast.Call):
+            return last_name(around.func) in sayers
+        if not isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.keyword, ast.Dict, ast.JoinedStr, ast.FormattedValue)):
+            return False
+    return False
+
+
+def _reads(tracer: Tracer, module: Module, function: Def, name: str, sayers: Container[str], depth: int) -> bool:
+    """Whether a function reads a parameter before it sets it, other than to print it or to hand it to one that is not read."""
+    return depth > _DEEPEST or any(
+        isinstance(node.ctx, ast.Load)
+        and owner(module, scope_of(module, node), name) is function
+        and not _is_set_before(module, function, node)
+        and not is_said(module, node, sayers)
+        and not is_for_unread_parameter(tracer, module, node, sayers, depth + 1)
+        for node in names_of(module).get(name, ())
+    )
+
+
+def _is_set_before(module: Module, function: Def, reading: ast.Name) -> bool:
+    """Whether a statement of the function's own block above a reading sets the name."""
+    around = {reading, *module.ancestors(reading)}
+    above = [part for part in function.body if part.end_lineno < reading.lineno and part not in around]  # type: ignore[operator]
+    targets = [target for part in above if isinstance(part, ast.Assign) for target in part.targets]
+    return any(isinstance(target, ast.Name) and target.id == reading.id for target in targets)
+
+
+def is_overwritten(tracer: Tracer, module: Module, node: ast.expr) -> bool:
+    """Whether an expression is all that a name of this file is set to, and is replaced before anybody reads the name."""
+    statement = module.parents[node]
+    targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is node else []
+    target = targets[0] if len(targets) == 1 else None
+    if not isinstance(target, ast.Name):
+        return False
+    home = owner(module, scope_of(module, target), target.id)
+    read = [one for one in names_of(module).get(target.id, ()) if is_read(module, one)]
+    read = [one for one in read if owner(module, scope_of(module, one), one.id) is home]
+    taken = isinstance(home, ast.Module) and len(tracer.resolver.project.mentioning(target.id)) > 1
+    return (
+        bool(read)
+        and not taken
+        and not isinstance(home, ast.ClassDef)
+        and not any(made.value is node for one in read for made in tracer.facts.definitions(module, one))
+    )
+
+
+def is_unread_setting(project: Project, module: Module, node: ast.expr) -> bool:
+    """Whether a value of a file of settings stands under a key, or in a variable, that no program mentions."""
+    calls = (around for around in module.ancestors(node) if isinstance(around, ast.Call))
+    held = all(isinstance(call.func, ast.Name) and call.func.id == "dict" for call in calls)  # what is handed to others, they read
+    return held and is_settings(module) and _some_unmentioned(project, module.name, _keys_of(module, node))
+
+
+def is_unread_entry(project: Project, document: Document, entry: Entry) -> bool:
+    """Whether a value of a JSON file stands in a table whose key no program mentions."""
+    return document.name.endswith(_JSON) and _some_unmentioned(project, document.name, entry.path[:-1])
+
+
+def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
+    below: ast.AST = node
+    for around in module.ancestors(node):
+        if isinstance(around, ast.keyword) and around.arg:
+            yield around.arg
+        elif isinstance(around, ast.Dict) and isinstance(below, ast.expr) and below in around.values:
+            key = around.keys[around.values.index(below)]
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value
+        elif isinstance(around, ast.Assign):
+            yield from (target.id for target in around.targets if isinstance(target, ast.Name))
+        below = around
+
+
+def _some_unmentioned(project: Project, home: str, keys: Iterable[str]) -> bool:
+    return any(key.isidentifier() and not _is_mentioned(project, home, key) for key in keys)
+
+
+def _is_mentioned(project: Project, home: str, key: str) -> bool:
+    """Whether a program speaks of a key, or the file that has it does so a second time."""
+    for name in project.mentioning(key):
+        if name == home:
+            if sum(1 for _ in whole(project.data(name), key.encode())) > 1:
+                return True
+        elif any(not is_settings(module) for module in project.programs(name)):
+            return True
+    return False

@@ -1,0 +1,121 @@
+"""The ledger: names that stand where a value can stand, as the command line tells of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod import plan
+from ddp_codemod.cli import main
+
+PROGRAM = 'import torch.distributed as dist\n\ndist.init_process_group("gloo")\n'
+
+
+def project(folder: Path, **files: str) -> Path:
+    (folder / "pyproject.toml").touch()
+    for name, text in {"train_py": PROGRAM, **files}.items():
+        (folder / name.replace("_", ".")).write_text(text, "utf-8")
+    return folder
+
+
+def left(folder: Path, platform: str = "rocm") -> list[tuple[str, int, str]]:
+    return [(one.path, one.line, one.text) for one in plan(folder, platform=platform).unaccounted]
+
+
+def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project(tmp_path, run_py='from fancy import Engine\n\nEngine(comm="nccl")\n')
+    assert main(["check", str(tmp_path), "--platform", "rocm"]) == 0
+    said = capsys.readouterr().err
+    assert "1 backend name unaccounted for" in said
+    assert 'run.py:3: "nccl" is passed to Engine as comm' in said
+    assert main(["check", str(tmp_path), "--platform", "rocm", "--strict"]) == 1
+    assert main(["check", str(tmp_path), "--platform", "cuda", "--strict"]) == 0  # where nccl works nothing is wrong
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""\nnccl\n"""\n',
+        'print("nccl")\n',
+        'if backend == "nccl":\n    pass\n',
+        'if backend in ("nccl", "hccl"):\n    pass\n',
+        'NAMES = ["gloo", "nccl", "mpi"]\n',
+        'SHORT = {"nccl": "n"}\n',
+        'kind = TABLE["nccl"]\n',
+        'raise ValueError("nccl")\n',
+        'assert kind == "nccl"\n',
+        'backend = "nccl"\nbackend = "gloo"\nprint(backend)\n',
+        'def show(kind="nccl"):\n    print(f"{kind} is there")\n\n\nshow("nccl")\n',
+        'def start(rank, backend="nccl"):\n    return rank\n\n\nstart(0, backend="nccl")\n',
+        'BY_DEVICE = {"cuda": "gloo", "npu": "nccl"}\n',
+        'import os\n\nif os.name == "nt":\n    choose("nccl")\n',
+        'choose("nccl")  # ddp-codemod: ignore\n',
+        'choose("nccl")  # ddp-codemod: ignore[unsupported-backend]\n',
+        "from typing import Literal\n\nKind = Literal['nccl', 'gloo']\n",
+        'choose(f"nccl {version}")\n',
+    ],
+)
+def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) -> None:
+    assert left(project(tmp_path, run_py=text)) == []
+
+
+def test_each_kind_of_file_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("backend: nccl\n")
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ['start(comm="nccl")\n']}]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    found = left(
+        project(
+            tmp_path,
+            a_yaml="engine:\n  comm: nccl\nneeds:\n  - nccl\n",
+            b_sh="other-trainer --comm nccl\n# --comm nccl\n",
+            c_toml='[engine]\ncomm = "NCCL"\n',
+            d_ipynb=json.dumps(notebook, indent=1),
+            e_yaml="comm: cpu:gloo,cuda:nccl\n",
+            Dockerfile="FROM scratch\nENV COMM=nccl\n",
+        )
+    )
+    assert [(path, text) for path, _, text in found] == [
+        ("Dockerfile", "nccl"),
+        ("a.yaml", "nccl"),
+        ("b.sh", "nccl"),
+        ("c.toml", "NCCL"),
+        ("d.ipynb", "nccl"),
+        ("e.yaml", "cpu:gloo,cuda:nccl"),
+    ]
+    assert [line for _, line, _ in found[:3]] == [2, 2, 1]
+
+
+def test_nothing_to_change_is_not_said_while_a_name_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "run.py").write_text('from fancy import Engine\n\nEngine(comm="nccl")\n')
+    main(["apply", str(tmp_path), "--platform", "rocm"])
+    said = capsys.readouterr()
+    assert "no place was found" not in said.out + said.err
+    assert "Not finished" in said.out + said.err
+
+
+def test_names_of_one_reason_stand_on_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = "".join(f'Engine(comm="nccl", size={size})\n' for size in range(6))
+    project(tmp_path, run_py=f"from fancy import Engine\n\n{calls}")
+    main(["check", str(tmp_path), "--platform", "rocm"])
+    lines = [line for line in capsys.readouterr().err.splitlines() if "passed to Engine" in line]
+    assert len(lines) == 1
+    assert "run.py:3" in lines[0]
+    assert "+3" in lines[0]
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "rdjson"])
+def test_every_format_holds_it(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], form: str) -> None:
+    project(tmp_path, run_py='from fancy import Engine\n\nEngine(comm="nccl")\n')
+    main(["check", str(tmp_path), "--platform", "rocm", "--format", form])
+    said = capsysbinary.readouterr().out.decode()
+    assert "unaccounted" in said
+    assert "is passed to Engine as comm" in said.replace('\\"', '"')
+
+
+def test_a_line_that_is_listed_can_be_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = project(tmp_path, run_py='from fancy import Engine\n\nEngine(comm="nccl")\n') / "run.py"
+    assert main(["explain", f"{run}:3", "--platform", "rocm"]) == 0
+    assert "is passed to Engine as comm" in capsys.readouterr().out
