@@ -48,7 +48,13 @@ class Config(Struct, frozen=True):
     @property
     def scope(self) -> Scope:
         """Which files a run may change, and what is not heeded where."""
-        return Scope(self.include, self.exclude, self.ignores)
+        root = self.path.parent
+        own = (
+            folder.resolve().relative_to(root.resolve())
+            for folder in self.folders
+            if folder.resolve().is_relative_to(root.resolve())
+        )
+        return Scope(self.include, self.exclude, self.ignores, tuple(folder.as_posix() for folder in own))
 
 
 def _is_texts(value: Any) -> bool:

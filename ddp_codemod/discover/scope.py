@@ -41,12 +41,17 @@ class Scope(Struct, frozen=True, dict=True):
     include: Patterns = ()  # none: every file
     exclude: Patterns = ()
     ignores: tuple[tuple[str, Patterns], ...] = ()  # (pattern, ids)
+    rule_folders: tuple[str, ...] = ()  # of the project's own
 
     def holds(self, name: str) -> bool:
         """Whether a file is in it."""
         if self._included is not None and not self._included.match_file(name):
             return False
         return self._excluded is None or not self._excluded.match_file(name)
+
+    def holds_rules(self, name: str) -> bool:
+        """Whether a file lies in a folder of the project's own rules, which speak of backends and ask for none."""
+        return any(name.startswith(f"{folder}/") for folder in self.rule_folders)
 
     def ignores_in(self, name: str, idents: Collection[str]) -> bool:
         """Whether one of the ids is not heeded in a file."""

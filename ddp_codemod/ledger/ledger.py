@@ -39,9 +39,12 @@ def unaccounted(
             len(text) < 200 and any(name in text.lower() for name in names) and assess(text, choice, backends).wanted is not None
         )
 
+    def admits(name: str) -> bool:
+        return limits.admits(name) and not limits.scope.holds_rules(name)
+
     found: list[Unaccounted] = []
     seen: set[Place] = set()
-    for one in standing(project, names, is_wrong, limits.admits):
+    for one in standing(project, names, is_wrong, admits):
         if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
             if is_accounted(context.tracer, words, one.tree, one.node):
                 continue

@@ -119,3 +119,13 @@ def test_a_line_that_is_listed_can_be_explained(tmp_path: Path, capsys: pytest.C
     run = project(tmp_path, run_py='from fancy import Engine\n\nEngine(comm="nccl")\n') / "run.py"
     assert main(["explain", f"{run}:3", "--platform", "rocm"]) == 0
     assert "is passed to Engine as comm" in capsys.readouterr().out
+
+
+def test_rules_of_the_project_s_own_ask_for_no_backend(tmp_path: Path) -> None:
+    folder = project(tmp_path, other_toml='[engine]\ncomm = "nccl"\n')
+    (folder / "pyproject.toml").write_text('[tool.ddp-codemod]\nrule-folders = ["tools/rules"]\n')
+    (folder / "tools/rules").mkdir(parents=True)
+    (folder / "tools/rules/backends.toml").write_text(
+        '[[backend]]\nname = "nccl"\ndevices = ["cuda"]\nenum = true\nsource = ["https://example.org/nccl"]\n'
+    )
+    assert [path for path, _, _ in left(folder)] == ["other.toml"]
