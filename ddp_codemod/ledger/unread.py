@@ -99,7 +99,9 @@ def is_overwritten(tracer: Tracer, module: Module, node: ast.expr) -> bool:
 def is_unread_setting(project: Project, module: Module, node: ast.expr) -> bool:
     """Whether a value of a file of settings stands under a key, or in a variable, that no program mentions."""
     calls = (around for around in module.ancestors(node) if isinstance(around, ast.Call))
-    held = all(isinstance(call.func, ast.Name) and call.func.id == "dict" for call in calls)  # what is handed to others, they read
+    held = all(
+        isinstance(call.func, ast.Name) and call.func.id == "dict" for call in calls
+    )  # what is handed to others, they read
     return held and is_settings(module) and _some_unmentioned(project, module.name, _keys_of(module, node))
 
 

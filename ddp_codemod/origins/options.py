@@ -16,6 +16,7 @@ from ddp_codemod.origins.parsers import may_be_read
 from ddp_codemod.origins.provenance import Provenance
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Flag
+from ddp_codemod.sites.takers import takers
 from ddp_codemod.sites.words import Words, stands
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way
         project = tracer.resolver.project
         for script in (*project.scripts(f"-{word}", f"{word}="), *project.manifests(f"-{word}", f"{word}=")):
             for option in script.options:
-                started = project.started(option.program) if option.name == word else []
+                started = takers(project, script, option) if option.name == word else []
                 if any(file not in others for file in started) and tracer.could_be_value(option.value):
                     step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
                     found.append(Leaf(script, option, "command-line", Known(option.value), None, step))

@@ -31,6 +31,7 @@ class Option(Struct, frozen=True):
     used: int = 0  # where the command stands
     away: bool = False  # the literal stands elsewhere, where a variable is assigned
     override: bool = False  # ``key.sub=x``, with no dashes
+    variable: str = ""  # it stands in a list of options that this file uses nowhere, under this name
 
 
 class Setting(Struct, frozen=True):
@@ -63,6 +64,7 @@ class Parts(Struct, frozen=True):
     settings: tuple[Setting, ...]
     launches: tuple[Launch, ...]
     errors: tuple[int, ...]
+    sourced: tuple[str, ...] = ()  # the files that it reads as a part of its own; "" where only a run could tell which
 
 
 class Script(Struct, eq=False):
@@ -92,6 +94,11 @@ class Script(Struct, eq=False):
     def launches(self) -> tuple[Launch, ...]:
         """Commands that run a script or module, in source order."""
         return self.parts.launches
+
+    @property
+    def sourced(self) -> tuple[str, ...]:
+        """The files that it reads as a part of its own, as it names them; "" where only a run could tell which."""
+        return self.parts.sourced
 
     @property
     def errors(self) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ _STATEMENTS = frozenset({
     "negated_command", "test_command",
 })  # fmt: skip
 _NO_WORDS = frozenset({"variable_assignment", "comment", "file_redirect", "herestring_redirect", "heredoc_redirect"})
+_SOURCE = frozenset({"source", "."})
 _SHELL_C = frozenset({"bash", "sh", "zsh"})
 
 DEEPEST = 2_000  # brackets inside each other
@@ -164,12 +165,13 @@ class _Reader:
             parts = self.variables.parts(assignment)
             if assignment not in self.variables.used and len(parts) > 1 and not assignment.loop:
                 for command in shell_commands.commands(self.variables.expanded(parts, assignment.at)):
-                    self._command(command, assignment.at, assignment.at)
+                    self._command(command, assignment.at, assignment.at, assignment.name)
         return Parts(
             tuple(sorted(self.options, key=lambda option: (option.start, option.used))),
             tuple(sorted(self.settings, key=lambda setting: setting.start)),
             tuple(self.launches),
             tuple(self.tree.errors()),
+            tuple(known(words[1]) or "" for _, words in self.commands if len(words) > 1 and known(words[0]) in _SOURCE),
         )
 
     def _inner(self, words: list[Word]) -> list[Word]:
@@ -180,14 +182,16 @@ class _Reader:
                 return split(self.tree.text, words[index + 2])
         return words
 
-    def _command(self, command: shell_commands.Command, at: int, end: int) -> None:
+    def _command(self, command: shell_commands.Command, at: int, end: int, variable: str = "") -> None:
         for name, word in shell_commands.settings(command):
             self._set(name, word, "command")
         for name, word, program, override in shell_commands.options(command):
             for found in map(unquoted, self.variables.values(word, at)):
                 if found.value:
                     line, away = self.source.position(found.start)[0], not at <= found.start < end
-                    option = Option(name, found.start, found.end, found.value, program, line, found.quote, at, away, override)
+                    option = Option(
+                        name, found.start, found.end, found.value, program, line, found.quote, at, away, override, variable
+                    )
                     self.options[option] = None
 
     def _launch(self, node: Node, program: str) -> None:

@@ -16,6 +16,7 @@ from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.idioms import ConfigEntry
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Definition, External, Resolver
+from ddp_codemod.sites.takers import takers
 
 DEFAULTS = "defaults"  # the key of the list
 SUFFIXES = (".yaml", ".yml")
@@ -63,14 +64,14 @@ class Composed:
         """The arguments on the command lines of launch files that stand for a path of keys of a file: ``dist.backend=x``."""
         for script in self.project.scripts(f"{path[-1]}="):
             for option in script.options:
-                if option.override and self._refers(option, document, path):
+                if option.override and self._refers(script, option, document, path):
                     yield script, option
 
-    def _refers(self, option: Option, document: Document, path: tuple[str, ...]) -> bool:
+    def _refers(self, script: Script, option: Option, document: Document, path: tuple[str, ...]) -> bool:
         given = tuple(option.name.split("."))
         if given[-len(path) :] != path:
             return False
-        started = {name for name in self.project.started(option.program) if self._may_take(name, document)}
+        started = {name for name in takers(self.project, script, option) if self._may_take(name, document)}
         group, folder = given[: -len(path)], PurePosixPath(document.name).parent
         if group:
             return bool(started) and (folder.parts[-len(group) :] == group or _is_global(document))

@@ -14,6 +14,7 @@ from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import assigned, bindings
+from ddp_codemod.sites.takers import takers
 from ddp_codemod.sites.targets import TARGETS
 
 
@@ -160,5 +161,5 @@ def _elsewhere(project: Project, surface: Surface, keys: tuple[str, ...]) -> Ite
             yield from _left_out(document, surface, keys)
     for script in project.scripts(surface.key):
         for option in script.options:
-            if option.name == surface.key and project.started(option.program):
+            if option.name == surface.key and takers(project, script, option):
                 yield KeyedUse(script, option, surface)
