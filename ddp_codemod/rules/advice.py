@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from msgspec import Struct, field
 
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.rules.advisory import Advice
+from ddp_codemod.rules.advisory import Advice, Pattern
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.switches import Switches, concerned
 from ddp_codemod.rules.usage import Hit, hits, may_hold, texts_of
@@ -52,6 +52,8 @@ class Whole(Struct, dict=True):
             return False  # a group on it serves other tensors than those of the platform's device
         if advice.rule is not None and advice.rule not in self.rules:
             return False
+        if advice.picks:
+            return advice.picks not in platform.backend.works
         return bool(self.groups(advice))
 
     def groups(self, advice: Advice) -> set[str]:
@@ -203,7 +205,7 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
     if advice.pattern is None:
         return
     if advice.pattern.commands:
-        found = list(_commands(whole, advice.pattern.commands))
+        found = list(_commands(whole, advice.pattern))
         yield from found if found and whole.versions(advice) else ()
         return
     for hit in whole.hits(advice, writable, lambda: whole.files(advice)):
@@ -211,12 +213,25 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
             yield hit.module.name, hit.module.line(hit.node)
 
 
-def _commands(whole: Whole, commands: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+def _top(name: str) -> str:
+    """The folder of the project's root that a file lies in; "" where it lies in none."""
+    folder, inside, _ = name.partition("/")
+    return folder if inside else ""
+
+
+def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The lines of launch files that start one of the programs."""
     project = whole.context.tracer.resolver.project
-    wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in commands).encode())
+    wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
+    given = re.compile("|".join(map(re.escape, pattern.without or ("\0",))).encode())
+    own = {file for command in pattern.commands for file in project.started(command)} if pattern.without else set()
     for name in project.launchers:
+        if any(_top(file) == _top(name) for file in own):
+            continue  # the program is the project's own: its own default decides, which is followed
         data = project.data(name)
-        for number, line in enumerate(data.splitlines(), 1) if wanted.search(data) else ():
+        lines = data.splitlines() if wanted.search(data) else []
+        for number, line in enumerate(lines, 1):
             if wanted.search(line) and not line.lstrip().startswith(b"#"):
-                yield name, number
+                after = takewhile(lambda one: one.rstrip().endswith(b"\\"), lines[number - 1 :])
+                if not any(map(given.search, lines[number - 1 : number + len(list(after))])):
+                    yield name, number

@@ -25,7 +25,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     device: str = ""  # "device": what the name of the device starts with
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
-    commands: tuple[Name, ...] = ()  # programs that launch files start
+    commands: tuple[Name, ...] = ()  # programs that launch files start ...
+    without: tuple[Name, ...] = ()  # ... where none of these stands among their arguments
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""
@@ -70,6 +71,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     anyhow: bool = False  # also where the group is the same everywhere
     devices: tuple[Name, ...] = ()  # only on platforms that have one of these devices
     platforms: tuple[Name, ...] = ()  # only on these; empty: on any
+    picks: str = ""  # the backend that is taken where nothing is said: only on platforms where it does not work
     rule: str | None = None  # only where this rule is in force
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
     # whether it is said where only some of the project's versions are meant, or they are not known
