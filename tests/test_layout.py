@@ -38,6 +38,7 @@ STAGES = [
         "ddp_codemod.rules.files",
         "ddp_codemod.rules.load",
         "ddp_codemod.rules.diagnostics",
+        "ddp_codemod.rules.backend_model",
         "ddp_codemod.rules.backend",
         "ddp_codemod.rules.pattern",
         "ddp_codemod.rules.signature",

@@ -171,7 +171,8 @@ def _replaced(style: Style, finding: Finding, change: Change) -> set[str]:
         return set()
     value = change.leaf.value if isinstance(change, NewText) else None
     text = str(value.value) if isinstance(value, Known) and value.value is not None else style.platform.backend.default
-    return {part.rpartition(":")[2].lower() for part in text.split(",")}
+    names = {part.rpartition(":")[2].lower() for part in text.split(",")}
+    return {kin.like if (kin := style.rules.backends.get(name)) and kin.like else name for name in names}
 
 
 def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make: Make, imported: Import) -> list[Edit] | Reason:

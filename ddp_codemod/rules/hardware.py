@@ -8,7 +8,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.rules.backend import assess
+from ddp_codemod.rules.backend import assess, libraries
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.sites.scopes import scope_of
@@ -161,7 +161,8 @@ def _needs_its_plugin(context: Context, leaf: Leaf) -> bool:
     plugins -= {own.required_import, *(plugin for name in own.backend.works for plugin in _plugins(context, name))}
     devices = {device for backend in backends if backend.specific for device in backend.devices} - set(own.device_types)
     known = frozenset(plugin for plugin in plugins if plugin)
-    known_as = {text.replace("BACKEND", name) for idioms in context.rules.idioms for text in idioms.available for name in names}
+    asked = libraries(str(leaf.value.value), context.rules.backends)
+    known_as = {text.replace("BACKEND", name) for idioms in context.rules.idioms for text in idioms.available for name in asked}
     if _is_asked_for(leaf.module, leaf.node, known_as):
         return True
     tops = {name.partition(".")[0] for idioms in context.rules.idioms for name in idioms.device_setters}

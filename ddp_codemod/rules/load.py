@@ -9,9 +9,11 @@ from msgspec import Struct, field
 
 from ddp_codemod.kept import kept
 from ddp_codemod.rules.advisory import Advice, AdviceFile
+from ddp_codemod.rules.backend import with_kin
+from ddp_codemod.rules.backend_model import Backend, BackendFile
 from ddp_codemod.rules.files import RuleError, add, data_folder, decode, line_of, nearest
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
-from ddp_codemod.rules.model import Backend, BackendFile, Fix, Platform, Surface, SurfaceFile
+from ddp_codemod.rules.model import Fix, Platform, Surface, SurfaceFile
 from ddp_codemod.rules.objects import TextObject
 from ddp_codemod.rules.packages import Machines, Package, PackageFile
 from ddp_codemod.rules.processes import Processes
@@ -85,6 +87,7 @@ def _read(extra: tuple[Path, ...]) -> Rules:
     _check_references(rules, seen)
     _add_facts(rules)
     _add_aliases(rules, aliases)
+    _add_kin(rules)
     return rules
 
 
@@ -100,6 +103,17 @@ def _add_aliases(rules: Rules, aliases: Iterable[Alias]) -> None:
     for ident, platform in rules.platforms.items():
         other = {name: platform.facts[alias.fact] for alias in aliases if alias.fact in platform.facts for name in alias.names}
         rules.platforms[ident] = msgspec.structs.replace(platform, facts={**other, **platform.facts})
+
+
+def _add_kin(rules: Rules) -> None:
+    """Say of every platform which other names of the libraries that work there work too, now and with earlier versions."""
+    for ident, platform in rules.platforms.items():
+        own = with_kin(platform.backend, platform.facts, rules.backends)
+        earlier = tuple(
+            msgspec.structs.replace(one, backend=with_kin(one.backend, platform.facts, rules.backends))
+            for one in platform.earlier
+        )
+        rules.platforms[ident] = msgspec.structs.replace(platform, backend=own, earlier=earlier)
 
 
 def _check_references(rules: Rules, seen: dict[tuple[str, str], Path]) -> None:

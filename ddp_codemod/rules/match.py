@@ -19,6 +19,7 @@ from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.elsewhere import said_of_object
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.hardware import for_other_hardware, one_branch
+from ddp_codemod.rules.kin import since, standing, why_gone
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown, showing
@@ -162,10 +163,13 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     for leaf in leaves:
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
-            verdict = assess(value.value, choice, context.rules.backends)
+            stands = standing(context, leaf, value.value)
+            verdict = assess(value.value, stands.choice, context.rules.backends, stands.packages)
             if verdict.wanted is not None and (for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
                 continue
-            if verdict.wanted is not None:
+            if (objection := stands.objection(context, value.value, verdict.wanted)) is not None:
+                blocked = blocked or objection
+            elif verdict.wanted is not None:
                 changes.append(_change(parameter, leaf, verdict.wanted))
             elif not verdict.known:
                 blocked = blocked or Reason.of("review-strange", value=value.value)
@@ -253,7 +257,8 @@ def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: C
     if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
         return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
     if isinstance(first, NewText):
-        common |= {"value": text_of(context, first.leaf, parameter), "wanted": first.text}
+        value = text_of(context, first.leaf, parameter)
+        common |= {"value": value, "wanted": first.text, **why_gone(context, first.leaf, value)}
         if first.leaf.node is made.argument or first.leaf.outer is made.argument:
             return Reason.of("edit-backend", **common)
         return Reason.of("edit-origin", origin=_line(first.leaf), count=count, **common)
@@ -282,4 +287,6 @@ def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reaso
         return Reason.of("keep-current")
     if (given := next((leaf for leaf in made.leaves if leaf.kind == "handed-on"), None)) is not None:
         return Reason.of("keep-handed-on", text=given.text)
-    return made.reason
+    named = ((leaf, leaf.value.value) for leaf in made.leaves if isinstance(leaf.value, Known))
+    later = (since(context, leaf, text) for leaf, text in named if isinstance(text, str))
+    return next(filter(None, later), made.reason)

@@ -14,7 +14,7 @@ from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.rules.left_out import who
 from ddp_codemod.rules.match import decide, open_reason, text_of
-from ddp_codemod.rules.match_environment import outcomes, set_at, unneeded
+from ddp_codemod.rules.match_environment import of_libraries, outcomes, set_at, unneeded
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.configured import ConfiguredUse
 
@@ -76,7 +76,7 @@ def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Seq
         return made.keep(spared)
     if fix.when_backend:
         outcome = set().union(*map(outcomes, backends))
-        if not outcome & set(fix.when_backend):
+        if not of_libraries(context, outcome) & set(fix.when_backend):
             wanted = ", ".join(fix.when_backend)
             return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
     starts = context.tracer.composed.of(use.module)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.backend import libraries
 from ddp_codemod.rules.finding import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
 from ddp_codemod.rules.model import Environment, Fix
 from ddp_codemod.sites.find import Use
@@ -31,7 +32,7 @@ def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | N
         return made.keep(never)
     if fix.when_backend:
         outcome = outcomes(backend) if backend is not None else set()
-        if not outcome & set(fix.when_backend):
+        if not of_libraries(context, outcome) & set(fix.when_backend):
             if "?" in outcome:
                 return made.review(
                     fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value)
@@ -80,6 +81,11 @@ def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Fin
 
 def _named(made: Finding, environment: Environment) -> Finding:
     return replace(made, parameter=environment.name)
+
+
+def of_libraries(context: Context, outcome: Iterable[str]) -> set[str]:
+    """The backends, and those of which they are other names: what is set for a library holds under each of its names."""
+    return set().union(*(libraries(name, context.rules.backends) for name in outcome))
 
 
 def outcomes(backend: Finding) -> set[str]:

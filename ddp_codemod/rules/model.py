@@ -269,20 +269,3 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     pins: dict[Name, Name] = {}  # pin-requirements: the release that each package is pinned to
     pin_builds: tuple[Name, ...] = ()  # local parts (+cu121) that these releases exist with
     examples: tuple[Example, ...] = ()
-
-
-class Backend(RuleEntry, frozen=True, kw_only=True):
-    """A c10d backend name that torch or a plugin knows."""
-
-    name: Name
-    devices: tuple[str, ...]
-    specific: bool = False  # code that names it has chosen that hardware on purpose
-    plugins: tuple[str, ...] = ()  # modules that bring it, or its devices: code that uses one runs on that hardware only
-    enum: bool  # torch.distributed.Backend has the upper-case attribute without any plugin
-    source: tuple[Name, ...]
-
-
-class BackendFile(RuleEntry, frozen=True, kw_only=True):
-    """rules/backends.toml"""
-
-    backend: tuple[Backend, ...]

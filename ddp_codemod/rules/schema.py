@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from ddp_codemod.rules.advisory import AdviceFile
+from ddp_codemod.rules.backend_model import BackendFile
 from ddp_codemod.rules.files import data_folder
 from ddp_codemod.rules.idioms import AliasFile, Idioms
-from ddp_codemod.rules.model import BackendFile, Fix, Platform, SurfaceFile
+from ddp_codemod.rules.model import Fix, Platform, SurfaceFile
 from ddp_codemod.rules.packages import PackageFile
 from ddp_codemod.rules.processes import Processes
 from ddp_codemod.rules.signature import DiagnosticFile

@@ -10,6 +10,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.rules.backend import libraries
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.sites.find import Use
 
@@ -108,8 +109,9 @@ def _asserts(function: ast.AST, value: object) -> bool:
 def _guards(context: Context, module: Module, decorator: ast.expr, value: object) -> bool:
     """Whether a decorator lets the test run only where the backend is there."""
     guards = {name: backend for idioms in context.rules.idioms for name, backend in idioms.guards.items()}
+    about = libraries(str(value), context.rules.backends)
     for part in walk(decorator):
         if isinstance(part, (ast.Name, ast.Attribute)):
-            if any(guards.get(name) == str(value).lower() for name in context.tracer.resolver.names(module, part)):
+            if any(guards.get(name) in about for name in context.tracer.resolver.names(module, part)):
                 return True
     return False

@@ -9,10 +9,11 @@ import pytest
 
 from ddp_codemod.machine.detect import CHECKS
 from ddp_codemod.rules.advisory import Advice, AdviceExample
+from ddp_codemod.rules.backend_model import Backend
 from ddp_codemod.rules.examples import Case, cases
 from ddp_codemod.rules.files import data_folder
 from ddp_codemod.rules.load import load
-from ddp_codemod.rules.model import Backend, Fact, Fix, Parameter, Platform, Surface
+from ddp_codemod.rules.model import Fact, Fix, Parameter, Platform, Surface
 
 RULES = load()
 PLATFORMS = list(RULES.platforms.values())

@@ -44,5 +44,5 @@ def test_what_is_not_edited_is_listed(tmp_path: Path, text: str, platform: str, 
 
 
 def test_a_name_that_no_rule_data_knows_is_for_a_person(tmp_path: Path) -> None:
-    text = 'import torch.distributed as dist\n\ndist.init_process_group("rccl")\n'
+    text = 'import torch.distributed as dist\n\ndist.init_process_group("mooncake")\n'
     assert decided(tmp_path, text, "rocm-rccl") == [(Action.REVIEW, "torch.init_process_group")]
