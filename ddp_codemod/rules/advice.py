@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.advisory import Advice, Pattern
+from ddp_codemod.rules.backend import libraries
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.switches import Switches, concerned
 from ddp_codemod.rules.usage import Hit, hits, may_hold, texts_of
@@ -48,7 +49,9 @@ class Whole(Struct, dict=True):
             return False
         if advice.devices and not set(advice.devices) & set(platform.device_types):
             return False
-        if advice.backend and platform.backend.wanted not in advice.backend:
+        known = self.context.rules.backends
+        of = {name for backend in advice.backend for name in libraries(backend, known)}
+        if advice.backend and platform.backend.wanted not in of:
             return False  # a group on it serves other tensors than those of the platform's device
         if advice.rule is not None and advice.rule not in self.rules:
             return False
@@ -108,6 +111,9 @@ class Whole(Struct, dict=True):
         """Whether the code sees to it that this is not done here."""
         own = self.switches.calls.get(hit.node)
         if own is not None and advice.backend and not own[advice.anyhow] & set(advice.backend):
+            return True
+        before = self.switches.before.get(hit.node, frozenset())
+        if advice.replaces and not before <= set(advice.replaces):
             return True
         return guarded(self.context, advice, hit)
 

@@ -13,13 +13,16 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...] = ()  # qualified names that are called ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
     keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument
-    # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves
-    use: Literal["called", "named", "required"] = "called"
+    # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
+    # for with isinstance; "compared": what it gives is compared with one of ``texts``
+    use: Literal["called", "named", "required", "instance", "compared"] = "called"
     argument: str | None = None
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
-    # "made-by": the result of one of ``makers``
-    argument_is: Literal["given", "omitted", "uneven", "device", "made-by"] = "given"
+    # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment
+    argument_is: Literal["given", "omitted", "uneven", "device", "made-by", "text", "picked"] = "given"
+    texts: tuple[Name, ...] = ()
+    beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()
     traced: bool = False  # "made-by": also where that stands elsewhere, or the value is not known and given all the same
     device: str = ""  # "device": what the name of the device starts with
@@ -69,6 +72,8 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # a group comes out as one of these, and is something else elsewhere; empty: whatever the groups are
     backend: tuple[Name, ...] = ()
     anyhow: bool = False  # also where the group is the same everywhere
+    # only groups of which all that switches was one of these, and no part of a composite; "kept": the code's own condition gives it
+    replaces: tuple[Name, ...] = ()
     devices: tuple[Name, ...] = ()  # only on platforms that have one of these devices
     platforms: tuple[Name, ...] = ()  # only on these; empty: on any
     picks: str = ""  # the backend that is taken where nothing is said: only on platforms where it does not work

@@ -22,6 +22,7 @@ class Switches(Struct, frozen=True):
     groups: dict[str, frozenset[str]] = field(default_factory=dict)  # all backends that groups have then
     safe: dict[str, frozenset[str]] = field(default_factory=dict)  # the same without the edits that are unsafe
     calls: dict[ast.AST, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)  # both, by the call
+    before: dict[ast.AST, frozenset[str]] = field(default_factory=dict)  # what the values were that switch, by the call
 
     def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
         """The files where a group switches to one of the backends, or, ``anyhow``, has it."""
@@ -45,6 +46,7 @@ def switches(context: Context, findings: Iterable[Finding]) -> Switches:
             _add(made.safe, names, there)
         if isinstance(finding.use.call, ast.AST) and there:
             made.calls[finding.use.call] = (switched, there)
+            made.before[finding.use.call] = frozenset(_before(context, finding))
     return made
 
 
@@ -82,6 +84,16 @@ def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
                 yield leaf.value.value.lower()
             elif isinstance(leaf.value, Default) and finding.use.surface.default_group and not finding.changes:
                 yield context.platform.backend.default
+
+
+def _before(context: Context, finding: Finding) -> Iterator[str]:
+    """What the values are that change, torch's own choice where there is none; "kept" where the code has a condition of its own."""
+    if not finding.changes:
+        yield "kept"
+    for change in finding.changes:
+        value = change.leaf.value if isinstance(change, NewText) else None
+        named = isinstance(value, Known) and isinstance(value.value, str)
+        yield str(value.value).lower() if isinstance(value, Known) and named else context.platform.backend.default
 
 
 def _in_settings(finding: Finding) -> bool:

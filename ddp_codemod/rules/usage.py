@@ -13,6 +13,7 @@ from ddp_codemod.origins.pieces import written_head
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.advisory import Pattern
 from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.usage_names import comparisons, instances, is_beside, is_picked, is_text
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of
@@ -48,6 +49,12 @@ def hits(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
         yield from _required(context, pattern, module)
     elif pattern.use == "named":
         yield from _named(context, pattern, module)
+    elif pattern.use == "instance":
+        yield from (Hit(module, node) for node in instances(context, pattern, module))
+    elif pattern.use == "compared":
+        yield from (Hit(module, node) for node in comparisons(context, pattern, module))
+    elif pattern.beside and not is_beside(context, pattern, module):
+        return
     elif pattern.keywords:
         for keyword in module.nodes.get(ast.keyword, ()):
             assert isinstance(keyword, ast.keyword)
@@ -100,6 +107,10 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return None
     if pattern.argument_is == "uneven":
         return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
+    if pattern.argument_is == "text":
+        return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
+    if pattern.argument_is == "picked":
+        return Hit(module, call, argument) if is_picked(context, module, argument) else None
     if pattern.argument_is == "device":
         return Hit(module, call, argument) if _is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:
