@@ -14,8 +14,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
     keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
-    # for with isinstance; "compared": what it gives is compared with one of ``texts``
-    use: Literal["called", "named", "required", "instance", "compared"] = "called"
+    # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
+    use: Literal["called", "named", "required", "instance", "compared", "set"] = "called"
     argument: str | None = None
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;

@@ -76,7 +76,7 @@ def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Seq
         return made.keep(spared)
     if fix.when_backend:
         outcome = set().union(*map(outcomes, backends))
-        if not of_libraries(context, outcome) & set(fix.when_backend):
+        if not of_libraries(context, fix, outcome) & set(fix.when_backend):
             wanted = ", ".join(fix.when_backend)
             return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
     starts = context.tracer.composed.of(use.module)

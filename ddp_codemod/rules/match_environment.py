@@ -32,7 +32,7 @@ def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | N
         return made.keep(never)
     if fix.when_backend:
         outcome = outcomes(backend) if backend is not None else set()
-        if not of_libraries(context, outcome) & set(fix.when_backend):
+        if not of_libraries(context, fix, outcome) & set(fix.when_backend):
             if "?" in outcome:
                 return made.review(
                     fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value)
@@ -83,9 +83,9 @@ def _named(made: Finding, environment: Environment) -> Finding:
     return replace(made, parameter=environment.name)
 
 
-def of_libraries(context: Context, outcome: Iterable[str]) -> set[str]:
-    """The backends, and those of which they are other names: what is set for a library holds under each of its names."""
-    return set().union(*(libraries(name, context.rules.backends) for name in outcome))
+def of_libraries(context: Context, fix: Fix, outcome: Iterable[str]) -> set[str]:
+    """The backends, and those of which they are other names: what is set for a library mostly holds under each of its names."""
+    return set(outcome) if fix.by_name else set().union(*(libraries(name, context.rules.backends) for name in outcome))
 
 
 def outcomes(backend: Finding) -> set[str]:

@@ -48,7 +48,9 @@ def hits(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
     if pattern.use == "required":
         yield from _required(context, pattern, module)
     elif pattern.use == "named":
-        yield from _named(context, pattern, module)
+        yield from _named(context, pattern, module, ast.Load)
+    elif pattern.use == "set":
+        yield from _named(context, pattern, module, ast.Store)
     elif pattern.use == "instance":
         yield from (Hit(module, node) for node in instances(context, pattern, module))
     elif pattern.use == "compared":
@@ -86,12 +88,12 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
-def _named(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+def _named(context: Context, pattern: Pattern, module: Module, use: type[ast.expr_context]) -> Iterator[Hit]:
     last = {name.rpartition(".")[2] for name in pattern.names}
     last |= aliases(module, last)
     for kind in (ast.Attribute, ast.Name):
         for node in module.nodes.get(kind, ()):
-            if last_name(node) in last and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load):
+            if last_name(node) in last and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), use):
                 if set(context.tracer.resolver.names(module, node)) & set(pattern.names):
                     yield Hit(module, node)
 
