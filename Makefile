@@ -7,6 +7,7 @@
 # make lock, make audit   renew the pins that CI installs; look them up in the index's list of weaknesses
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
+# make releases   reads published releases of torch and of the frameworks, and prints where the rule data differs from them
 # make proof-fleet   1,000 generated repositories, ten of them poison, while workers are killed; some minutes
 # make bench-fleet   two workers against one, and what a repository costs beside its own work
 PYTHON ?= python3
@@ -19,7 +20,7 @@ PINS ?= requirements-ci.txt
 PINNED = $(if $(PINS),--constraint $(PINS))
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies proof-fleet bench-fleet clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies releases proof-fleet bench-fleet clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -49,6 +50,9 @@ ecosystem: $(VENV)/ready
 
 strategies: $(VENV)/ready
 	$(VENV)/bin/python tests/strategies/run.py
+
+releases: $(VENV)/ready
+	$(VENV)/bin/python tests/releases/run.py
 
 bench-fleet: $(VENV)/ready
 	$(VENV)/bin/python tests/fleet/bench.py

@@ -16,6 +16,7 @@ class Package(RuleEntry, frozen=True, kw_only=True):
     name: Name
     names: tuple[Name, ...]  # as requirements and environments call it, in lower case
     asked: bool = False  # the option --torch-version speaks of it
+    newest: str = ""  # the newest release that the rule data was compared with (make releases)
     source: tuple[Name, ...]
 
 
