@@ -48,14 +48,15 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
     from ddp_codemod.machine.doctor import examine
     from ddp_codemod.machine.interview import interview
 
-    known = load_rules(settings.folders).platforms
+    rules = load_rules(settings.folders)
+    newest = next((package.newest for package in rules.packages.values() if package.asked), "")
     exe = python or chosen_python(console, Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
     try:
         facts = interview(exe, lambda section: console.working(console.text(f"doctor-section-{section}")))
     except OSError as why:
         raise fail("doctor-python-fails", python=exe, why=why) from None
-    return examine(facts, known)
+    return examine(facts, rules.platforms, newest)
 
 
 def chosen_python(console: Console, folder: Path) -> str:

@@ -48,6 +48,7 @@ def list_(settings: Settings) -> None:
         console.text("advice-head"),
         *table(advice),
         "",
+        console.text("rules-compared", releases=rules.compared),
         next_,
     ):
         console.out(line)

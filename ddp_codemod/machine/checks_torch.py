@@ -13,8 +13,8 @@ OK, WARNING, PROBLEM = "ok", "warning", "problem"
 MIB = 1 << 20
 
 
-def torch_checks(facts: dict[str, Any]) -> Iterator[Check]:
-    """Version, build, backends, libuv."""
+def torch_checks(facts: dict[str, Any], newest: str = "") -> Iterator[Check]:
+    """Version, build, backends, libuv; ``newest`` is the newest release that the rule data was compared with."""
     torch = facts.get("torch", {})
     if "error" in torch:
         key = "doctor-torch-missing" if torch.get("missing") else "doctor-torch-broken"
@@ -22,6 +22,9 @@ def torch_checks(facts: dict[str, Any]) -> Iterator[Check]:
         return
     build = f"HIP {torch['hip']}" if torch.get("hip") else f"CUDA {torch['cuda']}" if torch.get("cuda") else "CPU"
     yield Check("torch", OK, Reason.of("doctor-torch", version=torch.get("version"), build=build))
+    if newest and _version(torch) > _version({"version": newest}):
+        said = Reason.of("doctor-torch-newer", version=torch.get("version"), newest=newest)
+        yield Check("torch-newer", WARNING, said, None, Reason.of("doctor-torch-newer-do"))
     backends = torch.get("backends", [])
     if not backends:
         yield Check(

@@ -21,12 +21,12 @@ VIRTUAL = re.compile(
 LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
-def examine(facts: dict[str, Any], known: Collection[str]) -> Checkup:
-    """All checks, and the platform (of those known) that the machine is taken for."""
+def examine(facts: dict[str, Any], known: Collection[str], newest: str = "") -> Checkup:
+    """All checks, and the platform (of those known) that the machine is taken for; ``newest`` is the torch that is known."""
     platform, because = recognise(facts, known)
     checks = (
         *_system(facts),
-        *torch_checks(facts),
+        *torch_checks(facts, newest),
         *gpu_checks(facts),
         *_network(facts),
         *_environment(facts),

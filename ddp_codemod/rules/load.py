@@ -38,6 +38,11 @@ class Rules(Struct, frozen=True):
         """What an edit names as its reason."""
         return self.fixes.get(ident) or self.advice.get(ident)
 
+    @property
+    def compared(self) -> str:
+        """The newest releases that the rule data was compared with: ``torch 2.15.0, lightning 2.6.6``."""
+        return ", ".join(f"{package.name} {package.newest}" for package in self.packages.values() if package.newest)
+
     def missing_on(self, platform: str) -> frozenset[str]:
         """The qualified names that a platform's packages do not have: importing them fails there."""
         return frozenset(name for surface in self.surfaces.values() if platform in surface.missing_on for name in surface.names)

@@ -21,6 +21,7 @@ WORDS = {
     "rules": ("Rules", "规则"),
     "diagnostics": ("Known errors", "已知错误"),
     "made": ("Made by `make docs` from the files below `rules/`.", "由 `make docs` 根据 `rules/` 中的文件生成。"),
+    "compared": ("The newest releases that they were compared with: ", "核对过的最新版本："),
     "wanted": ("wanted backend", "目标后端"),
     "works": ("works too", "也可用"),
     "default": ("left out, torch takes", "省略时 torch 采用"),
@@ -84,7 +85,7 @@ def files(folder: Path) -> dict[Path, str]:
     for lang, suffix in (("en", ".md"), ("zh", ".zh-CN.md")):
         say = Words(lang)
         for kind, lines in PAGES.items():
-            head = [f"# {say(kind)}", "", say("made"), ""]
+            head = [f"# {say(kind)}", "", f"{say('made')} {say('compared')}{load().compared}{say.stop}", ""]
             found[folder / f"{kind}{suffix}"] = "\n".join([*head, *lines(say)]).rstrip("\n") + "\n"
     return found
 

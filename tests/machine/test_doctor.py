@@ -39,6 +39,13 @@ def look(**sections: Any) -> Checkup:
     return examine(machine(**sections), PLATFORMS)
 
 
+def test_a_torch_that_is_newer_than_the_rule_data_is_said() -> None:
+    assert one(examine(machine(torch={"version": "2.16.0"}), PLATFORMS, "2.15.0"), "torch-newer").state == "warning"
+    for version in ("2.15.1+cu132", "2.9.1", "unknown"):
+        found = examine(machine(torch={"version": version}), PLATFORMS, "2.15.0")
+        assert "torch-newer" not in [check.id for check in found.checks]
+
+
 def one(found: Checkup, ident: str) -> Check:
     (check,) = [check for check in found.checks if check.id == ident]
     return check
