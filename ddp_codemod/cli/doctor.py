@@ -56,7 +56,8 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
         facts = interview(exe, lambda section: console.working(console.text(f"doctor-section-{section}")))
     except OSError as why:
         raise fail("doctor-python-fails", python=exe, why=why) from None
-    return examine(facts, rules.platforms, newest)
+    gpus = {gpu: one.id for one in rules.platforms.values() for detection in one.detection for gpu in detection.gpus}
+    return examine(facts, rules.platforms, newest, gpus)
 
 
 def chosen_python(console: Console, folder: Path) -> str:

@@ -55,7 +55,10 @@ def _this_machine(settings: Settings, rules: Rules, machine: Machine) -> Choice:
     if variable := unattended(machine.environ):
         raise Failure(Reason.of("platform-unattended", variable=variable), _commands(settings, rules.platforms.values()))
     holding = (
-        (one, detection) for one in rules.platforms.values() for detection in one.detection if holds(detection.checks, machine)
+        (one, detection)
+        for one in rules.platforms.values()
+        for detection in one.detection
+        if holds(detection.checks, machine, detection.gpus)
     )
     found = sorted(holding, key=lambda pair: (pair[1].order, pair[0].id))
     if not found:
@@ -72,7 +75,7 @@ def _others(chosen: Platform, rules: Rules, machine: Machine) -> Iterator[Platfo
     """What else the same machine could be; a platform that is offered says itself where."""
     for other in rules.platforms.values():
         if other.offered:
-            if any(holds(offer.checks, machine) for offer in other.offered):
+            if any(holds(offer.checks, machine, offer.gpus) for offer in other.offered):
                 yield other
         elif other is not chosen and _same_machine(chosen, other):
             yield other

@@ -72,6 +72,22 @@ def _vendor(machine: Machine, node: str) -> str:
         return ""
 
 
+def architectures(machine: Machine) -> frozenset[str]:
+    """What AMD's driver says its GPUs are: ``gfx1151``; its CPUs are nodes of the same table, with 0.
+
+    Source: the sysfs interface of amdkfd, gfx_target_version = major * 10000 + minor * 100 + stepping.
+    """
+    found = set()
+    for node in machine.matches("sys/class/kfd/kfd/topology/nodes", r"\d+"):
+        try:
+            said = re.search(r"^gfx_target_version (\d+)$", (node / "properties").read_text("ascii"), re.M)
+        except (OSError, UnicodeDecodeError):
+            continue
+        if said and (number := int(said[1])):
+            found.add(f"gfx{number // 10000}{number // 100 % 100:x}{number % 100:x}")
+    return frozenset(found)
+
+
 def _nvidia_gpu(machine: Machine) -> bool:
     if not machine.linux:
         return False
@@ -107,9 +123,14 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def holds(checks: tuple[str, ...], machine: Machine) -> bool:
-    """Whether all named checks hold; a name that no check has, such as one of a newer rule folder, does not."""
-    return bool(checks) and all(name in CHECKS and CHECKS[name](machine) for name in checks)
+def holds(checks: tuple[str, ...], machine: Machine, gpus: tuple[str, ...] = ()) -> bool:
+    """Whether all named checks hold, and all GPUs are of the architectures, where any are named.
+
+    A name that no check has, such as one of a newer rule folder, does not hold.
+    """
+    if not checks or not all(name in CHECKS and CHECKS[name](machine) for name in checks):
+        return False
+    return not gpus or (bool(seen := architectures(machine)) and seen <= set(gpus))
 
 
 def unattended(environ: Mapping[str, str]) -> str | None:

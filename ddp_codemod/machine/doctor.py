@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ddp_codemod.health import Check, Checkup
@@ -21,9 +21,12 @@ VIRTUAL = re.compile(
 LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
-def examine(facts: dict[str, Any], known: Collection[str], newest: str = "") -> Checkup:
-    """All checks, and the platform (of those known) that the machine is taken for; ``newest`` is the torch that is known."""
-    platform, because = recognise(facts, known)
+def examine(facts: dict[str, Any], known: Collection[str], newest: str = "", gpus: Mapping[str, str] | None = None) -> Checkup:
+    """All checks, and the platform (of those known) that the machine is taken for.
+
+    ``newest`` is the newest torch that is known; ``gpus`` are the platforms of single architectures.
+    """
+    platform, because = recognise(facts, known, gpus)
     checks = (
         *_system(facts),
         *torch_checks(facts, newest),

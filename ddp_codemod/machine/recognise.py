@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ddp_codemod.model import Reason
@@ -10,8 +10,8 @@ from ddp_codemod.model import Reason
 OWN = {"npu": "ascend", "xpu": "xpu", "mlu": "mlu", "musa": "musa", "hpu": "hpu"}
 
 
-def recognise(facts: dict[str, Any], known: Collection[str]) -> tuple[str | None, Reason]:
-    """The id of the platform, of those known, and why; None where nothing says it."""
+def recognise(facts: dict[str, Any], known: Collection[str], gpus: Mapping[str, str] | None = None) -> tuple[str | None, Reason]:
+    """The id of the platform, of those known, and why; None where nothing says it. ``gpus``: platforms by architectures of GPUs."""
     system, torch = facts.get("system", {}), facts.get("torch", {})
     sys_platform = str(system.get("sys_platform", ""))
     if sys_platform == "win32":
@@ -29,6 +29,10 @@ def recognise(facts: dict[str, Any], known: Collection[str]) -> tuple[str | None
     if torch.get("hip"):
         if system.get("wsl") or "nccl" not in torch.get("backends", []):
             return "rocm", Reason.of("doctor-is-rocm-without-rccl")
+        kinds = {str(device.get("capability", "")) for device in torch.get("devices", [])}
+        own = {(gpus or {}).get(kind) for kind in kinds}
+        if len(own) == 1 and (special := own.pop()) is not None:
+            return special, Reason.of("doctor-is-gpu-without-rccl", kinds=", ".join(sorted(kinds)))
         return "rocm-rccl", Reason.of("doctor-is-rocm")
     return _nvidia(torch.get("devices", []), known)
 

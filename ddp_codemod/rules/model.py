@@ -167,6 +167,7 @@ class Detection(RuleEntry, frozen=True, kw_only=True):
     """What shows that a machine is this platform; the names are checks in machine/detect.py."""
 
     checks: tuple[Name, ...]
+    gpus: tuple[Name, ...] = ()  # only where each GPU that the driver shows is of one of these architectures, "gfx1151"
     order: int = 100
     reason: str = ""
     reason_zh: str = ""

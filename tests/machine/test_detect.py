@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.machine.detect import CHECKS, Machine, holds, unattended
+from ddp_codemod.machine.detect import CHECKS, Machine, architectures, holds, unattended
 
 
 def machine(root: Path, *paths: str, system: str = "linux", **environ: str) -> Machine:
@@ -45,6 +45,30 @@ def test_a_mac_is_no_linux_even_with_device_nodes(tmp_path: Path) -> None:
 def test_an_amd_card(tmp_path: Path) -> None:
     amd_card(tmp_path)
     assert held(machine(tmp_path, "dev/kfd", "dev/dri/renderD128")) == {"linux", "amd-gpu", "one-accelerator"}
+
+
+def kfd(root: Path, *versions: int) -> None:
+    for number, version in enumerate(versions):
+        path = root / f"sys/class/kfd/kfd/topology/nodes/{number}/properties"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"cpu_cores_count 16\ngfx_target_version {version}\nvendor_id 4098\n", "ascii")
+
+
+@pytest.mark.parametrize(
+    ("versions", "wanted"),
+    [((0, 110501), True), ((0, 110000), False), ((0, 110501, 110000), False), ((0, 0), False), ((), False)],
+)
+def test_a_platform_of_some_architectures_alone(tmp_path: Path, versions: tuple[int, ...], wanted: bool) -> None:
+    amd_card(tmp_path)
+    kfd(tmp_path, *versions)
+    found = machine(tmp_path, "dev/kfd", "dev/dri/renderD128")
+    assert holds(("amd-gpu",), found, ("gfx1151",)) is wanted
+    assert holds(("amd-gpu",), found)
+
+
+def test_the_architecture_is_written_as_the_driver_counts_it(tmp_path: Path) -> None:
+    kfd(tmp_path, 90010, 90402, 120001)
+    assert architectures(machine(tmp_path)) == {"gfx90a", "gfx942", "gfx1201"}
 
 
 def test_an_amd_card_without_the_compute_driver(tmp_path: Path) -> None:

@@ -39,6 +39,15 @@ def look(**sections: Any) -> Checkup:
     return examine(machine(**sections), PLATFORMS)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "platform"), [(["gfx1151"], "rocm"), (["gfx1100"], "rocm-rccl"), (["gfx1151", "gfx1100"], "rocm-rccl")]
+)
+def test_a_gpu_that_rccl_is_not_made_for(kinds: list[str], platform: str) -> None:
+    devices = [{"name": "AMD", "capability": kind, "memory": 8 << 30} for kind in kinds]
+    facts = machine(torch={**CUDA, "hip": "7.14", "cuda": None, "devices": devices})
+    assert examine(facts, PLATFORMS, "", {"gfx1151": "rocm"}).platform == platform
+
+
 def test_a_torch_that_is_newer_than_the_rule_data_is_said() -> None:
     assert one(examine(machine(torch={"version": "2.16.0"}), PLATFORMS, "2.15.0"), "torch-newer").state == "warning"
     for version in ("2.15.1+cu132", "2.9.1", "unknown"):
