@@ -9,24 +9,27 @@ from msgspec import Struct, field
 
 from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.model import Open, Seen
+from ddp_codemod.entries.outside import Asking, Outside
 from ddp_codemod.entries.reach import DEFS, imported, imports_of
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.resolve import ModuleRef
 
 _NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
+_TESTS = ("isinstance", "issubclass", "hasattr", "type")
 
 
 class Collected(Struct, eq=False):
     """``calls`` of the API that are known; ``unknown`` lines that use more of it than that; ``unseen`` code loaded by name.
 
-    ``outside`` imports of code from elsewhere that asks for the group itself.
+    ``outside`` imports of code from elsewhere that asks for the group itself; ``asking`` calls of such code.
     """
 
     calls: list[Seen] = field(default_factory=list)
     unknown: list[Open] = field(default_factory=list)
     unseen: list[Open] = field(default_factory=list)
     outside: list[Open] = field(default_factory=list)
+    asking: list[Asking] = field(default_factory=list)
     trains: bool = False
 
     def role(self, *roles: str) -> list[Seen]:
@@ -34,14 +37,14 @@ class Collected(Struct, eq=False):
         return [seen for seen in self.calls if seen.call.role in roles]
 
 
-def collect(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
+def collect(outside: Outside, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
     """Look through all parts; each is looked through once for all programs that run it."""
     found = Collected()
     for module, part in parts:
         key = ("collected", part)
         if key not in module.cache:
             made = Collected()
-            _collect(api, module, part, made)
+            _collect(outside, module, part, made)
             module.cache[key] = made
         one = module.cache[key]
         assert isinstance(one, Collected)
@@ -49,12 +52,14 @@ def collect(api: Api, parts: Iterable[tuple[Module, ast.AST]]) -> Collected:
         found.unknown += one.unknown
         found.unseen += one.unseen
         found.outside += one.outside
+        found.asking += one.asking
         found.trains |= one.trains
     found.calls.sort(key=lambda seen: (seen.module.name, seen.module.place(seen.node).start))
     return found
 
 
-def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
+def _collect(outside: Outside, module: Module, part: ast.AST, found: Collected) -> None:
+    api = outside.api
     known: set[ast.AST] = set()
     words = api.words_in(module)
     for node in walk(part):
@@ -62,6 +67,8 @@ def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
             found.trains = True
         if isinstance(node, (ast.Import, ast.ImportFrom)) and (asking := _asks_for_the_group(api, module, node)):
             found.outside.append(Open(module, node, Reason.of("single-outside", text=asking)))
+        if isinstance(node, ast.ClassDef) and (derived := outside.derives(module, node)) is not None:
+            found.asking.append(derived)
         if not isinstance(node, ast.Call):
             continue
         call, name = api.call(module, node)
@@ -73,6 +80,8 @@ def _collect(api: Api, module: Module, part: ast.AST, found: Collected) -> None:
             found.unknown.append(Open(module, node, Reason.of("single-unknown", name=name)))
         elif _by_name(api, module, node):
             found.unseen.append(Open(module, node, Reason.of("single-by-name", text=module.text(node.func))))
+        elif (asked := outside.asks(module, node)) is not None:
+            found.asking.append(asked)
     for node in walk(part):
         if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in words and node not in known:
             handed = _handed_on(api, module, node)
@@ -117,7 +126,7 @@ def _handed_on(api: Api, module: Module, node: ast.Name | ast.Attribute) -> str:
     if not name or isinstance(parent, (ast.Compare, ast.ClassDef, ast.arg)):
         return ""
     for around in module.ancestors(node):
-        if isinstance(around, ast.Call) and last_name(around.func) in ("isinstance", "issubclass", "hasattr", "type"):
+        if isinstance(around, ast.Compare) or (isinstance(around, ast.Call) and last_name(around.func) in _TESTS):
             return ""
         if isinstance(around, (ast.AnnAssign, ast.arg)) and node in ast.walk(around.annotation or ast.Pass()):
             return ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ddp_codemod.edits.imports import bound_import
 from ddp_codemod.entries.api import Api
+from ddp_codemod.entries.contexts import empty, enters
 from ddp_codemod.entries.guards import Guards
 from ddp_codemod.entries.model import Found, Open, Piece
 from ddp_codemod.entries.tests_around import tests_around
@@ -17,6 +18,7 @@ from ddp_codemod.sites.resolve import Variable
 from ddp_codemod.sites.scopes import SELF
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ASKS = frozenset({"hasattr", "isinstance", "type"})
 
 
 def is_plain(node: ast.AST | None) -> bool:
@@ -90,9 +92,7 @@ class Models:
             if self.guards.implies(module, test.expression, test.holds):
                 return True
             for part in ast.walk(test.expression):
-                asks = (
-                    isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("hasattr", "isinstance")
-                )
+                asks = isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _ASKS
                 if asks and isinstance(part, ast.Call) and part.args and module.text(part.args[0]) == text:
                     return True
         child = node
@@ -122,7 +122,33 @@ class Models:
     def _only(self, module: Module, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store) or self._copes(module, node, node.value):
             return
+        if node.attr in self.api.contexts and is_plain(node.value) and "\n" not in module.text(node):
+            self._context(module, node)
+            return
         self._problem(module, node, "single-wrapped-only", text=module.text(node))
+
+    def _context(self, module: Module, node: ast.Attribute) -> None:
+        """``net.no_sync()`` where there is such a context, else one that does nothing."""
+        nothing = empty(self.api, module, node)
+        if isinstance(nothing, Reason):
+            self.found.problems.append(Open(module, node, nothing))
+            return
+        written, made = nothing
+        net, call, place = module.text(node.value), module.parents.get(node), module.place(node)
+        quote = "'" if module.source.text.count("'") > module.source.text.count('"') else '"'
+        reason = Reason.of("single-context", text=module.text(node))
+        if isinstance(call, ast.Call) and call.func is node and (call.args or call.keywords):
+            if not enters(module, call):
+                self._problem(module, node, "single-wrapped-only", text=module.text(node))
+                return
+            bare, end = isinstance(module.parents.get(call), ast.withitem), module.place(call).end
+            test = f" if hasattr({net}, {quote}{node.attr}{quote}) else {written}()"
+            self.found.pieces += [*made, Piece(module, end, end, test if bare else f"{test})", reason)]
+            if not bare:
+                self.found.pieces.append(Piece(module, place.start, place.start, "(", reason))
+            return
+        after = f"getattr({net}, {quote}{node.attr}{quote}, {written})"
+        self.found.pieces += [*made, Piece(module, place.start, place.end, after, reason)]
 
     def _state(self, module: Module, node: ast.Attribute) -> None:
         """The keys of a wrapped model start with the attribute's name; they stay so without the wrapping."""

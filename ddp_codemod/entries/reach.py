@@ -9,11 +9,17 @@ from typing import Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.project import Project
 
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# decorators that give back what they decorate, or something that does the same where it is called by its name
+_PASSING = frozenset({
+    "abstractmethod", "cache", "cached_property", "classmethod", "compile", "contextmanager", "asynccontextmanager", "dataclass", "deprecated",
+    "final", "inference_mode", "ignore", "lru_cache", "njit", "jit", "no_grad", "enable_grad", "overload", "override", "property", "runtime_checkable",
+    "script", "singledispatch", "staticmethod", "total_ordering", "unique", "wraps", "define", "rank_zero_only", "record", "autocast", "export",
+})  # fmt: skip
 
 
 class Reach(Struct, eq=False, dict=True):
@@ -37,24 +43,32 @@ class Reach(Struct, eq=False, dict=True):
 def reach(project: Project, entry: Module) -> Reach:
     """Follow the imports and the mentions of one program."""
     found = Reach(entry)
-    mentioned: set[str] = set()
-    waiting: dict[str, list[tuple[Module, Def]]] = {}
+    mentioned: set[Mention] = set()
+    waiting: dict[Mention, list[tuple[Module, Def]]] = {}
     todo: list[tuple[Module, ast.AST]] = []
+    taken: set[ast.AST] = set()
 
     def load(module: Module) -> None:
         if module.name in found.modules:
             return
         found.modules[module.name] = module
         for part in top_level(module, module is entry):
-            if isinstance(part, DEFS) and part.name not in mentioned:
-                waiting.setdefault(part.name, []).append((module, part))
+            if isinstance(part, DEFS) and not registered(part) and mentioned.isdisjoint(keys := _keys(module, part)):
+                for key in keys:
+                    waiting.setdefault(key, []).append((module, part))
             else:
-                todo.append((module, part))
+                run(module, part)
 
-    def mention(name: str) -> None:
+    def run(module: Module, part: ast.AST) -> None:
+        if part not in taken:
+            taken.add(part)
+            todo.append((module, part))
+
+    def mention(name: Mention) -> None:
         if name not in mentioned:
             mentioned.add(name)
-            todo.extend(waiting.pop(name, ()))
+            for module, part in waiting.pop(name, ()):
+                run(module, part)
 
     load(entry)
     while todo:
@@ -70,13 +84,23 @@ def reach(project: Project, entry: Module) -> Reach:
 
 
 Import = Union[ast.Import, ast.ImportFrom]
+Mention = Union[str, tuple[str, str]]  # of whatever has the name; of what one file defines under it
 
 
-def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset[str], tuple[Import, ...]]:
+def _keys(module: Module, part: Def) -> tuple[Mention, Mention]:
+    return part.name, (module.name, part.name)
+
+
+def registered(part: Def) -> bool:
+    """Whether a decorator may hand a function or class to someone who calls it without naming it."""
+    return any(last_name(one.func if isinstance(one, ast.Call) else one) not in _PASSING for one in part.decorator_list)
+
+
+def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset[Mention], tuple[Import, ...]]:
     """The names in a part by which it may reach something of the project, and its imports."""
     key = ("mentions", part)
     if key not in module.cache:
-        names: set[str] = set()
+        names: set[Mention] = set()
         statements: list[Import] = []
         for node in walk(part):
             if isinstance(node, ast.Name):
@@ -89,14 +113,14 @@ def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _meant(project: Project, module: Module, name: str) -> frozenset[str]:
+def _meant(project: Project, module: Module, name: str) -> frozenset[Mention]:
     """The names of definitions that a plain name can mean: the file's own, or what an import gives it, if that is the project's."""
     key = ("meant", name)
     if key not in module.cache:
-        found: set[str] = set()
+        found: set[Mention] = set()
         bound, stars = imports_of(module).get(name, []), imports_of(module).get("*", [])
         if any(isinstance(node, DEFS) and node.name == name for kind in DEFS for node in module.nodes.get(kind, ())):
-            found.add(name)
+            found.add((module.name, name))
         for node, alias in bound:
             if isinstance(node, ast.ImportFrom) and next(imported(project, module, node), None) is not None:
                 found.add(alias.name)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from ddp_codemod.entries import models, statements
 from ddp_codemod.entries.answers import answer
 from ddp_codemod.entries.api import given
+from ddp_codemod.entries.contexts import context
+from ddp_codemod.entries.flags import flags
 from ddp_codemod.entries.launches import launch
 from ddp_codemod.entries.model import Found, Seen
 from ddp_codemod.entries.samplers import sampler
@@ -23,7 +25,7 @@ def rewrite(work: Work) -> Found:
         if not work.guards.guarded(one.module, one.node):
             work.found.problems.append(one)
     makers: dict[str, Callable[[Work, Seen], None]] = {"start": _start, "wrap": wrap, "skip": _skip, "gather": _gather}
-    makers |= {"answer": answer, "sampler": sampler, "launch": launch}
+    makers |= {"answer": answer, "sampler": sampler, "launch": launch, "context": context}
     for seen in work.collected.role("start") if work.conditions.start is None else ():
         work.problem(seen, "single-both", name=seen.name)
     for seen in work.collected.calls:
@@ -31,6 +33,7 @@ def rewrite(work: Work) -> Found:
         if make is None or (seen.call.role != "launch" and work.guards.guarded(seen.module, seen.node)):
             continue
         make(work, seen)
+    flags(work)
     for problem in filter(None, (statements.check(one.module, one.statement) for one in work.guarded)):
         work.found.problems.append(problem)
     if not work.found.problems:

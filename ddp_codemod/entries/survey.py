@@ -18,6 +18,7 @@ from ddp_codemod.entries.history import History
 from ddp_codemod.entries.loads import Loads
 from ddp_codemod.entries.model import Found, Open, Piece, Seen
 from ddp_codemod.entries.models import Models
+from ddp_codemod.entries.outside import Outside
 from ddp_codemod.entries.reach import DEFS, Importers, Reach, has_main_guard, reach
 from ddp_codemod.entries.rewrite import rewrite
 from ddp_codemod.entries.strategy import Strategies
@@ -63,7 +64,7 @@ class Entries:
     def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fix: Fix) -> None:
         self.api = Api(tables, context.tracer.resolver)
         self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
-        self.importers = Importers(project)
+        self.importers, self.outside = Importers(project), Outside(self.api)
         self._reaches: dict[str, Reach] = {}
 
     def survey(self) -> Iterator[Entry]:
@@ -101,10 +102,10 @@ class Entries:
             problem = Open(start.module, start.node, Reason.of("single-many", number=len(programs.reaches)))
             return Entry(start, _review([problem]), problems=(problem,))
         parts = programs.parts
-        collected = collect(self.api, parts)
+        collected = collect(self.outside, parts)
         loads = Loads(self.api.resolver, parts)
         guards = Guards(self.api, self._sizes(collected), loads)
-        kept = self._kept(start, collected, History(self.api, guards, loads))
+        kept = self._kept(start, collected, guards, History(self.api, guards, loads))
         return Entry(start, kept) if kept is not None else self._planned(start, collected, guards, parts)
 
     def _programs(self, start: Seen) -> Programs:
@@ -138,7 +139,7 @@ class Entries:
                 found.add(last_name(value))
         return frozenset(found)
 
-    def _kept(self, start: Seen, collected: Collected, history: History) -> Reason | None:
+    def _kept(self, start: Seen, collected: Collected, guards: Guards, history: History) -> Reason | None:
         """Why the entry stays as it is."""
         condition = history.condition(start.module, start.node)
         if condition is not None:
@@ -148,6 +149,9 @@ class Entries:
         if bound is not None:
             why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
             return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
+        needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
+        if needs is not None:
+            return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
         if not collected.trains and start.call.role == "start":
             return Reason.of("single-no-training")
         number = history.always_several(collected.role("launch"), start if start.call.role == "start" else None)
@@ -174,6 +178,8 @@ class Entries:
             found.problems += made.problems
             found.unseen += made.unseen
         found.unseen += collected.outside
+        may = (one for one in collected.asking if one.kind == "may" and not guards.guarded(one.module, one.node))
+        found.unseen += [Open(one.module, one.node, Reason.of("single-may", text=one.text)) for one in may]
         if start.call.role == "start":
             found.pieces += defaults(self.api, parts)
         if collected.unseen:
@@ -198,7 +204,7 @@ class Entries:
             if module is None or has_main_guard(module) or self._is_test(module):
                 continue
             more: list[tuple[Module, ast.AST]] = [(module, part) for part in module.tree.body]
-            collected = collect(self.api, more)
+            collected = collect(self.outside, more)
             if collected.role("start", "wrap", "launch", "strategy", "bound"):
                 continue
             guards = Guards(self.api, frozenset(), Loads(self.api.resolver, more))

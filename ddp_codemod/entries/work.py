@@ -77,7 +77,18 @@ def stands_bare(module: Module, node: ast.expr) -> bool:
     parent = module.parents.get(node)
     if isinstance(
         parent,
-        (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.List, ast.Set, ast.Dict, ast.FormattedValue, ast.AugAssign),
+        (
+            ast.Assign,
+            ast.AnnAssign,
+            ast.Return,
+            ast.keyword,
+            ast.withitem,
+            ast.List,
+            ast.Set,
+            ast.Dict,
+            ast.FormattedValue,
+            ast.AugAssign,
+        ),
     ):
         return True
     if isinstance(parent, ast.Subscript):

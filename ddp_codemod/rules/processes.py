@@ -6,7 +6,9 @@ import msgspec
 
 from ddp_codemod.rules.entry import Name, RuleEntry
 
-Role = Literal["start", "wrap", "skip", "gather", "answer", "sampler", "launch", "strategy", "harmless", "bound", "alone"]
+Role = Literal[
+    "start", "wrap", "skip", "gather", "answer", "sampler", "context", "launch", "strategy", "harmless", "bound", "alone"
+]
 
 
 class Argument(RuleEntry, frozen=True, kw_only=True):
@@ -22,6 +24,7 @@ class GroupCall(RuleEntry, frozen=True, kw_only=True):
     role: ``start`` makes the group; ``wrap`` hands a model to it and gives an object that holds the model as ``module``; ``skip``
     does nothing to the data of one process, so that it can be left out; ``gather`` fills ``output`` with the ``input`` of every
     process; ``answer`` gives ``value`` where there is one process;
+    ``context`` is entered around what several processes do, and does nothing for one;
     ``sampler`` asks the group for what is left out; ``launch`` starts processes; ``strategy`` takes an option that may ask for a
     group; ``harmless`` needs none; ``bound`` belongs to code that is nothing without a group; ``alone`` makes no group by itself
     for one process, so nothing has to change.
@@ -64,6 +67,11 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     trains: tuple[Name, ...]  # methods that show that code trains
     by_name: tuple[Name, ...]  # calls that load code by a name that only the run knows
     outside: tuple[Name, ...]  # in the name of a module from elsewhere: it asks for the group itself
+    speaks: tuple[Name, ...]  # words of names in code from elsewhere: it works with the group
+    hints: tuple[Name, ...]  # words of names in code from elsewhere: it is told of the group
+    apart: tuple[Name, ...]  # packages from elsewhere that ask for no group, or only where there is one
+    contexts: tuple[Name, ...]  # methods of the wrapped model that give a context, which does nothing for one process
+    nothing: Name  # the context that does nothing
     wrapped_only: tuple[Name, ...]  # methods that only the wrapped model has
     state: tuple[Name, ...]  # methods whose keys hang on the wrapping
     strategies: tuple[Name, ...]  # strategy names, and classes, that form a group
