@@ -23,6 +23,7 @@ class History:
 
     def __init__(self, api: Api, guards: Guards, loads: Loads) -> None:
         self.api, self.guards, self.loads = api, guards, loads
+        self._callers: dict[ast.AST, Where | None] = {}  # None also while it is being worked out
 
     def condition(self, module: Module, node: ast.AST, depth: int = 0) -> Where | None:
         """The test about the number of processes under which a node runs, there or where its function is called."""
@@ -32,9 +33,20 @@ class History:
         function = next((at for at in module.ancestors(node) if isinstance(at, _FUNCTIONS)), None)
         if function is None or depth > _DEPTH:
             return None
-        uses = self.loads.of(module, function)
-        found = [self.condition(other, use, depth + 1) for other, use in uses]
-        return found[0] if found and all(found) else None
+        if function not in self._callers:
+            self._callers[function] = None
+            self._callers[function] = self._of_all(self.loads.of(module, function), depth)
+        return self._callers[function]
+
+    def _of_all(self, uses: Iterable[tuple[Module, ast.expr]], depth: int) -> Where | None:
+        """The condition of the first use, where every one has one."""
+        first: Where | None = None
+        for module, use in uses:
+            found = self.condition(module, use, depth + 1)
+            if found is None:
+                return None
+            first = first or found
+        return first
 
     def _decides(self, module: Module, node: ast.AST, test: Test) -> bool:
         if self.guards.implies(module, test.expression, test.holds):

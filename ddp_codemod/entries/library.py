@@ -27,7 +27,7 @@ class Library:
         self.api, self.project = api, api.resolver.project
         self._answers: dict[tuple[str, bool], bool | None] = {}
         self._packages: dict[str, str | None] = {}
-        self._defined: dict[tuple[str, str], bool] = {}
+        self._defined: dict[str, bool] = {}
         self._guards = Guards(api, frozenset(), Loads(api.resolver, []))
 
     def asks(self, name: str, switched: bool = False) -> bool | None:
@@ -40,12 +40,12 @@ class Library:
             self._answers[name, switched] = any(self._reads(one, switched) for one in found) if found else None
         return self._answers[name, switched]
 
-    def defines(self, name: str, kinds: str = "def") -> bool:
-        """Whether any file of the project has a function of this name."""
-        if (name, kinds) not in self._defined:
-            made = re.compile(rf"\b(?:{kinds})\s+{re.escape(name)}\b".encode())
-            self._defined[name, kinds] = any(made.search(self.project.data(file)) for file in self.project.mentioning(name))
-        return self._defined[name, kinds]
+    def defines(self, name: str) -> bool:
+        """Whether any file of the project has a function, a class or an attribute of this name."""
+        if name not in self._defined:
+            made = re.compile(rf"\b(?:def|class)\s+{re.escape(name)}\b|\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)".encode())
+            self._defined[name] = any(made.search(self.project.data(file)) for file in self.project.mentioning(name))
+        return self._defined[name]
 
     def _entities(self, name: str) -> list[Entity]:
         top, _, rest = name.partition(".")
@@ -60,7 +60,7 @@ class Library:
         """The only definition of this name in the package, where the package loads its own parts by name."""
         top, last = name.partition(".")[0], name.rpartition(".")[2]
         folder = (self._package(top) or "").rpartition("/")[0]
-        if not folder or not self.defines(last, "class|def"):
+        if not folder or not self.defines(last):
             return []
         files = (file for file in self.project.mentioning(last) if file.startswith(f"{folder}/") and file.endswith(".py"))
         modules = (module for file in files if (module := self.project.module(file)) is not None)

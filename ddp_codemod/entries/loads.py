@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from ddp_codemod.entries.reach import Def
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -17,14 +18,29 @@ class Loads:
 
     def __init__(self, resolver: Resolver, parts: Iterable[tuple[Module, ast.AST]]) -> None:
         self.resolver, self.parts = resolver, list(parts)
+        self._known: dict[Def, list[tuple[Module, ast.expr]]] = {}
+
+    @cached_property
+    def _holding(self) -> dict[str, list[tuple[Module, ast.AST]]]:
+        """The parts by the names that they use."""
+        table: dict[str, list[tuple[Module, ast.AST]]] = {}
+        for module, part in self.parts:
+            for name in _loads(module, part):
+                table.setdefault(name, []).append((module, part))
+        return table
 
     def _named(self, name: str) -> Iterator[tuple[Module, ast.expr]]:
-        for module, part in self.parts:
-            for node in _loads(module, part).get(name, ()):
+        for module, part in self._holding.get(name, ()):
+            for node in _loads(module, part)[name]:
                 yield module, node
 
     def of(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
         """Every use of a function or class outside itself; [] where it may be used without being named."""
+        if definition not in self._known:
+            self._known[definition] = self._uses(module, definition)
+        return self._known[definition]
+
+    def _uses(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
         implicit = definition.name in IMPLICIT or definition.name.startswith("__") or definition.decorator_list
         if isinstance(module.parents.get(definition), ast.ClassDef) and implicit:
             return []

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Union
-
-from msgspec import Struct, field
 
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.project import Project
@@ -22,65 +19,61 @@ _PASSING = frozenset({
 })  # fmt: skip
 
 
-class Reach(Struct, eq=False, dict=True):
+class Reach:
     """The code that runs when ``entry`` is started: the top level of every module that is imported, and the functions and classes
     whose names are mentioned in it. More than really runs, never less, but for code that is loaded by name at run time."""
 
-    entry: Module
-    modules: dict[str, Module] = field(default_factory=dict)
-    parts: list[tuple[Module, ast.AST]] = field(default_factory=list)  # statements and definitions, each whole
+    def __init__(self, project: Project, entry: Module) -> None:
+        self.project, self.entry = project, entry
+        self.modules: dict[str, Module] = {}
+        self.parts: list[tuple[Module, ast.AST]] = []  # statements and definitions, each whole
+        self._whole: set[ast.AST] = set()  # the same, to be asked quickly
+        self._mentioned: set[Mention] = set()
+        self._waiting: dict[Mention, list[tuple[Module, Def]]] = {}
+        self._near: list[tuple[Module, ast.AST]] = []  # parts of the program's own file, which come first
+        self._far: list[tuple[Module, ast.AST]] = []
+        self._taken: set[ast.AST] = set()
+        self._load(entry)
 
     def holds(self, module: Module, node: ast.AST) -> bool:
-        """Whether a node is in the code."""
-        return node in self.whole or any(at in self.whole for at in module.ancestors(node))
+        """Whether a node is in the code that was followed so far."""
+        return node in self._whole or any(at in self._whole for at in module.ancestors(node))
 
-    @cached_property
-    def whole(self) -> frozenset[ast.AST]:
-        """The parts, to be asked quickly."""
-        return frozenset(part for _, part in self.parts)
+    def follow(self) -> Iterator[tuple[Module, ast.AST]]:
+        """Go on following the imports and the mentions, part by part; where it was left, it goes on."""
+        while todo := self._near or self._far:
+            module, part = todo.pop()
+            self.parts.append((module, part))
+            self._whole.add(part)
+            names, statements = mentions(self.project, module, part)
+            for name in names:
+                self._mention(name)
+            for node in statements:
+                for other in imported(self.project, module, node):
+                    self._load(other)
+            yield module, part
 
-
-def reach(project: Project, entry: Module) -> Reach:
-    """Follow the imports and the mentions of one program."""
-    found = Reach(entry)
-    mentioned: set[Mention] = set()
-    waiting: dict[Mention, list[tuple[Module, Def]]] = {}
-    todo: list[tuple[Module, ast.AST]] = []
-    taken: set[ast.AST] = set()
-
-    def load(module: Module) -> None:
-        if module.name in found.modules:
+    def _load(self, module: Module) -> None:
+        if module.name in self.modules:
             return
-        found.modules[module.name] = module
-        for part in top_level(module, module is entry):
-            if isinstance(part, DEFS) and not registered(part) and mentioned.isdisjoint(keys := _keys(module, part)):
+        self.modules[module.name] = module
+        for part in top_level(module, module is self.entry):
+            if isinstance(part, DEFS) and not registered(part) and self._mentioned.isdisjoint(keys := _keys(module, part)):
                 for key in keys:
-                    waiting.setdefault(key, []).append((module, part))
+                    self._waiting.setdefault(key, []).append((module, part))
             else:
-                run(module, part)
+                self._run(module, part)
 
-    def run(module: Module, part: ast.AST) -> None:
-        if part not in taken:
-            taken.add(part)
-            todo.append((module, part))
+    def _run(self, module: Module, part: ast.AST) -> None:
+        if part not in self._taken:
+            self._taken.add(part)
+            (self._near if module is self.entry else self._far).append((module, part))
 
-    def mention(name: Mention) -> None:
-        if name not in mentioned:
-            mentioned.add(name)
-            for module, part in waiting.pop(name, ()):
-                run(module, part)
-
-    load(entry)
-    while todo:
-        module, part = todo.pop()
-        found.parts.append((module, part))
-        names, statements = mentions(project, module, part)
-        for name in names:
-            mention(name)
-        for node in statements:
-            for other in imported(project, module, node):
-                load(other)
-    return found
+    def _mention(self, name: Mention) -> None:
+        if name not in self._mentioned:
+            self._mentioned.add(name)
+            for module, part in self._waiting.pop(name, ()):
+                self._run(module, part)
 
 
 Import = Union[ast.Import, ast.ImportFrom]
@@ -152,8 +145,15 @@ def _is_outside(project: Project, module: Module, node: ast.Attribute) -> bool:
     return bool(bound) and all(next(imported(project, module, statement), None) is None for statement, _ in bound)
 
 
-def top_level(module: Module, started: bool) -> Iterator[ast.AST]:
+def top_level(module: Module, started: bool) -> tuple[ast.AST, ...]:
     """The statements of a module that are taken or left whole; what is under its main guard runs only where it is started."""
+    key = ("top level", started)
+    if key not in module.cache:
+        module.cache[key] = tuple(_top_level(module, started))
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _top_level(module: Module, started: bool) -> Iterator[ast.AST]:
     todo: list[ast.stmt] = list(module.tree.body)
     while todo:
         node = todo.pop(0)
@@ -214,15 +214,15 @@ class Importers:
         self.project = project
         self._direct: dict[str, list[Module]] = {}
 
-    def of(self, module: Module) -> list[Module]:
-        """All files that can run a file by importing it, itself first."""
-        found, todo = {module.name: module}, [module]
-        while todo:
-            for other in self.direct(todo.pop()):
+    def of(self, module: Module) -> Iterator[Module]:
+        """All files that can run a file by importing it, itself first, then the nearest."""
+        found, todo = {module.name}, [module]
+        for one in todo:  # grows
+            yield one
+            for other in self.direct(one):
                 if other.name not in found:
-                    found[other.name] = other
+                    found.add(other.name)
                     todo.append(other)
-        return list(found.values())
 
     def direct(self, module: Module) -> list[Module]:
         """The files with an import of this one."""

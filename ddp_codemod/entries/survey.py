@@ -19,7 +19,7 @@ from ddp_codemod.entries.loads import Loads
 from ddp_codemod.entries.model import Found, Open, Piece, Seen
 from ddp_codemod.entries.models import Models
 from ddp_codemod.entries.outside import Outside
-from ddp_codemod.entries.reach import DEFS, Importers, Reach, has_main_guard, reach
+from ddp_codemod.entries.reach import DEFS, Importers, Reach, has_main_guard
 from ddp_codemod.entries.rewrite import rewrite
 from ddp_codemod.entries.strategy import Strategies
 from ddp_codemod.entries.work import Work
@@ -50,6 +50,7 @@ class Programs(Struct, eq=False):
     """The programs that reach a start, and all their code."""
 
     reaches: list[Reach] = field(default_factory=list)
+    bound: Reason | None = None  # why a program cannot do without a group
     tests: bool = False  # whether there are tests that may reach it
 
     @property
@@ -66,6 +67,7 @@ class Entries:
         self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
         self.importers, self.outside = Importers(project), Outside(self.api)
         self._reaches: dict[str, Reach] = {}
+        self._bounds: dict[str, Seen] = {}  # by programs, what they cannot do without a group
 
     def survey(self) -> Iterator[Entry]:
         """Every start under the paths, by file and line; starts of one function are one entry."""
@@ -95,7 +97,12 @@ class Entries:
     def _entry(self, start: Seen) -> Entry:
         if start.call.role == "alone":
             return Entry(start, Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh))
+        decided = self._decided(start)
+        if isinstance(decided, Reason):
+            return Entry(start, decided)
         programs = self._programs(start)
+        if programs.bound is not None:
+            return Entry(start, programs.bound)
         if not programs.reaches:
             return Entry(start, Reason.of("single-test" if programs.tests else "single-library"))
         if len(programs.reaches) > PROGRAMS:
@@ -106,7 +113,14 @@ class Entries:
         loads = Loads(self.api.resolver, parts)
         guards = Guards(self.api, self._sizes(collected), loads)
         kept = self._kept(start, collected, guards, History(self.api, guards, loads))
-        return Entry(start, kept) if kept is not None else self._planned(start, collected, guards, parts)
+        return Entry(start, kept) if kept is not None else self._planned(start, decided, collected, guards, parts)
+
+    def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
+        """What becomes of the option of a trainer that starts processes itself."""
+        if start.call.role != "strategy":
+            return []
+        decided = Strategies(self.api, self.facts).decide(start)
+        return decided or Reason.of("single-strategy-right", text=start.name)
 
     def _programs(self, start: Seen) -> Programs:
         found = Programs()
@@ -117,11 +131,29 @@ class Entries:
                     continue
                 if len(found.reaches) > PROGRAMS:
                     break
-                if module.name not in self._reaches:
-                    self._reaches[module.name] = reach(self.project, module)
-                if self._reaches[module.name].holds(start.module, start.node):
-                    found.reaches.append(self._reaches[module.name])
+                program = self._reaches.setdefault(module.name, Reach(self.project, module))
+                found.bound = self._bound(program, start)
+                if found.bound is not None:
+                    break
+                if program.holds(start.module, start.node):
+                    found.reaches.append(program)
         return found
+
+    def _bound(self, program: Reach, start: Seen) -> Reason | None:
+        """Why a program that reaches the start cannot do without a group; it is followed no further than that takes."""
+        name, held = program.entry.name, False
+        for module, part in program.follow():
+            if name not in self._bounds:
+                bound = next(iter(collect(self.outside, [(module, part)]).role("bound")), None)
+                if bound is not None:
+                    self._bounds[name] = bound
+            if name in self._bounds and (held := program.holds(start.module, start.node)):
+                break
+        if name not in self._bounds or not (held or program.holds(start.module, start.node)):
+            return None
+        bound = self._bounds[name]
+        why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
+        return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
 
     def _is_test(self, module: Module) -> bool:
         patterns = [pattern for table in self.api.tables for pattern in table.tests]
@@ -145,10 +177,6 @@ class Entries:
         if condition is not None:
             module, test = condition
             return Reason.of("single-condition", test=" ".join(module.text(test).split()), at=_at(module, test))
-        bound = next(iter(collected.role("bound")), None)
-        if bound is not None:
-            why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
-            return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
         needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
         if needs is not None:
             return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
@@ -157,17 +185,18 @@ class Entries:
         number = history.always_several(collected.role("launch"), start if start.call.role == "start" else None)
         return Reason.of("single-always", number=number) if number is not None else None
 
-    def _planned(self, start: Seen, collected: Collected, guards: Guards, parts: list[tuple[Module, ast.AST]]) -> Entry:
+    def _planned(
+        self,
+        start: Seen,
+        decided: list[Piece] | Open,
+        collected: Collected,
+        guards: Guards,
+        parts: list[tuple[Module, ast.AST]],
+    ) -> Entry:
         found = Found()
-        if start.call.role == "strategy":
-            decided = Strategies(self.api, self.facts).decide(start)
-            if isinstance(decided, Reason):
-                return Entry(start, decided)
-            if isinstance(decided, Open):
-                return Entry(start, _review([decided]), problems=(decided,))
-            if not decided:
-                return Entry(start, Reason.of("single-strategy-right", text=start.name))
-            found.pieces += decided
+        if isinstance(decided, Open):
+            return Entry(start, _review([decided]), problems=(decided,))
+        found.pieces += decided
         wrapped = Wrapped(self.api, parts if collected.role("wrap") else [])
         conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
         work = Work(self.api, conditions, guards, collected, wrapped)
