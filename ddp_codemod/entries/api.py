@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ddp_codemod.entries.reach import imports_of
 from ddp_codemod.origins.calls import argument_of
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.processes import Argument, GroupCall, Processes
 from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, Resolver
@@ -29,6 +29,7 @@ class Api:
         self.apart = frozenset(name for table in tables for name in table.apart)
         self.contexts = frozenset(name for table in tables for name in table.contexts)
         self.wrapped_only = frozenset(name for table in tables for name in table.wrapped_only)
+        self.alone = frozenset(text for table in tables for text in table.alone)
         self.state = frozenset(name for table in tables for name in table.state)
         self.moved = frozenset(name for table in tables for name in table.moved)
         self.watched_tops = frozenset(name.partition(".")[0] for table in tables for name in table.watched)
@@ -125,7 +126,10 @@ class Api:
     def about_processes(self, module: Module, test: ast.expr) -> bool:
         """Whether a test can tell one process from several: not one on the machine alone, nor one on anything else."""
         wanted: list[str] = []
-        for node in ast.walk(test):
+        choice = self._choice(test)
+        for node in walk(test):
+            if any(node in inside for inside in choice):
+                continue
             if isinstance(node, (ast.Name, ast.Attribute)):
                 names = self.resolver.names(module, node)
                 whole = any(self._tells_machine(name) for name in names)
@@ -136,6 +140,17 @@ class Api:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 wanted.append(node.value)
         return any(word in part.lower() for part in wanted for word in self.words if not self._tells_machine(part))
+
+    def _choice(self, test: ast.expr) -> list[set[ast.AST]]:
+        """The parts of a test that compare with texts of which none says "not at all": a choice of the way, not of the number."""
+        found: list[set[ast.AST]] = []
+        for node in walk(test):
+            if not isinstance(node, ast.Compare) or isinstance(node.left, ast.Constant):
+                continue
+            texts = [part.value for other in node.comparators for part in walk(other) if isinstance(part, ast.Constant)]
+            if texts and all(isinstance(text, str) and text.lower() not in self.alone for text in texts):
+                found.append(set(walk(node)))
+        return found
 
     def _tells_machine(self, name: str) -> bool:
         return name in self.machine

@@ -93,7 +93,8 @@ class Guards:
         home = owner(module, scope_of(module, node), node.id)
         made = bindings(module, home).get(node.id, ()) if home is not None else ()
         values = [one.value for one in made if one.kind == "value" and one.value is not None]
-        return bool(values) and len(values) == len(made) and all(self.implies(module, value, True, depth + 1) for value in values)
+        told = [value for value in values if not (isinstance(value, ast.Constant) and not value.value)]
+        return bool(told) and len(values) == len(made) and all(self.implies(module, value, True, depth + 1) for value in told)
 
     def _asks(self, module: Module, call: ast.Call, depth: int) -> bool:
         """``is_initialized()``, or a function of the project that says no where there is no group."""

@@ -35,7 +35,11 @@ class History:
             return None
         if function not in self._callers:
             self._callers[function] = None
-            self._callers[function] = self._of_all(self.loads.of(module, function), depth)
+            found = self._of_all(self.loads.of(module, function), depth)
+            around = module.parents.get(function)
+            if found is None and isinstance(around, ast.ClassDef):  # what makes the object
+                found = self._of_all(self.loads.of(module, around), depth)
+            self._callers[function] = found
         return self._callers[function]
 
     def _of_all(self, uses: Iterable[tuple[Module, ast.expr]], depth: int) -> Where | None:

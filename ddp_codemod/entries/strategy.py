@@ -25,6 +25,9 @@ class Strategies:
         module = seen.module
         option = given(seen.node, seen.call.strategy)
         if option is None:
+            spread = next((one.value for one in seen.node.keywords if one.arg is None), None)
+            if spread is not None:
+                return Reason.of("single-strategy-spread", text=" ".join(module.text(spread).split()))
             return Reason.of("single-strategy-auto")
         held, inside = self._value(module, option)
         forms = self._forms(module, inside)
@@ -32,7 +35,13 @@ class Strategies:
             return Open(module, option, Reason.of("single-strategy", text=" ".join(module.text(option).split())))
         if not forms:
             return Reason.of("single-strategy-right", text=" ".join(module.text(option).split()))
-        devices, nodes = given(seen.node, seen.call.devices), given(seen.node, seen.call.nodes)
+        nodes = given(seen.node, seen.call.nodes)
+        devices = given(seen.node, seen.call.devices) or next(
+            (one.value for one in seen.node.keywords if one.arg in seen.call.old_devices), None
+        )
+        listed = _listed(devices)
+        if listed > 1 and devices is not None:
+            return Open(module, devices, Reason.of("single-devices", text=module.text(devices), number=str(listed)))
         if isinstance(devices, ast.Constant) and type(devices.value) is int and devices.value > 1:
             return Reason.of("single-always", number=str(devices.value))
         if nodes is not None and not (isinstance(nodes, ast.Constant) and nodes.value == 1):
@@ -40,7 +49,7 @@ class Strategies:
         quote = "'" if module.source.text.count("'") > module.source.text.count('"') else '"'
         automatic = f"{quote}{self.api.table.automatic}{quote}"
         reason = Reason.of("single-strategy-edit", automatic=self.api.table.automatic)
-        if isinstance(devices, ast.Constant) and devices.value == 1:
+        if listed == 1 or (isinstance(devices, ast.Constant) and devices.value == 1):
             return self._replaced(module, held, inside, automatic, reason)
         return self._conditional(module, held, inside, automatic, reason)
 
@@ -107,3 +116,13 @@ class Strategies:
             return [*made, Piece(module, place.end, place.end, f" and {test}", reason)]
         end = module.place(inside).end
         return [*made, Piece(module, end, end, f" if {test} else {automatic}", reason)]
+
+
+def _listed(devices: ast.expr | None) -> int:
+    """How many devices a list of them names; 0 for anything else."""
+    if isinstance(devices, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in devices.elts):
+        return len(devices.elts)
+    if isinstance(devices, ast.Constant) and isinstance(devices.value, str):
+        numbers = [part for part in devices.value.split(",") if part.strip()]
+        return len(numbers) if "," in devices.value and all(part.strip().isdigit() for part in numbers) else 0
+    return 0

@@ -25,7 +25,7 @@ from ddp_codemod.entries.strategy import Strategies
 from ddp_codemod.entries.work import Work
 from ddp_codemod.entries.wrapped import Wrapped
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.model import Fix
@@ -34,6 +34,7 @@ from ddp_codemod.sites.project import Project
 
 PROGRAMS = 60  # a start that more programs share is for a person
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RESTS = ("wrap", "skip", "gather", "answer", "sampler", "context")
 
 
 class Entry(Struct, frozen=True, eq=False):
@@ -102,7 +103,9 @@ class Entries:
             return Entry(start, decided)
         programs = self._programs(start)
         if programs.bound is not None:
-            return Entry(start, programs.bound)
+            alone = Loads(self.api.resolver, [])
+            here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
+            return Entry(start, programs.bound if here is None else _condition(here))
         if not programs.reaches:
             return Entry(start, Reason.of("single-test" if programs.tests else "single-library"))
         if len(programs.reaches) > PROGRAMS:
@@ -112,7 +115,10 @@ class Entries:
         collected = collect(self.outside, parts)
         loads = Loads(self.api.resolver, parts)
         guards = Guards(self.api, self._sizes(collected), loads)
-        kept = self._kept(start, collected, guards, History(self.api, guards, loads))
+        history = History(self.api, guards, loads)
+        kept = self._kept(start, collected, guards, history)
+        if kept is not None and kept.key == "single-condition":
+            return self._half(start, kept, collected, guards, history, parts) or Entry(start, kept)
         return Entry(start, kept) if kept is not None else self._planned(start, decided, collected, guards, parts)
 
     def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
@@ -141,15 +147,17 @@ class Entries:
 
     def _bound(self, program: Reach, start: Seen) -> Reason | None:
         """Why a program that reaches the start cannot do without a group; it is followed no further than that takes."""
-        name, held = program.entry.name, False
-        for module, part in program.follow():
+        name, held = program.entry.name, program.holds(start.module, start.node)
+        around = {start.node, *start.module.ancestors(start.node)}
+        for module, part in () if held and name in self._bounds else program.follow():
+            held = held or part in around
             if name not in self._bounds:
                 bound = next(iter(collect(self.outside, [(module, part)]).role("bound")), None)
                 if bound is not None:
                     self._bounds[name] = bound
-            if name in self._bounds and (held := program.holds(start.module, start.node)):
+            if held and name in self._bounds:
                 break
-        if name not in self._bounds or not (held or program.holds(start.module, start.node)):
+        if name not in self._bounds or not held:
             return None
         bound = self._bounds[name]
         why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
@@ -175,8 +183,7 @@ class Entries:
         """Why the entry stays as it is."""
         condition = history.condition(start.module, start.node)
         if condition is not None:
-            module, test = condition
-            return Reason.of("single-condition", test=" ".join(module.text(test).split()), at=_at(module, test))
+            return _condition(condition)
         needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
         if needs is not None:
             return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
@@ -223,6 +230,36 @@ class Entries:
         pieces = tuple(found.pieces)
         return Entry(start, self._edited(start, conditions, pieces, found.unseen), pieces, unseen=tuple(found.unseen))
 
+    def _half(
+        self,
+        start: Seen,
+        kept: Reason,
+        collected: Collected,
+        guards: Guards,
+        history: History,
+        parts: list[tuple[Module, ast.AST]],
+    ) -> Entry | None:
+        """The entry whose group is made under a condition, while other code asks for it without one; None where nothing does."""
+        rest = [seen for seen in collected.role(*_RESTS) if history.condition(seen.module, seen.node) is None]
+        if (
+            not collected.trains
+            or _refuses(parts, dict(kept.args)["test"])
+            or not any(not guards.guarded(seen.module, seen.node) for seen in rest)
+        ):
+            return None
+        wraps = [seen for seen in rest if seen.call.role == "wrap"]
+        wrapped = Wrapped(self.api, parts if wraps else [])
+        left = Collected(calls=rest, asking=[one for one in collected.asking if one.kind == "flag"])
+        made = rewrite(Work(self.api, Conditions(self.api, guards, None), guards, left, wrapped))
+        uses = Models(self.api, guards, wrapped, parts if wraps else []).run()
+        pieces = (*made.pieces, *uses.pieces)
+        barred = any(self.limits.bar(piece.module.name, self.fix.id, f"{piece.module.name}:1") for piece in pieces)
+        if not pieces or made.problems or uses.problems or barred:
+            return None
+        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in pieces}
+        reason = Reason.of("single-half", lines=str(len(lines)), **dict(kept.args))
+        return Entry(start, reason, pieces, unseen=(*made.unseen, *uses.unseen, *collected.outside))
+
     def _by_name(self, start: Seen, parts: list[tuple[Module, ast.AST]], found: Found) -> None:
         """Files that no program imports may be what is loaded by name: their uses are made right too, or named."""
         known = {module.name for module, _ in parts}
@@ -252,6 +289,24 @@ class Entries:
             dict.fromkeys(f"{_at(one.module, one.node)} {dict(one.reason.args).get('text', '')}".strip() for one in unseen[:5])
         )
         return Reason.of("single-edit-unseen", unseen=what, **counts)
+
+
+def _condition(found: tuple[Module, ast.expr]) -> Reason:
+    module, test = found
+    return Reason.of("single-condition", test=" ".join(module.text(test).split()), at=_at(module, test))
+
+
+def _refuses(parts: Iterable[tuple[Module, ast.AST]], test: str) -> bool:
+    """Whether a program ends where a test does not hold: it does not mean to run as one process."""
+    for module, part in parts:
+        for node in walk(part):
+            if isinstance(node, ast.If) and " ".join(module.text(node.test).split()) == test:
+                last = node.orelse
+                while len(last) == 1 and isinstance(last[0], ast.If):
+                    last = last[0].orelse
+                if last and isinstance(last[-1], ast.Raise):
+                    return True
+    return False
 
 
 def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:

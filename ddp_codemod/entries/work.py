@@ -14,6 +14,7 @@ from ddp_codemod.entries.statements import Guarded
 from ddp_codemod.entries.wrapped import Wrapped
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import bindings, scope_of
 
 
 class Work:
@@ -45,10 +46,27 @@ class Work:
         """Whether the call says more than its role allows."""
         for keyword in seen.node.keywords:
             harmless = seen.call.refuses.get(keyword.arg or "")
+            if keyword.arg is None and self._unfilled(seen.module, keyword.value):
+                continue
             if keyword.arg is None or (harmless is not None and seen.module.text(keyword.value) != harmless):
                 self.problem(seen, "single-refused", text=keyword.arg or "**")
                 return True
         return False
+
+    def _unfilled(self, module: Module, value: ast.expr) -> bool:
+        """Whether ``**kwargs`` is what a function takes besides its parameters, while no call of it in the program gives more than those."""
+        function = scope_of(module, value)
+        if not isinstance(value, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        arguments, uses = function.args, self.guards.loads.of(module, function)
+        rest = arguments.kwarg
+        if rest is None or rest.arg != value.id or not uses or len(bindings(module, function).get(rest.arg, ())) != 1:
+            return False
+        named = {part.arg for part in (*arguments.args, *arguments.kwonlyargs)}
+        calls = [other.parents.get(use) for other, use in uses]
+        return all(isinstance(call, ast.Call) and call.func is use for call, (_, use) in zip(calls, uses, strict=True)) and all(
+            keyword.arg in named for call in calls if isinstance(call, ast.Call) for keyword in call.keywords
+        )
 
     def statement(self, seen: Seen) -> ast.stmt | None:
         """The statement that is nothing but the call."""

@@ -44,6 +44,7 @@ class GroupCall(RuleEntry, frozen=True, kw_only=True):
     args: Argument | None = None  # launch
     strategy: Argument | None = None  # strategy: the option
     devices: Argument | None = None  # strategy: how many devices are asked for
+    old_devices: tuple[Name, ...] = ()  # strategy: what older versions call the devices
     nodes: Argument | None = None  # strategy: machines
     refuses: dict[str, str] = msgspec.field(
         default_factory=dict
@@ -64,6 +65,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     world_size_variable: Name
     machine: tuple[Name, ...]  # names that tell about the machine, not about how many processes there are
     words: tuple[Name, ...]  # in a test: it is about how many processes there are
+    alone: tuple[str, ...]  # texts (lower case) by which an option says that there is one process
     trains: tuple[Name, ...]  # methods that show that code trains
     by_name: tuple[Name, ...]  # calls that load code by a name that only the run knows
     outside: tuple[Name, ...]  # in the name of a module from elsewhere: it asks for the group itself
