@@ -29,6 +29,7 @@ class Api:
         self.apart = frozenset(name for table in tables for name in table.apart)
         self.contexts = frozenset(name for table in tables for name in table.contexts)
         self.wrapped_only = frozenset(name for table in tables for name in table.wrapped_only)
+        self.exposes = frozenset(name for table in tables for name in table.exposes)
         self.alone = frozenset(text for table in tables for text in table.alone)
         self.state = frozenset(name for table in tables for name in table.state)
         self.moved = frozenset(name for table in tables for name in table.moved)

@@ -59,7 +59,8 @@ def _expected(module: Module, node: ast.AST, name: str) -> bool:
         return True
     for test in tests_around(module, node):
         if any(
-            isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value for part in ast.walk(test.expression)
+            isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isupper()
+            for part in ast.walk(test.expression)
         ):
             return True
     child = node

@@ -50,13 +50,12 @@ def decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
             place, place, entry.start.name, "", entry.start.module.text(entry.start.node.func), (), (), action,
             applicability(entry, fix), fix.id if action is not Action.KEEP else None, entry.reason,
         )  # fmt: skip
-        yield made
-        for one in entry.problems:
+        said = {(at.name, at.start): one for one in entry.problems for at in [_place(one)]}
+        here = said.pop((place.name, place.start), None)
+        yield made if here is None else replace(made, reason=here.reason)
+        for one in said.values():
             at = _place(one)
-            if (at.name, at.start) != (place.name, place.start):
-                yield replace(made, place=at, call=at, value=None, reason=one.reason)
-            else:
-                yield replace(made, parameter="", value=None, reason=one.reason)
+            yield replace(made, place=at, call=at, value=None, reason=one.reason)
 
 
 def applicability(entry: Entry, fix: Fix) -> Applicability:

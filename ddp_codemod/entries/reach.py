@@ -23,7 +23,8 @@ class Reach:
     """The code that runs when ``entry`` is started: the top level of every module that is imported, and the functions and classes
     whose names are mentioned in it. More than really runs, never less, but for code that is loaded by name at run time."""
 
-    def __init__(self, project: Project, entry: Module) -> None:
+    def __init__(self, project: Project, entry: Module, whole: bool = False) -> None:
+        """``whole``: every function of the file may be what is started."""
         self.project, self.entry = project, entry
         self.modules: dict[str, Module] = {}
         self.parts: list[tuple[Module, ast.AST]] = []  # statements and definitions, each whole
@@ -34,6 +35,9 @@ class Reach:
         self._far: list[tuple[Module, ast.AST]] = []
         self._taken: set[ast.AST] = set()
         self._load(entry)
+        for part in entry.tree.body if whole else ():
+            if isinstance(part, DEFS):
+                self._run(entry, part)
 
     def holds(self, module: Module, node: ast.AST) -> bool:
         """Whether a node is in the code that was followed so far."""

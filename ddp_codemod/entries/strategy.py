@@ -41,7 +41,7 @@ class Strategies:
         )
         listed = _listed(devices)
         if listed > 1 and devices is not None:
-            return Open(module, devices, Reason.of("single-devices", text=module.text(devices), number=str(listed)))
+            return Open(module, option, Reason.of("single-devices", text=module.text(devices), number=str(listed)))
         if isinstance(devices, ast.Constant) and type(devices.value) is int and devices.value > 1:
             return Reason.of("single-always", number=str(devices.value))
         if nodes is not None and not (isinstance(nodes, ast.Constant) and nodes.value == 1):

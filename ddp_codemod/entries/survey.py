@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import fnmatch
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.entries.api import Api, given
@@ -14,27 +13,27 @@ from ddp_codemod.entries.collect import Collected, collect
 from ddp_codemod.entries.condition import Conditions
 from ddp_codemod.entries.environment import defaults
 from ddp_codemod.entries.guards import Guards
+from ddp_codemod.entries.halves import half
 from ddp_codemod.entries.history import History
 from ddp_codemod.entries.loads import Loads
 from ddp_codemod.entries.model import Found, Open, Piece, Seen
 from ddp_codemod.entries.models import Models
 from ddp_codemod.entries.outside import Outside
-from ddp_codemod.entries.reach import DEFS, Importers, Reach, has_main_guard
+from ddp_codemod.entries.programs import PROGRAMS, Finder, Programs
+from ddp_codemod.entries.reach import DEFS, has_main_guard
 from ddp_codemod.entries.rewrite import rewrite
 from ddp_codemod.entries.strategy import Strategies
 from ddp_codemod.entries.work import Work
 from ddp_codemod.entries.wrapped import Wrapped
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.model import Fix
 from ddp_codemod.rules.processes import Processes
 from ddp_codemod.sites.project import Project
 
-PROGRAMS = 60  # a start that more programs share is for a person
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_RESTS = ("wrap", "skip", "gather", "answer", "sampler", "context")
 
 
 class Entry(Struct, frozen=True, eq=False):
@@ -47,28 +46,14 @@ class Entry(Struct, frozen=True, eq=False):
     unseen: tuple[Open, ...] = ()
 
 
-class Programs(Struct, eq=False):
-    """The programs that reach a start, and all their code."""
-
-    reaches: list[Reach] = field(default_factory=list)
-    bound: Reason | None = None  # why a program cannot do without a group
-    tests: bool = False  # whether there are tests that may reach it
-
-    @property
-    def parts(self) -> list[tuple[Module, ast.AST]]:
-        """The code of all, each part once."""
-        return list({id(part): (module, part) for one in self.reaches for module, part in one.parts}.values())
-
-
 class Entries:
     """``limits``: which files may be changed."""
 
     def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fix: Fix) -> None:
         self.api = Api(tables, context.tracer.resolver)
         self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
-        self.importers, self.outside = Importers(project), Outside(self.api)
-        self._reaches: dict[str, Reach] = {}
-        self._bounds: dict[str, Seen] = {}  # by programs, what they cannot do without a group
+        self.outside = Outside(self.api)
+        self.programs = Finder(project, self.outside)
 
     def survey(self) -> Iterator[Entry]:
         """Every start under the paths, by file and line; starts of one function are one entry."""
@@ -101,15 +86,15 @@ class Entries:
         decided = self._decided(start)
         if isinstance(decided, Reason):
             return Entry(start, decided)
-        programs = self._programs(start)
+        programs = self.programs.of(start)
         if programs.bound is not None:
             alone = Loads(self.api.resolver, [])
             here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
-            return Entry(start, programs.bound if here is None else _condition(here))
+            return Entry(start, _needed(programs.bound) if here is None else _condition(here))
         if not programs.reaches:
-            return Entry(start, Reason.of("single-test" if programs.tests else "single-library"))
+            return Entry(start, _nowhere(start, programs.tests))
         if len(programs.reaches) > PROGRAMS:
-            problem = Open(start.module, start.node, Reason.of("single-many", number=len(programs.reaches)))
+            problem = Open(start.module, start.node, Reason.of("single-many", number=PROGRAMS))
             return Entry(start, _review([problem]), problems=(problem,))
         parts = programs.parts
         collected = collect(self.outside, parts)
@@ -117,9 +102,11 @@ class Entries:
         guards = Guards(self.api, self._sizes(collected), loads)
         history = History(self.api, guards, loads)
         kept = self._kept(start, collected, guards, history)
-        if kept is not None and kept.key == "single-condition":
-            return self._half(start, kept, collected, guards, history, parts) or Entry(start, kept)
-        return Entry(start, kept) if kept is not None else self._planned(start, decided, collected, guards, parts)
+        if kept is not None:
+            said = dict(kept.args)
+            rest = half(said["test"], collected, guards, history, parts) if kept.key == "single-condition" else None
+            return Entry(start, kept) if rest is None or self._barred(rest) else self._half(start, rest, said)
+        return self._planned(start, decided, collected, guards, programs)
 
     def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
         """What becomes of the option of a trainer that starts processes itself."""
@@ -127,47 +114,6 @@ class Entries:
             return []
         decided = Strategies(self.api, self.facts).decide(start)
         return decided or Reason.of("single-strategy-right", text=start.name)
-
-    def _programs(self, start: Seen) -> Programs:
-        found = Programs()
-        for module in self.importers.of(start.module):
-            if has_main_guard(module) or not self.importers.direct(module):
-                if self._is_test(module):
-                    found.tests = True
-                    continue
-                if len(found.reaches) > PROGRAMS:
-                    break
-                program = self._reaches.setdefault(module.name, Reach(self.project, module))
-                found.bound = self._bound(program, start)
-                if found.bound is not None:
-                    break
-                if program.holds(start.module, start.node):
-                    found.reaches.append(program)
-        return found
-
-    def _bound(self, program: Reach, start: Seen) -> Reason | None:
-        """Why a program that reaches the start cannot do without a group; it is followed no further than that takes."""
-        name, held = program.entry.name, program.holds(start.module, start.node)
-        around = {start.node, *start.module.ancestors(start.node)}
-        for module, part in () if held and name in self._bounds else program.follow():
-            held = held or part in around
-            if name not in self._bounds:
-                bound = next(iter(collect(self.outside, [(module, part)]).role("bound")), None)
-                if bound is not None:
-                    self._bounds[name] = bound
-            if held and name in self._bounds:
-                break
-        if name not in self._bounds or not held:
-            return None
-        bound = self._bounds[name]
-        why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
-        return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
-
-    def _is_test(self, module: Module) -> bool:
-        patterns = [pattern for table in self.api.tables for pattern in table.tests]
-        return any(
-            fnmatch.fnmatch(name, pattern) for pattern in patterns for name in (module.name, module.name.rsplit("/", 1)[-1])
-        )
 
     def _sizes(self, collected: Collected) -> frozenset[str]:
         """Last names of what the starts and launches are given as the number of processes."""
@@ -198,9 +144,10 @@ class Entries:
         decided: list[Piece] | Open,
         collected: Collected,
         guards: Guards,
-        parts: list[tuple[Module, ast.AST]],
+        programs: Programs,
     ) -> Entry:
-        found = Found()
+        found, parts = Found(), programs.parts
+        found.unseen += [Open(one, one.tree, Reason.of("single-loaded", text=one.name)) for one in programs.loaded]
         if isinstance(decided, Open):
             return Entry(start, _review([decided]), problems=(decided,))
         found.pieces += decided
@@ -220,45 +167,22 @@ class Entries:
             found.pieces += defaults(self.api, parts)
         if collected.unseen:
             self._by_name(start, parts, found)
-        for piece in found.pieces:
-            barred = self.limits.bar(piece.module.name, self.fix.id, f"{piece.module.name}:1")
-            if barred is not None:
-                found.problems.append(Open(piece.module, piece.module.tree, barred))
+        found.problems += self._barred(found)
         if found.problems:
             problems = tuple({_at(one.module, one.node): one for one in found.problems}.values())
             return Entry(start, _review(problems), problems=problems)
         pieces = tuple(found.pieces)
         return Entry(start, self._edited(start, conditions, pieces, found.unseen), pieces, unseen=tuple(found.unseen))
 
-    def _half(
-        self,
-        start: Seen,
-        kept: Reason,
-        collected: Collected,
-        guards: Guards,
-        history: History,
-        parts: list[tuple[Module, ast.AST]],
-    ) -> Entry | None:
-        """The entry whose group is made under a condition, while other code asks for it without one; None where nothing does."""
-        rest = [seen for seen in collected.role(*_RESTS) if history.condition(seen.module, seen.node) is None]
-        if (
-            not collected.trains
-            or _refuses(parts, dict(kept.args)["test"])
-            or not any(not guards.guarded(seen.module, seen.node) for seen in rest)
-        ):
-            return None
-        wraps = [seen for seen in rest if seen.call.role == "wrap"]
-        wrapped = Wrapped(self.api, parts if wraps else [])
-        left = Collected(calls=rest, asking=[one for one in collected.asking if one.kind == "flag"])
-        made = rewrite(Work(self.api, Conditions(self.api, guards, None), guards, left, wrapped))
-        uses = Models(self.api, guards, wrapped, parts if wraps else []).run()
-        pieces = (*made.pieces, *uses.pieces)
-        barred = any(self.limits.bar(piece.module.name, self.fix.id, f"{piece.module.name}:1") for piece in pieces)
-        if not pieces or made.problems or uses.problems or barred:
-            return None
-        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in pieces}
-        reason = Reason.of("single-half", lines=str(len(lines)), **dict(kept.args))
-        return Entry(start, reason, pieces, unseen=(*made.unseen, *uses.unseen, *collected.outside))
+    def _half(self, start: Seen, found: Found, said: dict[str, str]) -> Entry:
+        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
+        reason = Reason.of("single-half", lines=str(len(lines)), **said)
+        return Entry(start, reason, tuple(found.pieces), unseen=tuple(found.unseen))
+
+    def _barred(self, found: Found) -> list[Open]:
+        """The files that the run may not change."""
+        barred = ((one.module, self.limits.bar(one.module.name, self.fix.id, f"{one.module.name}:1")) for one in found.pieces)
+        return [Open(module, module.tree, reason) for module, reason in barred if reason is not None]
 
     def _by_name(self, start: Seen, parts: list[tuple[Module, ast.AST]], found: Found) -> None:
         """Files that no program imports may be what is loaded by name: their uses are made right too, or named."""
@@ -267,7 +191,7 @@ class Entries:
         inside = (name for name in self.project.names if is_under(name, folder) and name not in known)
         for name in sorted(name for name in inside if self.api.candidate(self.project.data(name))):
             module = self.project.module(name) if name.endswith(".py") and self.limits.admits(name) else None
-            if module is None or has_main_guard(module) or self._is_test(module):
+            if module is None or has_main_guard(module) or self.programs.is_test(module):
                 continue
             more: list[tuple[Module, ast.AST]] = [(module, part) for part in module.tree.body]
             collected = collect(self.outside, more)
@@ -296,17 +220,18 @@ def _condition(found: tuple[Module, ast.expr]) -> Reason:
     return Reason.of("single-condition", test=" ".join(module.text(test).split()), at=_at(module, test))
 
 
-def _refuses(parts: Iterable[tuple[Module, ast.AST]], test: str) -> bool:
-    """Whether a program ends where a test does not hold: it does not mean to run as one process."""
-    for module, part in parts:
-        for node in walk(part):
-            if isinstance(node, ast.If) and " ".join(module.text(node.test).split()) == test:
-                last = node.orelse
-                while len(last) == 1 and isinstance(last[0], ast.If):
-                    last = last[0].orelse
-                if last and isinstance(last[-1], ast.Raise):
-                    return True
-    return False
+def _needed(bound: Seen) -> Reason:
+    why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
+    return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
+
+
+def _nowhere(start: Seen, tests: list[str]) -> Reason:
+    """That no program was found, and what was looked for."""
+    around = (at.name for at in start.module.ancestors(start.node) if isinstance(at, DEFS))
+    name = next(iter([*around][::-1]), start.module.name)
+    if tests:
+        return Reason.of("single-test", name=name, tests=", ".join(tests[:3]))
+    return Reason.of("single-library", name=name)
 
 
 def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:

@@ -10,12 +10,14 @@ from ddp_codemod.entries.model import Open, Seen
 from ddp_codemod.entries.statements import Guarded
 from ddp_codemod.entries.work import Work
 from ddp_codemod.model import Reason
+from ddp_codemod.sites.resolve import Definition
 
 
 def wrap(work: Work, seen: Seen) -> None:
     module, node = seen.module, seen.node
     model = given(node, seen.call.model)
-    if work.api.derived(module, node) is not None or model is None:
+    own = work.api.derived(module, node)
+    if (own is not None and not _hands_on(own)) or model is None:
         work.problem(seen, "single-own-class", text=module.text(node.func))
         return
     if work.refused(seen):
@@ -36,6 +38,12 @@ def wrap(work: Work, seen: Seen) -> None:
         work.guarded.append(Guarded(module, parent, test, node, reason, wrap=True))
     else:
         work.problem(seen, "single-wrap-place")
+
+
+def _hands_on(own: Definition) -> bool:
+    """Whether a class of the project does no more than to look up in the model what the wrapping has not."""
+    body = [part for part in own.node.body if not isinstance(part, (ast.Pass, ast.Expr))]
+    return all(isinstance(part, ast.FunctionDef) and part.name == "__getattr__" for part in body)
 
 
 def _moves(work: Work, seen: Seen) -> None:

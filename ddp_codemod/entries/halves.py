@@ -1,0 +1,51 @@
+"""Entries whose group is made under a condition, while other code asks for it without one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ddp_codemod.entries.collect import Collected
+from ddp_codemod.entries.condition import Conditions
+from ddp_codemod.entries.guards import Guards
+from ddp_codemod.entries.history import History
+from ddp_codemod.entries.model import Found
+from ddp_codemod.entries.models import Models
+from ddp_codemod.entries.rewrite import rewrite
+from ddp_codemod.entries.work import Work
+from ddp_codemod.entries.wrapped import Wrapped
+from ddp_codemod.parse.python import Module, walk
+
+_RESTS = ("wrap", "skip", "gather", "answer", "sampler", "context")
+Parts = list[tuple[Module, ast.AST]]
+
+
+def half(test: str, collected: Collected, guards: Guards, history: History, parts: Parts) -> Found | None:
+    """What makes the rest right where there is no group; None where nothing has to change, or not all of it is understood.
+
+    ``test`` is the condition under which the group is made.
+    """
+    rest = [seen for seen in collected.role(*_RESTS) if history.condition(seen.module, seen.node) is None]
+    open_ones = any(not guards.guarded(seen.module, seen.node) for seen in rest)
+    if not collected.trains or not open_ones or _refuses(parts, test):
+        return None
+    wraps = any(seen.call.role == "wrap" for seen in rest)
+    wrapped = Wrapped(guards.api, parts if wraps else [])
+    left = Collected(calls=rest, asking=[one for one in collected.asking if one.kind == "flag"])
+    made = rewrite(Work(guards.api, Conditions(guards.api, guards, None), guards, left, wrapped))
+    uses = Models(guards.api, guards, wrapped, parts if wraps else []).run()
+    found = Found([*made.pieces, *uses.pieces], unseen=[*made.unseen, *uses.unseen, *collected.outside])
+    return found if found.pieces and not made.problems and not uses.problems else None
+
+
+def _refuses(parts: Iterable[tuple[Module, ast.AST]], test: str) -> bool:
+    """Whether a program ends where a test does not hold: it does not mean to run as one process."""
+    for module, part in parts:
+        for node in walk(part):
+            if isinstance(node, ast.If) and " ".join(module.text(node.test).split()) == test:
+                last = node.orelse
+                while len(last) == 1 and isinstance(last[0], ast.If):
+                    last = last[0].orelse
+                if last and isinstance(last[-1], ast.Raise):
+                    return True
+    return False
