@@ -30,6 +30,7 @@ PROOFS = (
     "safe_by_default",
     "inert_output",
     "undo_restores",
+    "one_process",
 )
 
 

@@ -69,6 +69,8 @@ def _collect(outside: Outside, module: Module, part: ast.AST, found: Collected) 
             found.outside.append(Open(module, node, Reason.of("single-outside", text=asking)))
         if isinstance(node, ast.ClassDef) and (derived := outside.derives(module, node)) is not None:
             found.asking.append(derived)
+        if isinstance(node, (ast.Dict, ast.Assign)):
+            found.asking += outside.switches(module, node)
         if not isinstance(node, ast.Call):
             continue
         call, name = api.call(module, node)
@@ -112,6 +114,8 @@ def _by_name(api: Api, module: Module, node: ast.Call) -> bool:
     if any(name in api.by_name for name in names):
         return True
     if last_name(node.func) == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
+        if isinstance(node.args[0], ast.Subscript) and "sys.modules" in api.resolver.names(module, node.args[0].value):
+            return True
         return any(isinstance(entity, ModuleRef) for entity in api.resolver.resolve(module, node.args[0]))
     return False
 

@@ -9,11 +9,12 @@ from ddp_codemod.entries.collect import Collected
 from ddp_codemod.entries.condition import Conditions
 from ddp_codemod.entries.guards import Guards
 from ddp_codemod.entries.history import History
-from ddp_codemod.entries.model import Found
+from ddp_codemod.entries.model import Found, Open
 from ddp_codemod.entries.models import Models
 from ddp_codemod.entries.rewrite import rewrite
 from ddp_codemod.entries.work import Work
 from ddp_codemod.entries.wrapped import Wrapped
+from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, walk
 
 _RESTS = ("wrap", "skip", "gather", "answer", "sampler", "context")
@@ -27,14 +28,19 @@ def half(test: str, collected: Collected, guards: Guards, history: History, part
     """
     rest = [seen for seen in collected.role(*_RESTS) if history.condition(seen.module, seen.node) is None]
     open_ones = any(not guards.guarded(seen.module, seen.node) for seen in rest)
-    if not collected.trains or not open_ones or _refuses(parts, test):
+    asking = [one for one in collected.asking if not guards.guarded(one.module, one.node)]
+    asking = [one for one in asking if history.condition(one.module, one.node) is None]
+    unknown = any(not guards.guarded(one.module, one.node) for one in collected.unknown)
+    if not collected.trains or unknown or not open_ones or _refuses(parts, test) or any(one.kind == "needs" for one in asking):
         return None
     wraps = any(seen.call.role == "wrap" for seen in rest)
     wrapped = Wrapped(guards.api, parts if wraps else [])
-    left = Collected(calls=rest, asking=[one for one in collected.asking if one.kind == "flag"])
+    left = Collected(calls=rest, asking=[one for one in asking if one.kind == "flag"])
     made = rewrite(Work(guards.api, Conditions(guards.api, guards, None), guards, left, wrapped))
     uses = Models(guards.api, guards, wrapped, parts if wraps else []).run()
-    found = Found([*made.pieces, *uses.pieces], unseen=[*made.unseen, *uses.unseen, *collected.outside])
+    may = [Open(one.module, one.node, Reason.of("single-may", text=one.text)) for one in asking if one.kind == "may"]
+    unseen = [*made.unseen, *uses.unseen, *collected.unseen, *collected.outside, *may]
+    found = Found([*made.pieces, *uses.pieces], unseen=unseen)
     return found if found.pieces and not made.problems and not uses.problems else None
 
 

@@ -9,11 +9,13 @@ from ddp_codemod.entries.api import Api, given
 from ddp_codemod.entries.guards import Guards
 from ddp_codemod.entries.loads import Loads
 from ddp_codemod.entries.model import Seen
-from ddp_codemod.entries.tests_around import Test, compared, tests_around
+from ddp_codemod.entries.tests_around import Test, compared, number_of, tests_around
+from ddp_codemod.entries.words import words_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 _DEPTH = 4
+_FIRST = frozenset({"zero", "main", "master", "first"})  # of names that tell the first process
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Where = tuple[Module, ast.expr]
 
@@ -60,6 +62,8 @@ class History:
             return False  # an early ``raise`` checks the machine
         if not self.api.about_processes(module, test.expression) or self._same_for_one(test.expression):
             return False
+        if ranked(test.expression) and not _tells_alone(test.expression, test.holds):
+            return False
         return not self._beside_too(module, node, test)
 
     def _same_for_one(self, test: ast.expr) -> bool:
@@ -96,3 +100,33 @@ class History:
         home = owner(module, scope_of(module, node), node.id)
         made = bindings(module, home).get(node.id, ()) if home is not None else ()
         return made[0].value if len(made) == 1 and made[0].kind == "value" else None
+
+
+def ranked(test: ast.expr) -> bool:
+    """Whether a test is about the number of this process, and nothing else."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return ranked(test.operand)
+    if isinstance(test, ast.Compare):
+        return len(test.ops) == 1 and ranked(test.left)
+    return "rank" in words_of(last_name(test.func if isinstance(test, ast.Call) else test))
+
+
+def _tells_alone(test: ast.expr, holds: bool) -> bool:
+    """Whether what runs where a test of the rank holds (or not) runs in a second process, but not in the only one, whose rank is 0 or -1."""
+    told = [_told(test, rank) for rank in (1, 0, -1)]
+    return None in told or (told[0] == holds and (told[1] != holds or told[2] != holds))
+
+
+def _told(test: ast.expr, rank: int) -> bool | None:
+    """What a test of the rank comes to; None where that is not known."""
+    if isinstance(test, ast.UnaryOp):
+        told = _told(test.operand, rank)
+        return None if told is None else not told
+    if not isinstance(test, ast.Compare):
+        last = last_name(test.func if isinstance(test, ast.Call) else test)
+        return rank in (0, -1) if words_of(last) & _FIRST else bool(rank)
+    values = test.comparators[0]
+    if isinstance(test.ops[0], (ast.In, ast.NotIn)) and isinstance(values, (ast.List, ast.Tuple, ast.Set)):
+        numbers = [number_of(part) for part in values.elts]
+        return None if None in numbers else (rank in numbers) == isinstance(test.ops[0], ast.In)
+    return compared(test, rank)

@@ -64,6 +64,19 @@ class Outside:
                         return Asking(module, node, "needs", name)
         return None
 
+    def switches(self, module: Module, node: ast.Dict | ast.Assign) -> list[Asking]:
+        """Entries of a table that are switches of such code: ``{"use_ddp": True}``, ``options["use_ddp"] = True``."""
+        pairs = (
+            zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ((t, node.value) for t in node.targets)
+        )
+        made: list[Asking] = []
+        for key, value in pairs:
+            name = key.slice if isinstance(key, ast.Subscript) else key if isinstance(node, ast.Dict) else None
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+                if self._is_flag(ast.keyword(arg=name.value, value=value)):
+                    made.append(Asking(module, name, "may", f"{name.value!r}"))
+        return made
+
     def _named(self, module: Module, node: ast.Call, name: str, given: Iterable[ast.expr]) -> Asking | None:
         flag = next((one for one in node.keywords if self._is_flag(one)), None)
         strong = bool(words_of(_last(name)) & self.api.speaks)
@@ -82,13 +95,15 @@ class Outside:
     def _unresolved(self, module: Module, node: ast.Call, func: ast.expr) -> Asking | None:
         """A method of something unknown, whose name, or switch, speaks of a group, and that the project does not define."""
         last = last_name(func)
+        flag = next((one for one in node.keywords if self._is_flag(one)), None)
+        if isinstance(func, ast.Name) and last == "dict" and flag is not None:
+            return Asking(module, node, "may", f"{flag.arg!r}")
         if not last or (isinstance(func, ast.Name) and last in _BUILTIN):
             return None
         found = [entity for entity in self.api.resolver.resolve(module, func) if not isinstance(entity, External)]
         if any(isinstance(entity, Definition) for entity in found) or self.library.defines(last):
             return None
-        flag = any(self._is_flag(one) for one in node.keywords)
-        if isinstance(func, ast.Attribute) and (flag or words_of(last) & self.api.speaks):
+        if isinstance(func, ast.Attribute) and (flag is not None or words_of(last) & self.api.speaks):
             return Asking(module, node, "may", " ".join(module.text(func).split()))
         return None
 

@@ -76,8 +76,14 @@ def compared(node: ast.Compare, value: int) -> bool | None:
         ast.Eq: int.__eq__,
         ast.NotEq: int.__ne__,
     }
-    right = node.comparators[0]
+    right = number_of(node.comparators[0])
     operator = known.get(type(node.ops[0])) if len(node.ops) == 1 else None
-    if operator is None or not isinstance(right, ast.Constant) or type(right.value) is not int:
-        return None
-    return bool(operator(value, right.value))
+    return None if operator is None or right is None else bool(operator(value, right))
+
+
+def number_of(node: ast.expr) -> int | None:
+    """A written-out number, also a negative one."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = number_of(node.operand)
+        return None if inner is None else -inner
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
