@@ -30,6 +30,7 @@ class Api:
         self.contexts = frozenset(name for table in tables for name in table.contexts)
         self.wrapped_only = frozenset(name for table in tables for name in table.wrapped_only)
         self.exposes = frozenset(name for table in tables for name in table.exposes)
+        self.passing = frozenset(name for table in tables for name in table.passing)
         self.alone = frozenset(text for table in tables for text in table.alone)
         self.state = frozenset(name for table in tables for name in table.state)
         self.moved = frozenset(name for table in tables for name in table.moved)

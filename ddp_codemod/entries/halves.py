@@ -9,9 +9,10 @@ from ddp_codemod.entries.collect import Collected
 from ddp_codemod.entries.condition import Conditions
 from ddp_codemod.entries.guards import Guards
 from ddp_codemod.entries.history import History
-from ddp_codemod.entries.model import Found, Open
+from ddp_codemod.entries.model import Found, Open, Seen
 from ddp_codemod.entries.models import Models
 from ddp_codemod.entries.rewrite import rewrite
+from ddp_codemod.entries.tests_around import compared, tests_around
 from ddp_codemod.entries.work import Work
 from ddp_codemod.entries.wrapped import Wrapped
 from ddp_codemod.model import Reason
@@ -26,7 +27,8 @@ def half(test: str, collected: Collected, guards: Guards, history: History, part
 
     ``test`` is the condition under which the group is made.
     """
-    rest = [seen for seen in collected.role(*_RESTS) if history.condition(seen.module, seen.node) is None]
+    asked = (seen for seen in collected.role(*_RESTS) if not _counted(seen))
+    rest = [seen for seen in asked if history.condition(seen.module, seen.node) is None]
     open_ones = any(not guards.guarded(seen.module, seen.node) for seen in rest)
     asking = [one for one in collected.asking if not guards.guarded(one.module, one.node)]
     asking = [one for one in asking if history.condition(one.module, one.node) is None]
@@ -42,6 +44,15 @@ def half(test: str, collected: Collected, guards: Guards, history: History, part
     unseen = [*made.unseen, *uses.unseen, *collected.unseen, *collected.outside, *may]
     found = Found([*made.pieces, *uses.pieces], unseen=unseen)
     return found if found.pieces and not made.problems and not uses.problems else None
+
+
+def _counted(seen: Seen) -> bool:
+    """Whether a call stands where a number of something is more than one."""
+    for test in tests_around(seen.module, seen.node):
+        for part in ast.walk(test.expression):
+            if isinstance(part, ast.Compare) and {compared(part, 1), compared(part, 2)} == {True, False}:
+                return True
+    return False
 
 
 def _refuses(parts: Iterable[tuple[Module, ast.AST]], test: str) -> bool:

@@ -94,7 +94,7 @@ class Finder:
     def _reach(self, module: Module) -> Reach:
         if module.name not in self._reaches:
             whole = module.name in self._commands or self._exposed(module)
-            self._reaches[module.name] = Reach(self.project, module, whole)
+            self._reaches[module.name] = Reach(self.project, module, self.api.passing, whole)
         return self._reaches[module.name]
 
     def _exposed(self, module: Module) -> bool:

@@ -11,21 +11,15 @@ from ddp_codemod.sites.project import Project
 
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# decorators that give back what they decorate, or something that does the same where it is called by its name
-_PASSING = frozenset({
-    "abstractmethod", "cache", "cached_property", "classmethod", "compile", "contextmanager", "asynccontextmanager", "dataclass", "deprecated",
-    "final", "inference_mode", "ignore", "lru_cache", "njit", "jit", "no_grad", "enable_grad", "overload", "override", "property", "runtime_checkable",
-    "script", "singledispatch", "staticmethod", "total_ordering", "unique", "wraps", "define", "rank_zero_only", "record", "autocast", "export",
-})  # fmt: skip
 
 
 class Reach:
     """The code that runs when ``entry`` is started: the top level of every module that is imported, and the functions and classes
     whose names are mentioned in it. More than really runs, never less, but for code that is loaded by name at run time."""
 
-    def __init__(self, project: Project, entry: Module, whole: bool = False) -> None:
-        """``whole``: every function of the file may be what is started."""
-        self.project, self.entry = project, entry
+    def __init__(self, project: Project, entry: Module, passing: frozenset[str], whole: bool = False) -> None:
+        """``passing``: decorators that keep nothing; ``whole``: every function of the file may be what is started."""
+        self.project, self.entry, self.passing = project, entry, passing
         self.modules: dict[str, Module] = {}
         self.parts: list[tuple[Module, ast.AST]] = []  # statements and definitions, each whole
         self._whole: set[ast.AST] = set()  # the same, to be asked quickly
@@ -62,7 +56,11 @@ class Reach:
             return
         self.modules[module.name] = module
         for part in top_level(module, module is self.entry):
-            if isinstance(part, DEFS) and not registered(part) and self._mentioned.isdisjoint(keys := _keys(module, part)):
+            if (
+                isinstance(part, DEFS)
+                and not registered(part, self.passing)
+                and self._mentioned.isdisjoint(keys := _keys(module, part))
+            ):
                 for key in keys:
                     self._waiting.setdefault(key, []).append((module, part))
             else:
@@ -88,9 +86,9 @@ def _keys(module: Module, part: Def) -> tuple[Mention, Mention]:
     return part.name, (module.name, part.name)
 
 
-def registered(part: Def) -> bool:
+def registered(part: Def, passing: frozenset[str]) -> bool:
     """Whether a decorator may hand a function or class to someone who calls it without naming it."""
-    return any(last_name(one.func if isinstance(one, ast.Call) else one) not in _PASSING for one in part.decorator_list)
+    return any(last_name(one.func if isinstance(one, ast.Call) else one) not in passing for one in part.decorator_list)
 
 
 def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset[Mention], tuple[Import, ...]]:
