@@ -84,6 +84,19 @@ class History:
             for part in ast.walk(beside)
         )
 
+    def tried(self, module: Module, node: ast.AST) -> ast.Try | None:
+        """The ``try`` that catches that no group can be made, after which the program goes on without one."""
+        child = node
+        for around in module.ancestors(node):
+            if isinstance(around, ast.Try) and child in around.body and around.handlers:
+                ends = (part for handler in around.handlers for part in ast.walk(handler))
+                if not any(isinstance(part, ast.Raise) or _exits(part) for part in ends):
+                    return around
+            if isinstance(around, _FUNCTIONS):
+                return None
+            child = around
+        return None
+
     def always_several(self, launches: Iterable[Seen], start: Seen | None) -> int | None:
         """A written-out number of processes that is more than one."""
         calls = [(seen, seen.call.world_size) for seen in (*launches, *([start] if start else ()))]
@@ -100,6 +113,10 @@ class History:
         home = owner(module, scope_of(module, node), node.id)
         made = bindings(module, home).get(node.id, ()) if home is not None else ()
         return made[0].value if len(made) == 1 and made[0].kind == "value" else None
+
+
+def _exits(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in ("exit", "_exit", "abort", "quit")
 
 
 def ranked(test: ast.expr) -> bool:

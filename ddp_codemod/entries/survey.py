@@ -34,6 +34,7 @@ from ddp_codemod.rules.processes import Processes
 from ddp_codemod.sites.project import Project
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CONDITIONS = ("single-condition", "single-tried")
 
 
 class Entry(Struct, frozen=True, eq=False):
@@ -104,7 +105,7 @@ class Entries:
         kept = self._kept(start, collected, guards, history)
         if kept is not None:
             said = dict(kept.args)
-            rest = half(said["test"], collected, guards, history, parts) if kept.key == "single-condition" else None
+            rest = half(said["test"], collected, guards, history, parts) if kept.key in _CONDITIONS else None
             return Entry(start, kept) if rest is None or self._barred(rest) else self._half(start, rest, said)
         return self._planned(start, decided, collected, guards, programs)
 
@@ -130,6 +131,9 @@ class Entries:
         condition = history.condition(start.module, start.node)
         if condition is not None:
             return _condition(condition)
+        tried = history.tried(start.module, start.node)
+        if tried is not None and start.call.role == "start":
+            return Reason.of("single-tried", test="try", at=_at(start.module, tried))
         needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
         if needs is not None:
             return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
