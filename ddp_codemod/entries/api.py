@@ -25,6 +25,7 @@ class Api:
         self.by_name = frozenset(name for table in tables for name in table.by_name)
         self.outside = tuple(word for table in tables for word in table.outside)
         self.speaks = frozenset(word for table in tables for word in table.speaks)
+        self.verbs = frozenset(word for table in tables for word in table.verbs)
         self.hints = frozenset(word for table in tables for word in table.hints)
         self.apart = frozenset(name for table in tables for name in table.apart)
         self.contexts = frozenset(name for table in tables for name in table.contexts)

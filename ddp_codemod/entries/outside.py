@@ -83,7 +83,7 @@ class Outside:
         told = [one.value for one in node.keywords if one.arg and one is not flag and not _is_no(one.value)]
         hinted = any(words_of(one.arg or "") & self.api.hints for one in node.keywords if not _is_no(one.value))
         hinted |= any(words_of(last_name(part)) & self.api.hints for part in (*given, *told) if _is_name(part))
-        hinted |= bool(words_of(name) & (self.api.hints | self.api.speaks))
+        hinted |= bool(words_of(name) & (self.api.hints | self.api.speaks) or words_of(_last(name)) & self.api.verbs)
         if not (flag or strong or hinted):
             return None
         if self.library.asks(name, flag is not None) is False:
@@ -119,7 +119,7 @@ class Outside:
     def _speaks(self, module: Module, node: ast.Call) -> bool:
         """A quick look, before anything is resolved."""
         wanted = self.api.speaks | self.api.hints
-        if self._tokens(module, node.func) & wanted:
+        if self._tokens(module, node.func) & (wanted | self.api.verbs):
             return True
         if any(words_of(one.arg) & wanted for one in node.keywords if one.arg):
             return True

@@ -72,6 +72,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     passing: tuple[Name, ...]  # last names of decorators that keep nothing: whoever calls the function names it
     exposes: tuple[Name, ...]  # calls that, without a function, make a command of every function of their file
     speaks: tuple[Name, ...]  # words of names in code from elsewhere: it works with the group
+    verbs: tuple[Name, ...]  # words of names of what is called: what several processes do together
     hints: tuple[Name, ...]  # words of names in code from elsewhere: it is told of the group
     apart: tuple[Name, ...]  # packages from elsewhere that ask for no group, or only where there is one
     contexts: tuple[Name, ...]  # methods of the wrapped model that give a context, which does nothing for one process
