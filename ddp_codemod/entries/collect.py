@@ -41,13 +41,7 @@ def collect(outside: Outside, parts: Iterable[tuple[Module, ast.AST]]) -> Collec
     """Look through all parts; each is looked through once for all programs that run it."""
     found = Collected()
     for module, part in parts:
-        key = ("collected", part)
-        if key not in module.cache:
-            made = Collected()
-            _collect(outside, module, part, made)
-            module.cache[key] = made
-        one = module.cache[key]
-        assert isinstance(one, Collected)
+        one = of_part(outside, module, part)
         found.calls += one.calls
         found.unknown += one.unknown
         found.unseen += one.unseen
@@ -56,6 +50,16 @@ def collect(outside: Outside, parts: Iterable[tuple[Module, ast.AST]]) -> Collec
         found.trains |= one.trains
     found.calls.sort(key=lambda seen: (seen.module.name, seen.module.place(seen.node).start))
     return found
+
+
+def of_part(outside: Outside, module: Module, part: ast.AST) -> Collected:
+    """What one part does."""
+    key = ("collected", part)
+    made = module.cache.get(key)
+    if not isinstance(made, Collected):
+        made = module.cache[key] = Collected()
+        _collect(outside, module, part, made)
+    return made
 
 
 def _collect(outside: Outside, module: Module, part: ast.AST, found: Collected) -> None:

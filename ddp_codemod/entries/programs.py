@@ -9,7 +9,7 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
-from ddp_codemod.entries.collect import collect
+from ddp_codemod.entries.collect import of_part
 from ddp_codemod.entries.model import Seen
 from ddp_codemod.entries.outside import Outside
 from ddp_codemod.entries.reach import DEFS, Importers, Reach, has_main_guard, top_level
@@ -110,7 +110,7 @@ class Finder:
         for module, part in rest:
             held = held or part in around
             if name not in self._bounds:
-                bound = next(iter(collect(self.outside, [(module, part)]).role("bound")), None)
+                bound = next((one for one in of_part(self.outside, module, part).calls if one.call.role == "bound"), None)
                 if bound is not None:
                     self._bounds[name] = bound
             if held and name in self._bounds:
