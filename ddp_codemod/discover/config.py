@@ -94,12 +94,14 @@ def read(root: Path) -> Config:
     data = plain(path, root)
     if isinstance(data, Reason) or b"ddp-codemod" not in data:
         return Config(path)
-    from ddp_codemod.toml import tomllib
+    from ddp_codemod import toml
 
     try:
         content = data.decode("utf-8-sig")
-        tool = tomllib.loads(content).get("tool", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as why:
+        tool = toml.loads(content).get("tool", {})
+    except toml.TooMuch:
+        raise ConfigError(Reason.of("config-too-much", path=path, limit=toml.MOST // 1000)) from None
+    except (ValueError, RecursionError) as why:
         raise ConfigError(Reason.of("config-not-toml", path=path, why=why)) from None
     table = tool.get("ddp-codemod", {}) if isinstance(tool, dict) else {}
     return _config(path, content, table)

@@ -16,6 +16,7 @@ __all__ = ["SUFFIXES", "Content", "Document", "Entry", "Link", "giving", "parse_
 _READERS = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".ini": "ini", ".cfg": "ini"}
 SUFFIXES = tuple(_READERS)
 MAX_LEVELS = 1_000  # of brackets; what nests deeper is no configuration, and takes time with the square of its depth
+MOST_VALUES = 200_000  # of a file: each takes 1 kB and 10 us; what holds more is data
 _BRACKET = re.compile(r"[\[{]|([\]}])")
 
 
@@ -25,6 +26,8 @@ def parse_config(source: Source) -> Document | Skipped:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
     if source.path.suffix.lower() not in (".ini", ".cfg") and nests_too_deep(source.text):
         return Skipped(source.name, Reason.of("skipped-too-deep", levels=MAX_LEVELS))
+    if holds_too_much(source.text, source.path.suffix.lower()):
+        return Skipped(source.name, Reason.of("skipped-too-much", limit=MOST_VALUES))
     reader = import_module(f"ddp_codemod.parse.{_READERS[source.path.suffix.lower()]}")
     try:
         return Document(source, reader.read(source.text), reader.written)
@@ -44,6 +47,16 @@ def giving(key: str, values: Iterable[bytes]) -> bytes:
     skipped = rb"(?:(?:#[^\n]*\n|[&!]\S+\s|[|>][-+\d]*\s)\s*)*"  # comments, anchors and tags, the start of a block
     text = rb"[\"']{0,3}[^\n\"']*?"  # no further than the text goes: a file of data may be one line
     return rb"%b[\"']?\s*[:=]\s*%b%b(?:%b)" % (whole, skipped, text, b"|".join(values))
+
+
+def holds_too_much(text: str, suffix: str) -> bool:
+    """Whether a text may hold so many values that it takes gigabytes to keep them; commas and line ends part them."""
+    if suffix == ".toml":
+        from ddp_codemod.toml import is_too_much
+
+        if is_too_much(text):
+            return True
+    return text.count(",") + text.count("\n") > MOST_VALUES
 
 
 def nests_too_deep(text: str) -> bool:

@@ -13,8 +13,8 @@ from ddp_codemod.parse.document import Content, Entry
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _SECTION = re.compile(r"\[(?P<name>[^\r\n]+)\]")
-_OPTION = re.compile(r"(?P<key>[^\s=:\[#;][^=:]*?)[ \t]*[=:][ \t]*(?P<value>.*?)[ \t]*\Z")
-_COMMENT = re.compile(r"(?:^|[ \t]+)[;#].*")
+_OPTION = re.compile(r"(?P<key>[^\s=:\[#;][^=:]*)[=:](?P<value>.*)")
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))[;#].*")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
@@ -38,8 +38,9 @@ def read(text: str) -> Content:
             section = (header["name"],)
         elif option := _OPTION.match(body, indent):
             option_indent = indent
-            if value := _COMMENT.sub("", option["value"]):
-                pending, start, quoted = True, line.start() + option.start("value"), _quoted(value)
+            given = option["value"].lstrip(" \t")
+            if value := _COMMENT.sub("", given).rstrip(" \t"):
+                pending, start, quoted = True, line.start() + option.end("value") - len(given), _quoted(value)
                 path = (*section, option["key"].rstrip().lower())
                 is_text = quoted or not _NUMBER.fullmatch(value)
                 entries.append(Entry(path, start, start + len(value), value[1:-1] if quoted else value, is_text))

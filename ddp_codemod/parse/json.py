@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from ddp_codemod.parse.document import Content, Entry, Path
+from ddp_codemod.parse.document import Content, Entry, Path, Room
 from ddp_codemod.parse.grammar import Tree, broken
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def read(text: str) -> Content:
     """The scalars of a JSON text; nothing of an object or list in which something is not valid."""
     tree = Tree("json", text)
     entries: list[Entry] = []
+    room = Room()
     values = [node for node in tree.root.named_children if node.type != "comment"]
     todo: list[tuple[Node, Path]] = [(values[0], ())] if len(values) == 1 and not tree.root.is_error else []
     while todo:
@@ -27,13 +28,15 @@ def read(text: str) -> Content:
         if node.type in _SCALARS:
             if (value := _value(tree.of(node))) is not None:
                 entries.append(Entry(path, *tree.span(node), value, node.type == "string"))
-        elif any(broken(child) and tree.of(child) != "," for child in node.children):
+        elif any(broken(child) and tree.of(child) != "," for child in node.children) or not room.takes(
+            path, len(children), tree.span(node)[0]
+        ):
             continue
         elif node.type == "array":
             todo += [(child, (*path, str(index))) for index, child in reversed([*enumerate(children)])]
         elif node.type == "object":
             todo += [pair for child in reversed(children) if (pair := _pair(tree, child, path))]
-    return Content(tuple(entries), errors=tuple(at for at in tree.errors() if text[at : at + 1] != ","))
+    return Content(tuple(entries), errors=(*room.full, *(at for at in tree.errors() if text[at : at + 1] != ",")))
 
 
 def _pair(tree: Tree, node: Node, path: Path) -> tuple[Node, Path] | None:

@@ -6,6 +6,7 @@ The text is read line by line, so that every statement has its place and files t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -13,27 +14,33 @@ from msgspec import Struct
 
 from ddp_codemod.model import Source
 
+_LONGEST = 300  # characters of a statement's versions, and of its marker: packaging follows each bracket, and reads any number
 LOCKS = ("poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock")
 _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile")
 # Texts, since a run needs one or two of them, and compiling all takes 2 ms.
 _CONDA = r"(environment|conda|env)[\w.-]*\.ya?ml"
 _LISTED = r"[\w.-]*requirements?[\w.-]*\.(txt|in)"
 
+_BLANKS = r"[ \t]*(?![ \t])"  # all of them
 _NAME = r"(?P<name>[A-Za-z][\w.-]*)(?:\[[^\]\r\n]*\])?"
-_SPECIFIER = r"(?P<specifier>\(?[ \t]*(?:[<>=!~]=?=?[ \t]*[\w.*+!-]+[ \t]*,?[ \t]*)*\)?)"
-_MARKER = r"(?:[ \t]*;[ \t]*(?P<marker>[^#\r\n]*?))?"
+# No two parts of a pattern take the same text, or a line of "!" or of spaces takes hours:
+# the mark of an epoch is no operator, and spaces are taken all at once.
+_ONE = rf"(?:[<>=~]=?=?|!==?){_BLANKS}[\w.*+-]+(?:![\w.*+-]+)?"
+_SPECIFIER = rf"(?P<specifier>(?:\({_BLANKS})?(?:{_ONE}(?:{_BLANKS}(?:,{_BLANKS})?{_ONE})*(?:{_BLANKS},)?)?(?:{_BLANKS}\))?)"
+_REST = r"(?P<marker>(?:[^#\r\n \t]|[ \t]+(?=[^\r\n \t]))*?)"
+_MARKER = rf"(?:{_BLANKS};{_BLANKS}{_REST})?"
 # "torch>=2.0" on a line of its own, in a conda list, and between quotes
-_LINE = rf"(?m)^[ \t]*{_NAME}[ \t]*{_SPECIFIER}{_MARKER}[ \t]*(?:\\|--|#|$|(?=\r))"
-_ITEM = rf"(?m)^[ \t]*-[ \t]+[\"']?(?:[\w-]+::)?{_NAME}[ \t]*(?P<specifier>[<>=!~][^\s#\"';]*)?[ \t]*[\"']?[ \t]*(?:;(?P<marker>[^#\r\n]*?))?[ \t]*(?:#|$|(?=\r))"
-_QUOTED = rf"(?P<quote>[\"']){_NAME}[ \t]*{_SPECIFIER}(?:[ \t]*;[ \t]*(?P<marker>[^\r\n]*?))?(?P=quote)[ \t]*(?![\w \t]*=)"
+_LINE = rf"(?m)^{_BLANKS}{_NAME}{_BLANKS}{_SPECIFIER}{_MARKER}{_BLANKS}(?:\\|--|#|$|(?=\r))"
+_ITEM = rf"(?m)^{_BLANKS}-[ \t]+[\"']?(?:[\w-]+::)?{_NAME}{_BLANKS}(?P<specifier>[<>=!~][^\s#\"';]*)?{_BLANKS}[\"']?{_BLANKS}(?:;{_REST})?{_BLANKS}(?:#|$|(?=\r))"
+_QUOTED = rf"(?P<quote>[\"']){_NAME}{_BLANKS}{_SPECIFIER}(?:{_BLANKS};{_BLANKS}{_REST.replace('#', '')})?(?P=quote){_BLANKS}(?![\w \t]*=)"
 # torch = "^2.0" and torch = {version = "^2.0", ...}: Poetry and Pipenv
 _KEYED = (
-    r"(?m)^[ \t]*[\"']?(?P<name>[A-Za-z][\w.-]*)[\"']?[ \t]*=[ \t]*(?:\{[^}\r\n]*?\bversion[ \t]*=[ \t]*)?(?P<quote>[\"'])"
-    r"(?P<specifier>(?:[\^~<>=!]=?[ \t]*)?\d[^\"'\r\n]*|\*)(?P=quote)"
+    r"(?m)^[ \t]*(?![ \t])[\"']?(?P<name>[A-Za-z][\w.-]*)[\"']?[ \t]*(?![ \t])=[ \t]*(?![ \t])(?:\{[^}\r\n]*?\bversion[ \t]*(?![ \t])=[ \t]*(?![ \t]))?(?P<quote>[\"'])"
+    r"(?P<specifier>(?:[\^~<>=!]=?[ \t]*(?![ \t]))?\d[^\"'\r\n]*|\*)(?P=quote)"
 )
 _LOCKED = r"name = \"(?P<name>[\w.-]+)\"\r?\nversion = \"(?P<specifier>[\w.+!-]+)\""
 _PIPFILE_LOCK = r"\"(?P<name>[\w.-]+)\": \{[^{}]*?\"version\": \"(?P<specifier>==[^\"]+)\""
-_POETRY = r"(?m)^[ \t]*\[(tool\.poetry[\w.-]*dependencies|packages|dev-packages)\]"
+_POETRY = r"(?m)^[ \t]*(?![ \t])\[(tool\.poetry[\w.-]*dependencies|packages|dev-packages)\]"
 
 
 class Requirement(Struct, frozen=True):
@@ -64,9 +71,10 @@ def requirements(source: Source) -> Iterator[Requirement]:
         yield from _found(text, _QUOTED, "pip")
     elif name in ("pyproject.toml", "Pipfile"):
         tables = [table.start() for table in re.finditer(r"(?m)^[ \t]*\[", text)] + [len(text)]
-        keyed = [(at, min(end for end in tables if end > at)) for at in (table.end() for table in re.finditer(_POETRY, text))]
+        keyed = [(at, tables[bisect_right(tables, at)]) for at in (table.end() for table in re.finditer(_POETRY, text))]
         for made in sorted((*_found(text, _QUOTED, "pip"), *_found(text, _KEYED, "poetry")), key=lambda made: made.start):
-            if (made.kind == "poetry") == any(start <= made.start < end for start, end in keyed):
+            at = bisect_right(keyed, (made.start, len(text))) - 1
+            if (made.kind == "poetry") == (at >= 0 and made.start < keyed[at][1]):
                 yield made
     elif name.endswith((".yml", ".yaml")):
         pip = re.search(r"(?m)^[ \t]*-[ \t]*pip[ \t]*:[ \t]*(?:#.*)?\r?$", text)
@@ -76,10 +84,9 @@ def requirements(source: Source) -> Iterator[Requirement]:
         yield from _found(text, _LINE, "pip")
 
 
-def _commented(head: str) -> bool:
-    """Whether what stands before a name on its line starts a comment."""
-    outside = re.sub(r"\"[^\"]*\"|'[^']*'", "", head)
-    return "#" in outside
+def _comment(line: str) -> int:
+    """Where the comment of a line starts; its length where it has none."""
+    return next((found.start() for found in re.finditer(r"\"[^\"]*\"|'[^']*'|(#)", line) if found[1]), len(line))
 
 
 def _as_pip(made: Requirement) -> Requirement:
@@ -87,9 +94,14 @@ def _as_pip(made: Requirement) -> Requirement:
 
 
 def _found(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
+    until = comment = 0  # where the line ends that was looked at last, and where its comment starts
     for found in re.finditer(pattern, text):
-        line = text[text.rfind("\n", 0, found.start("name")) + 1 : found.start("name")]
-        if _commented(line):
+        if found.start("name") >= until:
+            start = text.rfind("\n", 0, found.start("name")) + 1
+            end = text.find("\n", found.start("name"))
+            until = len(text) if end < 0 else end
+            comment = start + _comment(text[start:until])
+        if comment < found.start("name"):
             continue
         start, end = found.span("specifier")
         if start < 0:
@@ -99,6 +111,8 @@ def _found(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
         specifier = _specifier(written, kind)
         if specifier is not None:
             marker = (found.groupdict().get("marker") or "").strip()
+            if len(marker) > _LONGEST:
+                continue
             yield Requirement(canonical(found["name"]), specifier, marker, start, max(start, end), kind)
 
 
@@ -108,8 +122,10 @@ def canonical(name: str) -> str:
 
 
 def _specifier(text: str, kind: str) -> str | None:
-    """The statement in the words of ``packaging``; None where it is none."""
+    """The statement in the words of ``packaging``; None where it is none, as one that is too long."""
     text = text.strip(" \t,()")
+    if len(text) > _LONGEST:
+        return None
     if kind == "lock" and text[:1].isdigit():
         return f"=={text}"
     if kind == "poetry":

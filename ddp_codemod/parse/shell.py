@@ -12,8 +12,8 @@ from msgspec import Struct, field
 
 from ddp_codemod.discover.kinds import WINDOWS
 from ddp_codemod.model import Place, Reason, Skipped, Source
-from ddp_codemod.parse.grammar import MAX_BYTES
 
+MAX_BYTES = 500_000  # a launch file; 5 MB of words took 17 s and 1.4 GB, and what is larger carries data behind its commands
 MANIFEST = "manifest"  # the kind of the commands that a configuration file holds
 _SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
 
@@ -152,7 +152,7 @@ def parse_shell(source: Source) -> Script | Skipped:
     from ddp_codemod.parse.shell_reader import read
 
     if len(source.data) > MAX_BYTES:
-        return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
+        return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES / 1_000_000))
     if (kind := WINDOWS.get(source.path.suffix.lower())) is not None:
         from ddp_codemod.parse import windows
 

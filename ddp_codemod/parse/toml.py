@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
-from ddp_codemod.parse.document import Content, Entry, Path
+from ddp_codemod.parse.document import Content, Entry, Path, Room
 from ddp_codemod.parse.grammar import Tree
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ def read(text: str) -> Content:
     if tree.root.has_error:
         return Content((), errors=tuple(tree.errors()))
     entries: list[Entry] = []
+    room = Room()
     last: dict[Path, int] = {}  # arrays of tables: the position of the table that a header speaks of
     todo: list[tuple[Node, Path]] = []
     for top in tree.root.children:
@@ -39,6 +39,8 @@ def read(text: str) -> Content:
             if node.type in _SCALARS:
                 if (value := _value(tree.of(node))) is not None:
                     entries.append(Entry(path, *tree.span(node), value, node.type == "string"))
+            elif not room.takes(path, len(children), tree.span(node)[0]):
+                continue
             elif node.type == "pair":
                 if len(children) == 2 and (keys := _keys(tree, children[0])):
                     todo.append((children[1], path + keys))
@@ -46,7 +48,7 @@ def read(text: str) -> Content:
                 todo += [(child, (*path, str(index))) for index, child in reversed([*enumerate(children)])]
             elif node.type == "inline_table":
                 todo += [(child, path) for child in reversed(children)]
-    return Content(tuple(entries))
+    return Content(tuple(entries), errors=tuple(room.full))
 
 
 def _header(tree: Tree, node: Node, last: dict[Path, int]) -> Path:
@@ -87,10 +89,8 @@ def _value(text: str) -> str | None:
 
 
 def _toml(text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from ddp_codemod.toml import tomllib
+
     return tomllib.loads(text)
 
 

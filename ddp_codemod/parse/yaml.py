@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ddp_codemod.parse import yaml_scalar
-from ddp_codemod.parse.document import Content, Entry, Link, Path
+from ddp_codemod.parse.document import Content, Entry, Link, Path, Room
 from ddp_codemod.parse.grammar import Tree, broken
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def read(text: str) -> Content:
         documents = []  # where one document ends and the next begins is not sure
     for number, document in enumerate(documents):
         reader.document(number, document)
-    return Content(tuple(reader.entries), tuple(reader.links), tuple(tree.errors()))
+    return Content(tuple(reader.entries), tuple(reader.links), (*reader.room.full, *tree.errors()))
 
 
 def _is_unsure(tree: Tree) -> bool:
@@ -101,6 +101,7 @@ class _Reader:
         self.tree = tree
         self.entries: list[Entry] = []
         self.links: list[Link] = []
+        self.room = Room()
         self.anchors: dict[str, Path] = {}
         self.number = 0
 
@@ -113,6 +114,8 @@ class _Reader:
         while todo:
             node, path = todo.pop()
             if any(broken(child) for child in node.children):
+                continue
+            if node.type in _COLLECTIONS and not self.room.takes(path, node.named_child_count, self.tree.span(node)[0]):
                 continue
             if node.type in ("block_node", "flow_node"):
                 todo += self._node(node, path)

@@ -23,7 +23,7 @@ def data_folder() -> Path:
 
 def decode(path: Path, kind: type[T]) -> T:
     """What a file holds. Raises RuleError."""
-    from ddp_codemod.toml import tomllib
+    from ddp_codemod import toml
 
     try:
         if not path.is_file():  # a pipe would keep us waiting
@@ -31,12 +31,14 @@ def decode(path: Path, kind: type[T]) -> T:
         if path.stat().st_size > MOST:
             raise RuleError(f"{path}:1: larger than {MOST // 1000} kB; split it")
         text = path.read_text("utf-8")
-        table = tomllib.loads(text)
+        table = toml.loads(text)
     except (OSError, UnicodeDecodeError) as why:
         raise RuleError(f"{path}:1: cannot be read: {why}") from None
     except RecursionError:
         raise RuleError(f"{path}:1: nested too deeply") from None
-    except tomllib.TOMLDecodeError as why:
+    except toml.TooMuch as why:
+        raise RuleError(f"{path}:1: {why}; split it") from None
+    except ValueError as why:
         line = re.search(r"line (\d+)", str(why))
         raise RuleError(f"{path}:{line.group(1) if line else 1}: not valid TOML: {why}") from None
     try:

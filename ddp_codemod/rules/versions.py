@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # What environment markers ask, and the fact that answers it.
 _MARKERS = {"os_name": "os.name", "sys_platform": "sys.platform", "platform_system": "platform.system()"}
+
+
+_MOST = 100  # statements of a file about packages of interest: each is compared with each
 
 
 class Statement(Struct, frozen=True):
@@ -130,7 +134,7 @@ class Versions(Struct):
         known = {name: str(self.facts[fact]) for name, fact in _MARKERS.items() if isinstance(self.facts.get(fact), str)}
         try:
             return Marker(requirement.marker).evaluate({**known, "extra": ""})
-        except (InvalidMarker, UndefinedEnvironmentName):
+        except (InvalidMarker, UndefinedEnvironmentName, RecursionError):
             return True
 
     def _in(self, folder: str) -> list[Statement]:
@@ -148,7 +152,8 @@ class Versions(Struct):
             return []
         from ddp_codemod.parse.requirements import requirements
 
-        return [Statement(made, one) for one in requirements(made) if one.package in wanted]
+        found = (Statement(made, one) for one in requirements(made) if one.package in wanted)
+        return list(islice(found, _MOST))
 
 
 def stating(folders: Iterable[Path]) -> list[Path]:

@@ -196,7 +196,7 @@ class Project(Roles):
 
     def _note_parser(self, made: object) -> None:
         """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, is none of the project's."""
-        if isinstance(made, Skipped) and made.reason.key in ("skipped-parser", "skipped-too-deep"):
+        if isinstance(made, Skipped) and made.reason.key in ("skipped-parser", "skipped-too-deep", "skipped-too-much"):
             self.skipped.setdefault(made.name, made)
 
     def started(self, program: str) -> list[str]:

@@ -89,9 +89,45 @@ def test_many_brackets_side_by_side_are_read(document: Parse) -> None:
 
 
 @pytest.mark.parametrize("text", ["a" + ".a" * 100_000 + " = 1", "[a" + ".a" * 100_000 + "]\nb = 1"])
-def test_a_dotted_key_without_end_is_left_out(text: str, document: Parse) -> None:
-    values = [entry.value for entry in document("a.toml", f'backend = "nccl"\n{text}\n').entries]
-    assert values == ["nccl"]
+def test_a_file_with_a_dotted_key_without_end_is_not_read(text: str) -> None:
+    assert _skipped("a.toml", f'backend = "nccl"\n{text}\n') == "skipped-too-much"
+
+
+# what each of these took before it was bounded: gigabytes, or minutes
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '{"backend": "nccl", "a": [' + "1," * 400_000 + "1]}"),
+        ("a.yaml", "backend: nccl\na: [" + "1," * 400_000 + "1]\n"),
+        ("a.yaml", "backend: nccl\na:\n" + "- 1\n" * 400_000),
+        ("a.toml", 'backend = "nccl"\n' + "".join(f"a{i}{'.a' * 900} = 1\n" for i in range(50))),
+        ("a.toml", f'backend = "nccl"\n[a{".a" * 900}]\n' + "".join(f"k{i} = 1\n" for i in range(50_000))),
+    ],
+)
+def test_a_file_that_holds_too_much_is_not_read(name: str, text: str) -> None:
+    assert _skipped(name, text) == "skipped-too-much"
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.yaml"])
+def test_what_lies_deep_and_is_many_is_left_out_and_told(name: str, document: Parse) -> None:
+    found = document(name, '{"backend": "nccl", "a": ' + "[" * 190 + "1, " * 100_000 + "1" + "]" * 190 + "}")
+    assert [entry.value for entry in found.entries] == ["nccl"]
+    assert found.errors
+
+
+def test_spaces_without_end_in_a_line_take_no_time_of_their_square(document: Parse) -> None:
+    text = f"[d]\nbackend = nccl\na = x{' ' * 200_000}y\nb{' ' * 200_000}x\nc = d{' ' * 200_000}; comment\n"
+    assert [(entry.path[-1], entry.value[:1]) for entry in document("a.ini", text).entries] == [
+        ("backend", "n"),
+        ("a", "x"),
+        ("c", "d"),
+    ]
+
+
+def _skipped(name: str, text: str) -> str:
+    parsed = parse_config(Source(Path(name), name, text.encode(), text, "utf-8"))
+    assert isinstance(parsed, Skipped)
+    return parsed.reason.key
 
 
 def test_large_files_are_left() -> None:

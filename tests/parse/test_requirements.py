@@ -126,3 +126,28 @@ def test_any_text_is_read_and_places_lie_in_it(text: str) -> None:
         for one in requirements(source):
             assert 0 <= one.start <= one.end <= len(text)
             assert "\n" not in text[one.start : one.end]
+
+
+# each took minutes or hours
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", "torch" + "!" * 60 + "(\n"),
+        ("requirements.txt", "torch" + "  ==1" * 60 + "(\n"),
+        ("requirements.txt", "torch" + " " * 50_000 + "x\n"),
+        ("environment.yml", "- torch" + " " * 50_000 + "x\n"),
+        ("setup.py", '"torch; ' + " " * 50_000 + "x\n"),
+        ("setup.py", '"a", ' * 20_000 + "\n"),
+        ("pyproject.toml", "[tool.poetry.dependencies]\n" * 20_000),
+    ],
+)
+def test_lines_that_can_be_read_in_many_ways_are_read_once(name: str, text: str) -> None:
+    assert "torch" not in {
+        one.package for one in requirements(Source(Path(name), name, text.encode(), text, "utf-8")) if one.specifier
+    }
+
+
+def test_what_packaging_could_not_bear_is_no_statement() -> None:
+    text = f"torch=={'9' * 5_000}\ntorch>=1; {'(' * 5_000}\ntorch>=2.1\n"
+    found = requirements(Source(Path("requirements.txt"), "requirements.txt", text.encode(), text, "utf-8"))
+    assert [one.specifier for one in found] == [">=2.1"]
