@@ -25,7 +25,7 @@ _BLANKS = r"[ \t]*(?![ \t])"  # all of them
 _NAME = r"(?P<name>[A-Za-z][\w.-]*)(?:\[[^\]\r\n]*\])?"
 # No two parts of a pattern take the same text, or a line of "!" or of spaces takes hours:
 # the mark of an epoch is no operator, and spaces are taken all at once.
-_ONE = rf"(?:[<>=~]=?=?|!==?){_BLANKS}[\w.*+-]+(?:![\w.*+-]+)?"
+_ONE = rf"(?:[<>=~](?:==?)?|!==?){_BLANKS}[\w.*+-]+(?:![\w.*+-]+)?"
 _SPECIFIER = rf"(?P<specifier>(?:\({_BLANKS})?(?:{_ONE}(?:{_BLANKS}(?:,{_BLANKS})?{_ONE})*(?:{_BLANKS},)?)?(?:{_BLANKS}\))?)"
 _REST = r"(?P<marker>(?:[^#\r\n \t]|[ \t]+(?=[^\r\n \t]))*?)"
 _MARKER = rf"(?:{_BLANKS};{_BLANKS}{_REST})?"
