@@ -91,6 +91,7 @@ class Run:
             self.versions,
         )
         self.ignored = 0
+        self.left_unread = look.left_unread
         self.users = Users(self.project, self.finder, self.candidates)
         self.groups = Groups(self.project, self.finder, self.users)
         self.imports = Imports(self.project)
@@ -143,7 +144,8 @@ class Run:
         left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
         names |= {one.place.name for one in left}
         # files that the project leaves out were read for their values only
-        skipped = (one for one in self.project.skipped.values() if not self.limits.excludes(one.name))
+        every = self.project.skipped | self.left_unread(self.project.lost, self.project.unfit)
+        skipped = (one for one in every.values() if not self.limits.excludes(one.name))
         return Survey(
             root=self.root,
             platform=self.options.platform.id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -80,10 +81,24 @@ class Look:
 
     @property
     def _names_wrong(self) -> bool:
-        """Whether any program or launch file holds the name of a backend that does not work on the platform."""
+        """Whether any file holds the name of a backend that does not work on the platform."""
+        return any(self.is_wrong(self.texts.data(name)) for name in self.texts.names)
+
+    def is_wrong(self, data: bytes) -> bool:
+        """Whether bytes hold the name of a backend that does not work on the platform."""
+        return self._wrong.some(data.lower())
+
+    @cached_property
+    def _wrong(self) -> Words:
         rules, platform = self.options.rules, self.options.platform
-        wrong = Words(name.lower() for name in rules.backends if assess(name, platform.backend, rules.backends).wanted)
-        return any(wrong.some(self.texts.data(name).lower()) for name in self.texts.names)
+        return Words(name.lower() for name in rules.backends if assess(name, platform.backend, rules.backends).wanted)
+
+    def left_unread(self, lost: Mapping[str, Reason], unfit: Mapping[str, Skipped]) -> dict[str, Skipped]:
+        """The files that could not be read, or are not, by their names."""
+        from ddp_codemod.sites.unread import left_unread
+
+        lost = {**self.texts.lost, **lost}
+        return {one.name: one for one in left_unread(self.listing, self.bounds, lost, unfit, self.is_wrong)}
 
     def nothing(self) -> Survey:
         """What a run comes to that is over already."""
@@ -91,6 +106,7 @@ class Look:
         skipped = [Skipped(name, Reason.of("skipped-outside"), candidate=False) for name in self.listing.outside]
         large = Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
         skipped += [Skipped(name, large, candidate=False) for name in names if len(self.texts.data(name)) == MAX_BYTES]
+        skipped = list(({one.name: one for one in skipped} | self.left_unread({}, {})).values())
         return Survey(
             root=self.listing.root,
             platform=self.options.platform.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -99,16 +100,21 @@ def existing(name: str) -> Path:
 
 
 def root_of(paths: Sequence[Path]) -> Path:
-    """The project's root. Raises Failure for paths of several projects, and for pipes and devices."""
+    """The project's root. Raises Failure for paths of several projects, for links out of it, and for pipes and devices."""
+    from ddp_codemod.discover.listing import leads_out
     from ddp_codemod.discover.root import find_root
 
     for path in paths:
         if not path.is_file() and not path.is_dir():
             raise fail("path-special", path=path)
     try:
-        return find_root(paths)
+        root = find_root(paths)
     except ValueError as why:
         raise fail("path-roots", why=why) from None
+    for path in paths:
+        if leads_out(path, root):
+            raise fail("path-outside", path=path, root=root, place=os.path.realpath(path))
+    return root
 
 
 def load_rules(folders: Iterable[Path]) -> Rules:

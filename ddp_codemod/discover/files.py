@@ -20,17 +20,21 @@ MAX_BYTES = 20_000_000
 
 
 def walk(
-    root: Path, paths: Sequence[Path], suffixes: Sequence[str], linked: Callable[[Path, Path], object] | None = None
+    root: Path,
+    paths: Sequence[Path],
+    suffixes: Sequence[str],
+    linked: Callable[[Path, Path], object] | None = None,
+    unread: Callable[[Path, Reason], object] | None = None,
 ) -> Iterator[Path]:
     """Every file with one of the suffixes under the paths, sorted, each once; a file that is named is taken as it is.
 
     Links out of the root, virtual environments and caches are left out, and so is what is no plain file. ``linked`` is told of
-    each link to a file, and where it leads.
+    each link to a file, and where it leads; ``unread`` of each folder that cannot be listed, and why.
     """
     seen: set[Path] = set()
     home = os.path.realpath(root)
     for path in paths:
-        for found, is_link in [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes)):
+        for found, is_link in [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes), unread):
             if found in seen:
                 continue
             seen.add(found)
@@ -47,14 +51,19 @@ def _inside(real: str, home: str) -> bool:
     return real.startswith(home.rstrip(os.sep) + os.sep)
 
 
-def _under(folder: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[Path, bool]]:
+def _under(
+    folder: Path, suffixes: tuple[str, ...], unread: Callable[[Path, Reason], object] | None
+) -> Iterator[tuple[Path, bool]]:
     """The files of a folder and whether each is a link, then those of the folders in it; a listing tells both without asking for each."""
     todo = [str(folder)]
     while todo:
+        at = todo.pop()
         try:
-            with os.scandir(todo.pop()) as listing:
+            with os.scandir(at) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError:
+        except OSError as why:
+            if unread is not None:
+                unread(Path(at), unreadable(why))
             continue
         folders = {entry.name: entry for entry in entries if _is(entry, os.DirEntry.is_dir)}
         if any(entry.name == "pyvenv.cfg" for entry in entries if entry.name not in folders):
@@ -88,7 +97,12 @@ def content(path: Path, root: Path) -> bytes | Reason:
                 return Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
             return file.read(MAX_BYTES)
     except OSError as why:
-        return Reason.of("skipped-unreadable", why=why.strerror or why)
+        return unreadable(why)
+
+
+def unreadable(why: OSError) -> Reason:
+    """What to say of a file or folder that the system does not let us read."""
+    return Reason.of("skipped-unreadable", why=why.strerror or why)
 
 
 def read(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 from ddp_codemod.discover.files import walk
 from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, PROGRAMS
 from ddp_codemod.discover.root import MARKERS, find_root
+from ddp_codemod.model import Reason
+
+_DENIED = Reason.of("skipped-unreadable", why=os.strerror(errno.EACCES))
 
 
 class Listing:
@@ -17,8 +21,10 @@ class Listing:
     def __init__(self, paths: Sequence[Path], root: Path | None) -> None:
         asked = [Path(absolute(path)) for path in paths]
         self.root = Path(absolute(root)) if root else find_root(asked)
+        asked = [followed(path, self.root) for path in asked]
         links: dict[Path, Path] = {}
-        everything = list(walk(self.root, [self.root], (*PROGRAMS, *CONFIGS, *LAUNCHERS), links.setdefault))
+        closed: dict[Path, Reason] = {}  # folders and files that the system does not let us read
+        everything = list(walk(self.root, [self.root], (*PROGRAMS, *CONFIGS, *LAUNCHERS), links.setdefault, closed.setdefault))
         others = [path for path in asked if path.is_file() and path not in set(everything)]
         self.programs = [path for path in everything if path.suffix in PROGRAMS]
         self.programs += walk(self.root, others, (), links.setdefault)
@@ -26,6 +32,8 @@ class Listing:
         self.launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
         self.under = tuple(path.relative_to(self.root).as_posix() for path in asked)
         self.named = frozenset(name for name in self.under if (self.root / name).is_file())
+        closed.update((path, _DENIED) for path in (*everything, *others) if not os.access(path, os.R_OK))
+        self.unread = {path.relative_to(self.root).as_posix(): why for path, why in closed.items()}
         self.led: dict[str, str] = {}  # names of links, and of the files that they lead to
         self.outside: list[str] = []  # names of links under the paths that lead out of the root
         home = Path(os.path.realpath(self.root)) if links else self.root
@@ -64,6 +72,20 @@ class Listing:
                 setattr(part, kind, found.get(at, []))
             part.outside = [] if at else self.outside
         return parts if len(parts) > 1 else [self]
+
+
+def followed(path: Path, root: Path) -> Path:
+    """A path that was named, with the links on its way and its own followed, where they lead to another place of the root."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    if leads_out(path, root) or real == os.path.normpath(os.path.join(home, os.path.relpath(path, root))):  # noqa: PTH118
+        return path
+    return root / os.path.relpath(real, home)
+
+
+def leads_out(path: Path, root: Path) -> bool:
+    """Whether a path that was named lies outside of the root once its links are followed."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    return not f"{real}{os.sep}".startswith(home.rstrip(os.sep) + os.sep)
 
 
 def is_under(name: str, folder: str) -> bool:

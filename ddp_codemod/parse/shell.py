@@ -152,7 +152,7 @@ def parse_shell(source: Source) -> Script | Skipped:
     from ddp_codemod.parse.shell_reader import read
 
     if len(source.data) > MAX_BYTES:
-        return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES / 1_000_000))
+        return Skipped(source.name, Reason.of("skipped-too-large", limit=f"{MAX_BYTES / 1_000_000:g}"))
     if (kind := WINDOWS.get(source.path.suffix.lower())) is not None:
         from ddp_codemod.parse import windows
 

@@ -21,6 +21,7 @@ from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.paths import joined, parent
 from ddp_codemod.sites.roles import Roles
 from ddp_codemod.sites.texts import Texts
+from ddp_codemod.sites.unread import GIVEN_UP
 from ddp_codemod.sites.words import contains, holds
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Project(Roles):
         super().__init__(root, files)
         self.configs: list[str] = [path.relative_to(root).as_posix() for path in configs]
         self.skipped: dict[str, Skipped] = {}
+        self.unfit: dict[str, Skipped] = {}  # files of configuration or launches that are not of their kind
         self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
         self._documents: dict[str, Document | None] = {}
         self._holding: dict[tuple[str, bytes | None, tuple[str, ...] | None], list[Document]] = {}
@@ -49,7 +51,7 @@ class Project(Roles):
         self._scripts: dict[str, Script | None] = {}
         self._manifests: dict[str, Script | None] = {}
         self._launching: dict[tuple[str, ...], list[Script]] = {}  # by the texts that were asked for
-        self._stating: dict[tuple[str, ...], list[Script]] = {}
+        self._stating = dict[tuple[str, ...], list[Script]]()
         self._known = set(self.names)
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
@@ -86,9 +88,7 @@ class Project(Roles):
                 self._programs[name] = tuple(part for part in programs if isinstance(part, Module))
             if isinstance(made, Skipped):
                 self.skipped[name] = made
-                self._modules[name] = None
-            else:
-                self._modules[name] = made
+            self._modules[name] = made if isinstance(made, Module) else None
         return self._modules[name]
 
     def programs(self, name: str) -> list[Module]:
@@ -97,7 +97,7 @@ class Project(Roles):
         return [*([module] if module else ()), *self._programs.get(name, ())]
 
     def take_apart(self) -> None:
-        """Free the trees, which nobody needs any more: the collector alone takes far longer to find that out."""
+        """Free the trees: the collector alone takes far longer to find out that nobody needs them."""
         for module in (*filter(None, self._modules.values()), *(part for made in self._programs.values() for part in made)):
             module.take_apart()
 
@@ -138,7 +138,7 @@ class Project(Roles):
         return self._launching[texts]
 
     def _scripts_with(self, texts: tuple[str, ...]) -> list[Script]:
-        found: list[Script] = []
+        found = list[Script]()
         plain, wide = [text.encode() for text in texts], [text.encode("utf-16-le") for text in texts]
         for name in self.launchers:
             data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
@@ -195,9 +195,9 @@ class Project(Roles):
         return source if isinstance(source, NotebookSource) else None
 
     def _note_parser(self, made: object) -> None:
-        """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, is none of the project's."""
-        if isinstance(made, Skipped) and made.reason.key in ("skipped-parser", "skipped-too-deep", "skipped-too-much"):
-            self.skipped.setdefault(made.name, made)
+        """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, counts by what it holds."""
+        if isinstance(made, Skipped):
+            (self.skipped if made.reason.key in GIVEN_UP else self.unfit).setdefault(made.name, made)
 
     def started(self, program: str) -> list[str]:
         """The files of the project that a program of a launch file, a script, a dotted module or a command, can be."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from ddp_codemod.discover.files import MAX_BYTES
+from ddp_codemod.discover.files import MAX_BYTES, unreadable
+from ddp_codemod.model import Reason
 from ddp_codemod.sites.words import LETTERS, Words, holds
 
 _WORD = re.compile(rb"[\w\x80-\xff]+")
@@ -23,6 +24,7 @@ class Texts:
         self.root = root
         self.names: list[str] = [path.relative_to(root).as_posix() for path in files]
         self._folder = str(root)
+        self.lost: dict[str, Reason] = {}  # files that the system did not let us read
         self._bytes: dict[str, bytes] = {}
         self._mentions: dict[bytes, tuple[str, ...]] = {}
         self._held: dict[tuple[str, re.Pattern[bytes]], bool] = {}
@@ -34,8 +36,8 @@ class Texts:
             try:
                 with open(f"{self._folder}/{name}", "rb") as file:  # noqa: PTH123 - every file of the project comes by here
                     found = file.read(MAX_BYTES)
-            except OSError:
-                found = b""
+            except OSError as why:
+                found, self.lost[name] = b"", unreadable(why)
             self.take(name, found)
         return found
 

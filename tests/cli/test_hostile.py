@@ -60,3 +60,18 @@ def test_a_file_that_git_rewrites_is_left_out_with_the_reason(project, run) -> N
     assert "gloo" in (root / "other.py").read_text()
     assert run("apply", ".", "--platform", "rocm", "--allow-dirty").code == 0
     assert "gloo" in (root / "train.py").read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege")
+def test_a_link_out_of_the_project_that_is_named_is_refused_with_where_it_leads(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "train.py").write_text('import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
+    root = project()
+    (root / "folder").symlink_to(away)
+    (root / "link.py").symlink_to(away / "train.py")
+    for name, place in (("folder", away), ("link.py", away / "train.py"), ("folder/train.py", away / "train.py")):
+        result = run("apply", name, "--platform", "rocm")
+        assert result.code == 2
+        assert str(place) in result.err
+    assert "nccl" in (away / "train.py").read_text()
