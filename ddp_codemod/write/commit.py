@@ -16,6 +16,7 @@ from msgspec import Struct
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import Written, apply_changes
 from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
+from ddp_codemod.write.foreign import leading_out
 from ddp_codemod.write.git import Answer, Git, GitMissing
 from ddp_codemod.write.repository import read_blobs, top_of
 from ddp_codemod.write.undo import undo
@@ -141,6 +142,8 @@ def _refuse_states(git: Git, branch: str | None) -> None:
     folder = Path(os.fsdecode(_checked(git.run("rev-parse", "--absolute-git-dir")).out.removesuffix(b"\n")))
     if not _is_of(folder, git):
         raise CommitRefused("commit-git-elsewhere", path=folder)
+    if (leading := leading_out(folder)) is not None:
+        raise CommitRefused("commit-git-linked", path=leading)
     for name, word in _UNDER_WAY.items():
         if (folder / name).exists():
             raise CommitRefused("commit-under-way", what=word)

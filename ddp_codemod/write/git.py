@@ -20,6 +20,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from ddp_codemod.write.errors import RepositoryUnreadable
+from ddp_codemod.write.foreign import waiting
 
 TIMEOUT = 8.0  # seconds; a repository may include a file that never ends, and no file is to take ten
 
@@ -90,6 +91,8 @@ class Git(Struct, frozen=True):
     @classmethod
     def at(cls, top: Path) -> Git:
         """Read the configuration that counts here. Raises GitMissing, RepositoryUnreadable."""
+        if (pipe := waiting(top / ".git")) is not None:
+            raise RepositoryUnreadable(why=f"{pipe}: no plain file")
         inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
         answer = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited)
         if answer.code < 0:

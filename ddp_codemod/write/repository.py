@@ -13,6 +13,7 @@ from pathlib import Path
 from ddp_codemod.patch.blob import Blob, LineEnds, blob_id
 from ddp_codemod.patch.quote import raw_name
 from ddp_codemod.write.errors import RepositoryUnreadable
+from ddp_codemod.write.foreign import waiting_attributes
 from ddp_codemod.write.git import Answer, Git, GitMissing
 
 _ATTRIBUTES = ("text", "crlf", "eol", "filter", "ident", "working-tree-encoding")
@@ -72,6 +73,8 @@ def _read(git: Git, top: Path, paths: Sequence[str], start: str) -> dict[str, Bl
         raise RepositoryUnreadable(why=answer.error)
     index = _entries(answer.out)
     short = _entries(_checked(git.run("ls-files", "--stage", "-z", "--abbrev", "--", *listed)).out)
+    if (pipe := waiting_attributes(top, paths)) is not None:
+        raise RepositoryUnreadable(why=f"{pipe}: no plain file")
     rules = _attributes(git, paths)
     digits = 64 if git.settings.values.get("extensions.objectformat") == "sha256" else 40
     found: dict[str, Blob] = {}

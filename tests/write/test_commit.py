@@ -387,3 +387,71 @@ def test_a_git_that_leads_to_another_repository(ready: Repo, tmp_path: Path, how
     assert caught.value.key == "commit-git-elsewhere"
     assert ready.git("rev-parse", "HEAD") == before
     assert (copy / "a.py").read_bytes() == change.before
+
+
+LINKED = (
+    "index",
+    "HEAD",
+    "objects",
+    "objects/pack",
+    "logs",
+    "logs/HEAD",
+    "logs/refs/heads",
+    "refs",
+    "refs/heads",
+    "refs/heads/main",
+    "packed-refs",
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
+@pytest.mark.parametrize("how", ["commondir", "commondir in a linked work tree", *LINKED])
+@pytest.mark.parametrize("branch", [None, "new"])
+def test_a_part_of_git_that_leads_to_another_repository(
+    repo: Repo, ready: Repo, tmp_path: Path, how: str, branch: str | None
+) -> None:
+    """An unpacked archive brings a .git of any making; what it leads to is the reader's."""
+    copy = tmp_path / "copy"
+    shutil.copytree(ready.top, copy)
+    there, mine = ready.top / ".git", copy / ".git"
+    (there / "packed-refs").touch()
+    if how == "commondir":
+        (mine / "commondir").write_text(f"{there}\n")
+    elif how == "commondir in a linked work tree":
+        (copy / "sub").mkdir()
+        mine.rename(copy / "sub" / "git")
+        mine.write_text("gitdir: sub/git\n")
+        (copy / "sub" / "git" / "gitdir").write_text("../../.git\n")
+        (copy / "sub" / "git" / "commondir").write_text(f"{there}\n")
+    else:
+        if (mine / how).is_dir():
+            shutil.rmtree(mine / how)
+        else:
+            (mine / how).unlink(missing_ok=True)
+        (mine / how).parent.mkdir(parents=True, exist_ok=True)
+        (mine / how).symlink_to(there / how)
+    before, files = state(ready), {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    change = FileChange("a.py", CODE, b"new\n")
+    with pytest.raises(WriteError) as caught:
+        commit_changes(copy, [change], "message", branch=branch)
+    assert caught.value.reason.key in ("commit-git-linked", "commit-git-elsewhere")
+    assert (copy / "a.py").read_bytes() == CODE
+    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == files
+    assert state(ready) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders")
+@pytest.mark.parametrize(
+    "name", [".git/config", ".git/index", ".git/HEAD", ".git/packed-refs", ".git/info/exclude", ".gitattributes"]
+)
+def test_a_pipe_in_git_is_told_at_once(ready: Repo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    path = ready.top / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    monkeypatch.setattr("ddp_codemod.write.git.TIMEOUT", 600.0)  # whoever waits, waits
+    with pytest.raises(RepositoryUnreadable) as caught:
+        committed(ready)
+    assert name in dict(caught.value.reason.args)["why"]
