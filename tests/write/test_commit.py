@@ -391,7 +391,6 @@ def test_a_git_that_leads_to_another_repository(ready: Repo, tmp_path: Path, how
 
 LINKED = (
     "index",
-    "HEAD",
     "objects",
     "objects/pack",
     "logs",
