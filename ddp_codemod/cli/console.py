@@ -10,8 +10,10 @@ from typing import TextIO
 from msgspec import Struct
 
 from ddp_codemod.messages import text
-from ddp_codemod.report.inert import inert
+from ddp_codemod.report.inert import commanding_nothing, inert
 from ddp_codemod.report.ink import Ink, printable
+
+PIPELINES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")  # variables that say so
 
 
 def tame(stream: TextIO) -> None:
@@ -46,7 +48,7 @@ class Console(Struct):
     def out(self, line: str = "") -> None:
         """Write a line of the result, with nothing in it that changes a terminal but our own colours."""
         self._clear()
-        sys.stdout.write(printable(line) + "\n")
+        sys.stdout.write(shown(line) + "\n")
 
     def raw(self, data: bytes) -> None:
         """Write bytes of the result: to a file or a program as they are, to a terminal with control characters as escapes."""
@@ -68,7 +70,7 @@ class Console(Struct):
         """Say what the reader has to know, quiet or not."""
         self._clear()
         sys.stdout.flush()  # so that the two streams come in order on a terminal
-        sys.stderr.write(printable(line) + "\n")
+        sys.stderr.write(shown(line) + "\n")
         sys.stderr.flush()
 
     def text(self, key: str, /, **args: object) -> str:
@@ -101,6 +103,12 @@ class Console(Struct):
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._progress = False
+
+
+def shown(line: str) -> str:
+    """What may go to a terminal, or into the log of a pipeline, which is read for commands."""
+    shown = printable(line)
+    return commanding_nothing(shown) if any(name in os.environ for name in PIPELINES) else shown
 
 
 def _takes_escapes(stream: TextIO) -> bool:

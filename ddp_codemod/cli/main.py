@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ddp_codemod.cli.app import app
-from ddp_codemod.cli.console import can_show, tame
+from ddp_codemod.cli.console import can_show, shown, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
 from ddp_codemod.cli.leave import expect, leave
 from ddp_codemod.cli.translate import Reader
 from ddp_codemod.messages import LANGUAGES, language, render, text
-from ddp_codemod.report.inert import inert
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -104,7 +103,7 @@ def _lang_option(words: list[str]) -> str | None:
 
 def _say(line: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(inert(line) + "\n")
+    sys.stderr.write(shown(line) + "\n")
 
 
 def _close(stream: TextIO) -> None:

@@ -16,6 +16,8 @@ from ddp_codemod.kept import kept
 from ddp_codemod.model import Reason
 
 LANGUAGES = ("en", "zh")
+# what ends a line for str.splitlines() or a terminal: a value that is told of stays on its line
+_BREAKS = {ord(end): repr(end)[1:-1] for end in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 # {name}, or {name|one|many}: a word that hangs on a number
 _PLACEHOLDER = re.compile(r"\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}")
 
@@ -49,15 +51,20 @@ def render(reason: Reason, lang: str = "en") -> str:
     args = dict(reason.args)
     template = catalogue(lang).get(reason.key) or catalogue("en").get(reason.key)
     if template is None:
-        return " ".join([reason.key, *(f"{name}={value}" for name, value in reason.args)])
+        return " ".join([reason.key, *(f"{name}={one_line(value)}" for name, value in reason.args)])
 
     def fill(found: re.Match[str]) -> str:
         name, one, many = found.groups()
         if one is not None and name in args:
             return str(one if args[name] == "1" else many)
-        return args.get(f"{name}_{lang}") or args.get(name, found.group(0))
+        return one_line(args.get(f"{name}_{lang}") or args.get(name, found.group(0)))
 
     return _PLACEHOLDER.sub(fill, template)
+
+
+def one_line(value: str) -> str:
+    """A value as every report shows it: its line breaks as escapes, so that nothing in it starts a line of its own."""
+    return value if value.isprintable() else value.translate(_BREAKS)
 
 
 def text(key: str, lang: str = "en", /, **args: object) -> str:

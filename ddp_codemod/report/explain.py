@@ -18,12 +18,7 @@ def explain(view: View, decision: Decision) -> list[str]:
     for origin in decision.origins:
         block += _hops(view, origin.hops)
         block.append("  " + view.say("explain-origin", origin=view.origin(origin)))
-    block.append(
-        "  "
-        + view.say(
-            "explain-gives", platform=view.survey.platform, gives=", ".join(decision.resolves_to) or view.say("gives-unknown")
-        )
-    )
+    block.append("  " + view.say("explain-gives", platform=view.survey.platform, gives=view.gives(decision)))
     so = view.say(f"explain-so-{decision.action.value}", reason=view.reason(decision.reason))
     block.append("  " + view.ink(so, "bold"))
     return block

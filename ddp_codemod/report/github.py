@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped
 from ddp_codemod.report.fixes import Proposal, position, proposals
+from ddp_codemod.report.inert import inert
 from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
 
 
@@ -66,7 +67,7 @@ def _command(kind: str, where: dict[str, str], title: str, message: str) -> str:
 
 
 def _data(value: str) -> str:
-    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return inert(value).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(value: str) -> str:

@@ -129,8 +129,7 @@ def _site(view: View, site: Any) -> dict[str, Any]:
         kind = view.say(f"origin-{origin.kind}").removeprefix("origin-")
         why = f" ({view.reason(origin.why)})" if origin.why else ""
         steps.append([_where(view, origin.place), view.say("page-starts", kind=kind) + why, view.source_text(origin.place)])
-    gives = ", ".join(site.resolves_to) or view.say("gives-unknown")
-    return {"steps": steps, "gives": view.say("explain-gives", platform=view.survey.platform, gives=gives)}
+    return {"steps": steps, "gives": view.say("explain-gives", platform=view.survey.platform, gives=view.gives(site))}
 
 
 def _where(view: View, place: Any) -> str:

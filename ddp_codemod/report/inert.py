@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+# what the log of a pipeline is searched for: ``::error ::`` at the start of a line, blanks before it or not, ``##[error]`` anywhere
+_COMMAND = re.compile(r"(?m)^([ \t]*):(?=:)|#(?=#\w*\[)")
 _JOINERS = "\u200c\u200d"  # Persian, Indic scripts and emoji are written with them
 
 
@@ -23,3 +27,8 @@ def _shown(character: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is no text
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def commanding_nothing(text: str) -> str:
+    """The text with nothing in it that the log of a pipeline takes for a command (of GitHub, Azure, TeamCity)."""
+    return _COMMAND.sub(lambda found: f"{found[1]}\\x3a" if found[1] is not None else "\\x23", text)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ddp_codemod.messages import in_language
+from ddp_codemod.messages import in_language, one_line
 from ddp_codemod.model import Action, Decision, Edit
+from ddp_codemod.report.inert import inert
 from ddp_codemod.report.view import View, leading, touching
 from ddp_codemod.rules.load import Rules
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
+# what GitHub makes a link of by itself: an address with or without its scheme, GH-1
+_LINK = re.compile(r"(?i)(?<=[a-z])(:)(?=//)|(?<=\bwww)(\.)|(?<=\bmailto)(:)|(?<=\bxmpp)(:)|(?<=\bGH)(-)(?=\d)")
+_ADDRESS = re.compile(r"https?://[\w./?=&%~:+,;#-]+", re.A)
 
 
 def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[Edit], command: str) -> str:
@@ -31,7 +35,10 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
         lines += [prose(why[:1].upper() + why[1:]) + say("md-stop"), ""]
         for fix in fixes:
             lines += [prose(" ".join(in_language(fix, "text", view.lang).split())), ""]
-        lines += [f"- <{source}>" for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))]
+        lines += [
+            f"- <{source}>" if _ADDRESS.fullmatch(source) else f"- {code(source)}"
+            for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))
+        ]
         lines += ["", "## " + say("md-sites"), "", *_table(view, made)]
     review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
     if review or left or survey.unaccounted:
@@ -88,9 +95,9 @@ def fenced(said: str, language: str) -> list[str]:
     """Lines of code."""
     longest = max((len(run) for run in re.findall("`+", said)), default=0)
     fence = "`" * max(longest + 1, 3)
-    return [fence + language, said, fence]
+    return [fence + language, inert(said), fence]
 
 
 def prose(said: str) -> str:
-    """Text in which no character is markup."""
-    return _MARKUP.sub(r"\\\1", said)
+    """Text in which no character is markup, none acts on a terminal or on the order of letters, and no address is a link."""
+    return _LINK.sub(lambda found: "\\" + found[0], _MARKUP.sub(r"\\\1", inert(one_line(said))))

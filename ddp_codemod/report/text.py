@@ -15,7 +15,7 @@ def site(view: View, decision: Decision) -> list[str]:
     """A site for ``scan``: where it is, what it gives, where that starts, and what happens to it."""
     line, column = view.position(decision.place)
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
-    gives = ", ".join(decision.resolves_to) or view.say("gives-unknown")
+    gives = view.gives(decision)
     action = view.ink(view.say(f"action-{decision.action.value}"), _COLOURS[decision.action])
     if decision.action is Action.EDIT:
         action += f" ({view.say(f'applicability-{decision.applicability.value}')}, {decision.rule})"

@@ -73,5 +73,4 @@ def way(view: View, site: Decision) -> list[str]:
     for origin in site.origins:
         if origin.place != site.place or site.hops:
             block.append("  " + view.say("explain-origin", origin=inert(view.origin(origin))))
-    gives = ", ".join(site.resolves_to) or view.say("gives-unknown")
-    return [*block, "  " + view.say("explain-gives", platform=view.survey.platform, gives=gives)]
+    return [*block, "  " + view.say("explain-gives", platform=view.survey.platform, gives=view.gives(site))]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from ddp_codemod.messages import render, text
+from ddp_codemod.messages import one_line, render, text
 from ddp_codemod.model import Decision, Edit, Origin, Place, Reason, Survey
 from ddp_codemod.report.ink import Ink
 
@@ -57,6 +58,10 @@ class View(Struct, frozen=True):
         """The surface and parameter of a site."""
         return f"{decision.surface}({decision.parameter})" if decision.parameter else decision.surface
 
+    def gives(self, decision: Decision) -> str:
+        """What a site resolves to, on one line."""
+        return ", ".join(map(one_line, decision.resolves_to)) or self.say("gives-unknown")
+
     def origin(self, origin: Origin) -> str:
         """Where a value starts: place, kind and text."""
         kind = self.say(f"origin-{origin.kind}").removeprefix("origin-")  # a kind without a word of its own shows as it is
@@ -72,8 +77,8 @@ class View(Struct, frozen=True):
 
 def typed(path: Path, here: Path) -> str:
     """A path as one would type it in the folder ``here``; one with line breaks stays on one line."""
-    shown = str(path.relative_to(here) if path.is_relative_to(here) else path)
-    return shown.replace("\n", "\\n").replace("\r", "\\r")
+    shown = one_line(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    return f".{os.sep}{shown}" if shown.startswith((":", "#")) else shown  # no command to whoever reads a log
 
 
 def shorten(text: str, limit: int = 100) -> str:

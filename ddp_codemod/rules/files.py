@@ -57,6 +57,8 @@ def add(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: 
     """Add entries to a table by their ids. Raises RuleError for one that is there."""
     for entry in entries:
         ident: str = entry.id  # type: ignore[attr-defined]
+        if not ident.isprintable():  # it is shown as it is
+            raise RuleError(f"{path}: {kind} {ident!r}: an id has no line breaks and control characters")
         if ident in table:
             raise RuleError(f"{path}: {kind} {ident!r} is already defined in {seen[kind, ident]}; give it another id")
         table[ident] = entry

@@ -75,3 +75,68 @@ def test_a_link_out_of_the_project_that_is_named_is_refused_with_where_it_leads(
         assert result.code == 2
         assert str(place) in result.err
     assert "nccl" in (away / "train.py").read_text()
+
+
+FORGED = "nccl\n::error::owned\n##[error]owned\u2028::warning::owned\x85owned\x1b[2J\u202e"
+SAYING = f"""import torch.distributed as dist
+
+dist.init_process_group({FORGED!r})
+dist.init_process_group(backend="nccl" if x else {FORGED!r})
+TEXT = '''
+::error::owned
+  ::set-output name=a::owned
+##[error]owned
+'''; dist.init_process_group("nccl")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+@pytest.mark.parametrize("variable", ["CI", "GITHUB_ACTIONS", "TF_BUILD"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "."),
+        ("check", ".", "-v", "--color", "always"),
+        ("scan", "."),
+        ("apply", ".", "--dry-run"),
+        ("apply", ".", "--dry-run", "--unsafe"),
+        ("explain", "::error::owned.py:3"),
+        ("explain", "::error::owned.py:4"),
+        ("apply", "."),
+        ("apply", "::error ::missing"),
+        ("apply", "a\n::error::missing"),
+    ],
+)
+def test_nothing_of_a_project_starts_a_line_or_commands_a_pipeline(project, run, words, variable: str, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv(variable, "true")
+    root = project()
+    (root / "::error::owned.py").write_text(SAYING, "utf-8")
+    (root / "a\n::error::owned.py").write_text(SAYING, "utf-8")
+    done = run(*words, *(["--platform", "rocm"] if words[0] != "undo" else []))
+    assert done.said
+    for line in done.said.splitlines():
+        assert not line.lstrip().startswith(("::", "owned"))
+        assert "##[" not in line
+    assert not {"\u202e", "\u2028", "\x85"} & set(done.said)
+    assert "\x1b[2J" not in done.said
+
+
+@pytest.mark.parametrize("format", ["github", "json", "sarif", "rdjson"])
+def test_documents_for_programs_carry_it_as_data(project, run, format: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=SAYING)
+    done = run("check", ".", "--platform", "rocm", "--format", format)
+    lines = done.out.splitlines()
+    assert lines
+    assert not [line for line in lines if line.lstrip().startswith(("::error", "::set-output", "##["))]
+    assert not {"\u202e", "\u2028", "\x1b"} & set(done.out)
+
+
+def test_the_text_of_a_pull_request_has_no_live_link_of_the_project_and_no_control_character(project, run) -> None:  # type: ignore[no-untyped-def]
+    forged = FORGED + " https://evil.example www.evil.example @someone GH-12"
+    project(train=f"import torch.distributed as dist\n\ndist.init_process_group({forged!r})\ndist.init_process_group('nccl')\n")
+    done = run("diff", ".", "--platform", "rocm", "--unsafe", "--summary", "md")
+    text = "".join(part for index, part in enumerate(done.out.split("`")) if index % 2 == 0)  # outside of code
+    assert "https://evil" not in text
+    assert "www.evil" not in text
+    assert not {"\u202e", "\u2028", "\x85", "\x1b"} & set(done.out)
+    assert not [line for line in done.out.splitlines() if line.lstrip().startswith("::")]

@@ -80,6 +80,12 @@ def test_code_stays_code(said: str, expected: str) -> None:
     assert code(said) == expected
 
 
+def test_prose_has_no_links_that_live() -> None:
+    said = "see https://a.b/c, www.a.b, mailto:a, GH-12, HTTP://X and a:b"
+    assert prose(said) == "see https\\://a.b/c, www\\.a.b, mailto\\:a, GH\\-12, HTTP\\://X and a:b"
+    assert prose("a\nb\x1b[1m\u202e") == "a\\\\nb\\\\x1b\\[1m\\\\u202e"
+
+
 def test_prose_has_no_markup() -> None:
     assert prose("<b> *x* [y](z) @me #1") == "\\<b\\> \\*x\\* \\[y\\](z) \\@me \\#1"
 
