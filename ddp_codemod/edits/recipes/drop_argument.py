@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import libcst as cst
 
+from ddp_codemod.edits.recipes.commas import Space
 from ddp_codemod.edits.recipes.errors import RecipeError
 from ddp_codemod.edits.recipes.expression import code_of, rewrite_call
 
@@ -29,7 +30,58 @@ def drop_argument(call: cst.Call, value: str) -> cst.Call:
         raise RecipeError("recipe-argument-between", value=value)
     gone = items.pop(index)
     if not items:
-        return call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
-    if index == len(items):  # it was the last: what stood behind it stands behind the one before
+        made = call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
+    elif index == len(items):  # it was the last: what stood behind it stands behind the one before
         items[-1] = items[-1].with_changes(comma=gone.comma, whitespace_after_arg=gone.whitespace_after_arg)
-    return call.with_changes(args=items)
+        made = call.with_changes(args=items)
+    else:
+        made = call.with_changes(args=items)
+    if len(_comments(made)) == len(_comments(call)):
+        return made
+    return _with_comments(made, index, [] if not index else _comments(call.args[index - 1].comma), gone, call)
+
+
+def _with_comments(made: cst.Call, index: int, before: list[cst.Comment], gone: cst.Arg, call: cst.Call) -> cst.Call:
+    """The call with every comment that stood in what is gone, or around it, in the gap where it stood: a person may drop them."""
+    items = list(made.args)
+    if not index:
+        kept = [*_comments(call.whitespace_before_args), *_comments(gone)]
+        return made.with_changes(whitespace_before_args=_gap(kept, call.whitespace_before_args, _after(gone)))
+    kept = [*before, *_comments(gone)]
+    last = items[index - 1]
+    if isinstance(last.comma, cst.Comma):
+        gap = _gap(kept, last.comma.whitespace_after, _after(gone))
+        items[index - 1] = last.with_changes(comma=last.comma.with_changes(whitespace_after=gap))
+    else:
+        items[index - 1] = last.with_changes(whitespace_after_arg=_gap(kept, last.whitespace_after_arg, _after(gone)))
+    return made.with_changes(args=items)
+
+
+def _after(item: cst.Arg) -> Space:
+    return item.comma.whitespace_after if isinstance(item.comma, cst.Comma) else item.whitespace_after_arg
+
+
+def _gap(comments: list[cst.Comment], like: Space, other: Space) -> Space:
+    """Whitespace with these comments, that ends as one which is there."""
+    last = next(
+        (one.last_line for one in (like, other) if isinstance(one, cst.ParenthesizedWhitespace)), cst.SimpleWhitespace("")
+    )
+    return cst.ParenthesizedWhitespace(
+        first_line=cst.TrailingWhitespace(whitespace=cst.SimpleWhitespace("  "), comment=comments[0]),
+        empty_lines=[cst.EmptyLine(indent=False, whitespace=last, comment=comment) for comment in comments[1:]],
+        indent=True,
+        last_line=last,
+    )
+
+
+def _comments(node: cst.CSTNode | cst.MaybeSentinel) -> list[cst.Comment]:
+    """Every comment in a node, in order."""
+    found: list[cst.Comment] = []
+
+    class Collector(cst.CSTVisitor):
+        def visit_Comment(self, node: cst.Comment) -> None:
+            found.append(node)
+
+    if isinstance(node, cst.CSTNode):
+        node.visit(Collector())
+    return found

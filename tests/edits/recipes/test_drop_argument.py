@@ -28,7 +28,7 @@ def dropped(text: str, value: str = "gone") -> str:
         ("f(a, x=gone,)", "f(a,)"),
         ("f(\n    a,\n    x=gone,\n)", "f(\n    a,\n)"),
         ("f(\n    a,\n    x=gone\n)", "f(\n    a\n)"),
-        ("f(\n    x=gone,  # why\n    y=b,\n)", "f(\n    y=b,\n)"),
+        ("f(\n    x=gone,  # why\n    y=b,\n)", "f(  # why\n    y=b,\n)"),
         ("g(f)(a, x=gone)", "g(f)(a)"),
     ],
 )
@@ -53,3 +53,17 @@ def test_the_others_stay_in_order(first: list[str], named: list[str], at: int, t
     assert isinstance(call, ast.Call)
     assert [ast.unparse(part) for part in call.args] == first
     assert [part.arg for part in call.keywords] == named
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ('f("a",  # C0\n  b=g(  # C1\n  ),  # C2\n)', "g(  # C1\n  )", 'f("a",  # C0\n# C1\n# C2\n)'),
+        ("f(a,  # C0\n  b=1,  # C2\n  c=2)", "1", "f(a,  # C0\n  # C2\n  c=2)"),
+        ("f(  # A\n  b=(  # C1\n  1),  # C2\n  c=2,  # C3\n)", "(  # C1\n  1)", "f(  # A\n  # C1\n  # C2\n  c=2,  # C3\n)"),
+        ("f(  # A\n  b=1,  # C2\n)", "1", "f(  # A\n  # C2\n)"),
+        ("f(a, b=(  # C1\n1), c=3)", "(  # C1\n1)", "f(a,  # C1\nc=3)"),
+    ],
+)
+def test_comments_stay(before: str, value: str, after: str) -> None:
+    assert rewrite(before, Recipe("drop-argument", (("value", value),))) == after
