@@ -66,4 +66,4 @@ def test_the_others_stay_in_order(first: list[str], named: list[str], at: int, t
     ],
 )
 def test_comments_stay(before: str, value: str, after: str) -> None:
-    assert rewrite(before, Recipe("drop-argument", (("value", value),))) == after
+    assert rewrite(Recipe("drop-argument", (("value", value),)), before) == after
