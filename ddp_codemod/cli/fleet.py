@@ -85,7 +85,7 @@ def command(
     asked = Asked(
         settings=settings,
         console=console,
-        listing=_read(settings, console, listing, rules, scheduler is None),
+        listing=_read(settings, console, listing, rules),
         out=_folder(out),
         scheduler=scheduler,
         workers=workers,
@@ -107,7 +107,7 @@ def command(
     return FOUND if failed or (settings.strict and reviewed) else DONE
 
 
-def _read(settings: Settings, console: Console, name: str, rules: Rules, here: bool) -> Listing:
+def _read(settings: Settings, console: Console, name: str, rules: Rules) -> Listing:
     """Read the list. Raises Failure that names each wrong line and what was expected there."""
     from ddp_codemod.fleet.listing import Reader
     from ddp_codemod.fleet.model import Entry
@@ -125,7 +125,7 @@ def _read(settings: Settings, console: Console, name: str, rules: Rules, here: b
         repository="", platform=settings.platform or "", rules=settings.rules, style=settings.style, env_in=settings.env_in,
         torch_version=settings.torch_version, unsafe=settings.unsafe,
     )  # fmt: skip
-    reader = Reader(base, default, rules.platforms, rules.fixes, here)
+    reader = Reader(base, default, rules.platforms, rules.fixes)
     listing = reader.read(lines)
     if listing.wrong:
         told = [f"{name}:{wrong.line}: {render(wrong.reason, settings.lang)}" for wrong in listing.wrong[:_SHOWN]]

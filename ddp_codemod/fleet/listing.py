@@ -49,7 +49,6 @@ class Reader:
     default: Entry  # how repositories are ported; without a platform where the command names none
     platforms: Collection[str]
     fixes: Collection[str]
-    here: bool  # paths have to exist on this machine
 
     def read(self, lines: Iterable[str]) -> Listing:
         """The whole list."""
@@ -72,7 +71,7 @@ class Reader:
             return self._entry({"repository": said}, number)
         try:
             values = json.loads(said)
-        except ValueError as why:
+        except (ValueError, RecursionError) as why:
             return Reason.of("fleet-list-json", why=why)
         for key, value in values.items():
             if key not in _KEYS:
@@ -125,7 +124,4 @@ class Reader:
             return said if rest.strip("/") else Reason.of("fleet-list-empty")
         if _SCP.match(said) and not (self.base / said).exists():
             return said
-        path = (self.base / said).absolute()
-        if self.here and not path.exists():
-            return Reason.of("fleet-list-missing", path=path)
-        return str(path)
+        return str((self.base / said).absolute())  # one that is not there fails by itself, as a URL does

@@ -18,6 +18,7 @@ from ddp_codemod.write.apply import Written, apply_changes
 from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
 from ddp_codemod.write.foreign import leading_out
 from ddp_codemod.write.git import Answer, Git, GitMissing
+from ddp_codemod.write.lock import put_right_when_ended
 from ddp_codemod.write.repository import read_blobs, top_of
 from ddp_codemod.write.undo import undo
 
@@ -85,6 +86,11 @@ def commit_changes(
     The project's hooks run only with ``run_hooks``; then git is started as the user would start it. Raises WriteError:
     CommitRefused, or what ``apply_changes`` raises, with every file as it was; HookStopped with the changes written.
     """
+    with put_right_when_ended():
+        return _committed(root, changes, message, branch, run_hooks)
+
+
+def _committed(root: Path, changes: Sequence[FileChange], message: str, branch: str | None, run_hooks: bool) -> Committed:
     place = _place(root, changes, branch, run_hooks)
     written = apply_changes(root, changes, allow_dirty=False)
     try:

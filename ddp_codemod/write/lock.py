@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,10 +47,32 @@ def only_one(root: Path) -> Iterator[None]:
     handle = _open(folder)
     try:
         _ours[folder] = handle
-        yield
+        with put_right_when_ended():
+            yield
     finally:
         del _ours[folder]
         os.close(handle)
+
+
+@contextmanager
+def put_right_when_ended() -> Iterator[None]:
+    """Let SIGTERM end the process with everything put back first, as an interrupt does, where nobody else has a say on it.
+
+    It is heard once: a second one would end the putting back.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _open(folder: Path) -> int:

@@ -16,8 +16,8 @@ from ddp_codemod.fleet.model import Entry
 PLATFORMS, FIXES = {"rocm", "windows"}, {"nccl-debug"}
 
 
-def read(*lines: str, base: Path = Path("/"), platform: str | None = "rocm", here: bool = False) -> Listing:
-    return Reader(base, Entry("", platform or ""), PLATFORMS, FIXES, here).read(lines)
+def read(*lines: str, base: Path = Path("/"), platform: str | None = "rocm") -> Listing:
+    return Reader(base, Entry("", platform or ""), PLATFORMS, FIXES).read(lines)
 
 
 def only(line: str) -> Entry:
@@ -44,7 +44,7 @@ def test_a_place_stays_as_it_is(line: str) -> None:
 
 def test_relative_paths_start_at_the_list(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert read("a", base=tmp_path, here=True).entries[0].repository == str(tmp_path / "a")
+    assert read("a", base=tmp_path).entries[0].repository == str(tmp_path / "a")
 
 
 def test_a_line_of_json_says_more() -> None:
@@ -55,7 +55,7 @@ def test_a_line_of_json_says_more() -> None:
 def test_a_line_says_how_to_port_or_else_the_command_does() -> None:
     said = '{"repository": "https://e.org/b", "style": "pin", "env_in": "python", "torch_version": "2.1", "unsafe": false, "rules": []}'
     default = Entry("", "rocm", None, ("nccl-debug",), style="portable", env_in="shell", torch_version="2.4", unsafe=True)
-    listing = Reader(Path("/"), default, PLATFORMS, FIXES, False).read(["https://e.org/a", said])
+    listing = Reader(Path("/"), default, PLATFORMS, FIXES).read(["https://e.org/a", said])
     assert listing.wrong == ()
     assert listing.entries == (
         replace(default, repository="https://e.org/a", line=1),
@@ -123,9 +123,13 @@ def test_a_wrong_line_is_named(line: str, key: str) -> None:
     assert [(wrong.line, wrong.reason.key) for wrong in listing.wrong] == [(2, key)]
 
 
-def test_a_path_has_to_exist_only_on_this_machine(tmp_path: Path) -> None:
-    assert [wrong.reason.key for wrong in read("gone", base=tmp_path, here=True).wrong] == ["fleet-list-missing"]
-    assert read("gone", base=tmp_path, here=False).wrong == ()
+def test_a_path_that_is_not_there_is_an_entry_like_others(tmp_path: Path) -> None:
+    assert read("gone", base=tmp_path).wrong == ()  # it fails by itself, and stops none of the others
+
+
+def test_json_that_nests_without_end_is_a_wrong_line(tmp_path: Path) -> None:
+    nested = '{"rules": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    assert [(one.line, one.reason.key) for one in read("a", nested, base=tmp_path).wrong] == [(2, "fleet-list-json")]
 
 
 def test_a_line_without_a_platform_is_wrong_where_the_command_names_none() -> None:

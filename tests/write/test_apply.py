@@ -278,6 +278,21 @@ def test_killed_in_the_middle_undo_puts_everything_right(project: Path) -> None:
     assert listing(project) == {"a.py": b"old", "b.py": b"old", "c.py": b"old"}
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process at once")
+@pytest.mark.parametrize("times", [1, 2])
+def test_ended_in_the_middle_it_puts_everything_back_first(project: Path, times: int) -> None:
+    for name in ("a.py", "b.py", "c.py"):
+        (project / name).write_bytes(b"old")
+    ending = KILLED.replace("signal.SIGKILL", "signal.SIGTERM").replace(
+        "calls.append", "calls and os.kill(os.getpid(), signal.SIGTERM)\n    calls.append"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED.replace("SIGKILL", "SIGTERM") if times == 1 else ending, str(project)], check=False
+    )
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert listing(project) == {"a.py": b"old", "b.py": b"old", "c.py": b"old"}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on file sizes")
 def test_full_disk_leaves_nothing_half_written(project: Path) -> None:
     import resource

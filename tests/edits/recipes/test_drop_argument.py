@@ -61,7 +61,7 @@ def test_the_others_stay_in_order(first: list[str], named: list[str], at: int, t
         ('f("a",  # C0\n  b=g(  # C1\n  ),  # C2\n)', "g(  # C1\n  )", 'f("a",  # C0\n# C1\n# C2\n)'),
         ("f(a,  # C0\n  b=1,  # C2\n  c=2)", "1", "f(a,  # C0\n  # C2\n  c=2)"),
         ("f(  # A\n  b=(  # C1\n  1),  # C2\n  c=2,  # C3\n)", "(  # C1\n  1)", "f(  # A\n  # C1\n  # C2\n  c=2,  # C3\n)"),
-        ("f(  # A\n  b=1,  # C2\n)", "1", "f(  # A\n  # C2\n)"),
+        ("f(  # A\n  b=1,  # C2\n)", "1", "f(  # A\n  # C2\n  )"),
         ("f(a, b=(  # C1\n1), c=3)", "(  # C1\n1)", "f(a,  # C1\nc=3)"),
     ],
 )
