@@ -18,18 +18,32 @@ Listed = tuple[Module, ast.expr]  # an expression that may be such a list: a dis
 
 def lists(finding: Finding, leaf: Leaf, rules: Rules) -> Iterator[Listed]:
     """The lists around a value, around the other values that come to the same place, and those that are named on the way."""
-    # a value that is come to on many ways is a leaf for each of them
-    around = {
-        id(node): (other.module, node)
-        for other in (leaf, *finding.leaves)
-        if isinstance(other.module, Module) and isinstance(node := other.outer or other.node, ast.expr)
-    }
-    for module, node in around.values():
-        yield from _around(module, node, rules)
+    listed, trees, seen = _around_all(finding, rules)
+    node = leaf.outer or leaf.node
+    if isinstance(leaf.module, Module) and isinstance(node, ast.expr) and id(node) not in seen:
+        yield from _around(leaf.module, node, rules)
+    yield from listed
     names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.hops} - {""}
-    trees = {other.module for other in (leaf, *finding.leaves)} | {finding.use.module}
-    for tree in sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name):
+    for tree in [*trees, *([leaf.module] if isinstance(leaf.module, Module) and leaf.module not in trees else [])]:
         yield from _named(tree, names)
+
+
+def _around_all(finding: Finding, rules: Rules) -> tuple[list[Listed], list[Module], set[int]]:
+    """The lists around all values of a finding, the files that they stand in, and the values; worked out once, for they may be thousands."""
+    key = ("listed-around", id(finding.leaves))
+    cache = finding.use.module.cache
+    if key not in cache:
+        # a value that is come to on many ways is a leaf for each of them
+        around = {
+            id(node): (leaf.module, node)
+            for leaf in finding.leaves
+            if isinstance(leaf.module, Module) and isinstance(node := leaf.outer or leaf.node, ast.expr)
+        }
+        listed = [found for module, node in around.values() for found in _around(module, node, rules)]
+        trees = {leaf.module for leaf in finding.leaves} | {finding.use.module}
+        modules = sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name)
+        cache[key] = (finding.leaves, (listed, modules, set(around)))  # the leaves are kept, and with them their id
+    return cache[key][1]  # type: ignore[index, no-any-return]
 
 
 def displayed(module: Module, node: ast.expr) -> Sequence[ast.expr]:
