@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container, Mapping
 from functools import cached_property
 
+from ddp_codemod.origins.blocks import first_before
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.origins.leaf import Frame
@@ -236,11 +237,14 @@ class Facts:
             if not isinstance(block, list) or child not in block:
                 continue
             flow = self._flow(module, [])
-            for earlier in block[: block.index(child)]:
+
+            def ends(earlier: ast.stmt, flow: Flow = flow) -> ast.AST | None:
                 if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
                     return earlier.test
-                if flow.through(earlier).ends:
-                    return earlier.test if isinstance(earlier, ast.If) else earlier
+                left = flow.through(earlier).ends
+                return (earlier.test if isinstance(earlier, ast.If) else earlier) if left else None
+
+            return first_before(module, block, block.index(child), ends)
         return None
 
 

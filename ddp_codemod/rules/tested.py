@@ -39,13 +39,27 @@ def _replaced(context: Context, module: Module, node: ast.AST, surfaces: Set[str
         elif isinstance(around, _SCOPES):
             calls = list(around.decorator_list)
         body = getattr(around, "body", None)
-        for earlier in body[: body.index(below)] if isinstance(body, list) and below in body else ():
-            calls += [earlier.value] if isinstance(earlier, ast.Expr) else []  # monkeypatch.setattr(...)
+        if isinstance(body, list) and below in body:
+            at = body.index(below)
+            calls += [call for number, call in _replacing(context, module, body) if number < at]  # monkeypatch.setattr(...)
         for call in calls:
             if isinstance(call, ast.Call) and _replaces(context, module, call, surfaces):
                 return call
         below = around
     return None
+
+
+def _replacing(context: Context, module: Module, body: list[ast.stmt]) -> list[tuple[int, ast.expr]]:
+    """The statements of a block that may put something in a place, by their numbers; looked for once in each block."""
+    key = ("replacing", id(body))
+    if key not in module.cache:
+        words = {word for idioms in context.rules.idioms for word in idioms.replacing}
+        module.cache[key] = [
+            (number, made.value)
+            for number, made in enumerate(body)
+            if isinstance(made, ast.Expr) and isinstance(made.value, ast.Call) and last_name(made.value.func) in words
+        ]
+    return module.cache[key]  # type: ignore[return-value]
 
 
 def _replaces(context: Context, module: Module, call: ast.Call, surfaces: Set[str] | None) -> bool:

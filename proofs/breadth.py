@@ -1,0 +1,148 @@
+"""``python -m proofs.breadth [NAME...]``: what is there many times costs no more than many times the work.
+
+Each shape is one project of n like parts. At 300, 1,200 and 4,800 of them the cost beside that of an empty project grows at most
+1.5 times as fast as their number, and none takes more than 5 s of processor or 500 MB. One line a shape; exit code 1 where one does not hold.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+from proofs.proof import environment, tool
+
+SIZES = (300, 1_200, 4_800)
+SECONDS, MEMORY, FACTOR = 5.0, 500 << 20, 1.5
+NOISE = 0.5  # seconds: below it a difference says nothing
+Files = dict[str, str]
+HEAD = "import argparse, os, yaml\nimport torch.distributed as dist\n\n"
+CALL = "dist.init_process_group({})\n"
+PARSED = "args = p.parse_args()\ndist.init_process_group(args.backend)\n"
+OPTION = "p.add_argument('--backend', default='nccl')\n"
+LOADED = "config = yaml.safe_load(open('c.yaml'))\ndist.init_process_group(config['backend'])\n"
+
+
+def one(text: str) -> Files:
+    """A project of one program."""
+    return {"train.py": HEAD + text}
+
+
+def many(line: str, n: int) -> str:
+    """A line again and again, with its number."""
+    return "".join(line.replace("@", str(number)) for number in range(n))
+
+
+def notebook(cells: list[str]) -> str:
+    """A notebook of some cells."""
+    made = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": cell} for cell in cells]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+SHAPES: dict[str, Callable[[int], Files]] = {
+    "callers of a helper": lambda n: one("def h(b):\n    dist.init_process_group(b)\n" + "h('nccl')\n" * n),
+    "callers with keywords": lambda n: one("def h(b):\n    dist.init_process_group(b)\n" + "h(b='nccl')\n" * n),
+    "calls in a function": lambda n: one("def f():\n" + "    dist.init_process_group('nccl')\n" * n),
+    "calls of a module": lambda n: one("dist.init_process_group('nccl')\n" * n),
+    "calls that ask the environment": lambda n: one("dist.init_process_group(os.environ['B'])\n" * n),
+    "functions with a call": lambda n: one(many("def f@():\n    dist.init_process_group('nccl')\n", n)),
+    "helpers": lambda n: one(many("def f@(b='nccl'):\n    dist.init_process_group(b)\nf@()\n", n)),
+    "classes": lambda n: one(many("class C@:\n    b = 'nccl'\n    def f(self):\n        dist.init_process_group(self.b)\n", n)),
+    "reassignments": lambda n: one("b = 'nccl'\n" * n + CALL.format("b")),
+    "reassignments in a function": lambda n: one("def f():\n" + "    b = 'nccl'\n" * n + "    " + CALL.format("b")),
+    "names": lambda n: one(many("b@ = 'nccl'\n", n) + CALL.format("b0")),
+    "attributes": lambda n: one("class C: pass\nc = C()\n" + "c.b = 'nccl'\n" * n + CALL.format("c.b")),
+    "objects": lambda n: one("class C: pass\n" + many("c@ = C()\nc@.b = 'nccl'\n", n) + CALL.format("c0.b")),
+    "fields": lambda n: one("class C:\n" + many("    b@: str = 'nccl'\n", n) + CALL.format("C().b0")),
+    "options": lambda n: one("p = argparse.ArgumentParser()\n" + OPTION + many("p.add_argument('--o@', default='nccl')\n", n) + PARSED),
+    "choices": lambda n: one(
+        "p = argparse.ArgumentParser()\np.add_argument('--backend', default='nccl', choices=["
+        + many("'b@', ", n) + "'nccl'])\n" + PARSED
+    ),
+    "readers of an option": lambda n: one(
+        "p = argparse.ArgumentParser()\n" + OPTION + "args = p.parse_args()\n" + "dist.init_process_group(args.backend)\n" * n
+    ),
+    "updates of a mapping": lambda n: one("d = {}\n" + "d.update(b='nccl')\n" * n + CALL.format("d['b']")),
+    "entries of a mapping": lambda n: one("d = {'b': 'nccl', " + many("'k@': 'nccl', ", n) + "}\n" + CALL.format("d['b']")),
+    "entries that are set": lambda n: one("d = {}\n" + many("d['k@'] = 'nccl'\n", n) + CALL.format("d['k0']")),
+    "spread mappings": lambda n: one("d = {'backend': 'nccl'}\n" + CALL.format("**d") * n),
+    "variables of the environment": lambda n: one(many("os.environ['A@'] = '1'\n", n) + CALL.format("'nccl'")),
+    "branches": lambda n: one("if a:\n    b = 'nccl'\n" * n + CALL.format("b")),
+    "branches of a chain": lambda n: one(many("def f@(a):\n    if a:\n        b = 'nccl'\n    else:\n        b = 'gloo'\n    dist.init_process_group(b)\n", n)),
+    "returns": lambda n: one("def f(a):\n" + many("    if a == @:\n        return 'nccl'\n", n) + CALL.format("f(1)")),
+    "imports": lambda n: one(many("import m@\n", n) + CALL.format("'nccl'")),
+    "import names": lambda n: one("from m import (\n" + many("    a@,\n", n) + ")\n" + CALL.format("'nccl'")),
+    "continued lines": lambda n: one("x = 1 + \\\n" * 1 + " 1 + \\\n" * min(n, 900) + " 1; " + CALL.format("'nccl'")),
+    "arguments of a call": lambda n: one("dist.init_process_group('nccl',\n" + many("    a@=1,\n", n) + ")\n"),
+    "comments": lambda n: one("# init_process_group nccl\n" * n + CALL.format("'nccl'")),
+    "texts": lambda n: one("'init_process_group nccl'\n" * n + CALL.format("'nccl'")),
+    "groups": lambda n: one(CALL.format("'nccl'") + "dist.new_group([0], backend='nccl')\n" * n),
+    "statements between": lambda n: one("x = 1\n" * n + CALL.format("'nccl'")),
+    "decorated": lambda n: one(many("@d\ndef f@():\n    dist.init_process_group('nccl')\n", n)),
+    "lambdas": lambda n: one("f = lambda b: dist.init_process_group(b)\n" + "f('nccl')\n" * n),
+    "loops": lambda n: one("for b in ['nccl']:\n    dist.init_process_group(b)\n" * n),
+    "comparisons": lambda n: one("b = 'nccl'\n" + "if b == 'nccl': pass\n" * n + CALL.format("b")),
+    "assertions": lambda n: one("b = 'nccl'\n" + CALL.format("b") + "assert b in ['nccl']\n" * n),
+    "cells": lambda n: {"a.ipynb": notebook(["import torch.distributed as dist\n"] + ["dist.init_process_group('nccl')"] * n)},
+    "lines of a cell": lambda n: {"a.ipynb": notebook([HEAD + "dist.init_process_group('nccl')\n" * n])},
+    "keys of YAML": lambda n: {**one(LOADED), "c.yaml": "backend: nccl\n" + many("k@: nccl\n", n)},
+    "lists of YAML": lambda n: {**one(LOADED), "c.yaml": "backend: nccl\nl:\n" + "  - nccl\n" * n},
+    "documents of YAML": lambda n: {**one(LOADED), "c.yaml": "backend: nccl\n" + "---\nbackend: nccl\n" * n},
+    "lines of a launch file": lambda n: {
+        **one("p = argparse.ArgumentParser()\n" + OPTION + PARSED), "run.sh": "torchrun train.py --backend nccl\n" * n
+    },
+    "patterns": lambda n: {
+        **one(CALL.format("'nccl'")), "pyproject.toml": "[tool.ddp-codemod]\nexclude = [" + many("'a@/*', ", n) + "]\n"
+    },
+}  # fmt: skip
+
+
+def cost(files: Files, folder: Path) -> tuple[float, int, int]:
+    """(seconds of processor, peak bytes, exit code) of ``check`` on a project."""
+    project = folder / "project"
+    project.mkdir(parents=True)
+    for name, text in files.items():
+        (project / name).write_text(text, "utf-8")
+    process = subprocess.Popen(
+        tool("check", ".", "--platform", "rocm", "--format", "json"),
+        cwd=project, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, process.returncode
+
+
+def fault(name: str, sizes: tuple[int, ...] = SIZES) -> tuple[str, str]:
+    """What a shape cost at each size, and what does not hold of it ("" where all does)."""
+    with tempfile.TemporaryDirectory(prefix="breadth-") as made:
+        found = [cost(SHAPES[name](n) if n else one(""), Path(made) / str(n)) for n in (0, *sizes)]
+    base = found[0][0]
+    said = ", ".join(f"{n}: {seconds:.1f} s {memory >> 20} MB" for n, (seconds, memory, _) in zip(sizes, found[1:], strict=True))
+    wrong = [f"exit code {code}" for _, _, code in found if code not in (0, 1)]
+    wrong += [f"{seconds:.1f} s" for seconds, _, _ in found if seconds > SECONDS]
+    wrong += [f"{memory >> 20} MB" for _, memory, _ in found if memory > MEMORY]
+    for (less, more), (few, lots) in zip(pairwise(found[1:]), pairwise(sizes), strict=True):
+        allowed = FACTOR * lots / few * max(less[0] - base, 0.0) + NOISE
+        if more[0] - base > allowed:
+            wrong.append(f"{lots} cost {more[0] - base:.1f} s, {few} only {less[0] - base:.1f} s")
+    return said, "; ".join(wrong)
+
+
+def main() -> int:
+    """Try every shape, or those named."""
+    broken = 0
+    for name in sys.argv[1:] or SHAPES:
+        said, wrong = fault(name)
+        broken += bool(wrong)
+        print(f"{name}: {said}{'  BROKEN: ' + wrong if wrong else ''}", flush=True)
+    print(f"{len(sys.argv[1:] or SHAPES)} shapes, {broken} broken")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
