@@ -49,9 +49,9 @@ GUARDS = (
     Guard(9, "names in quotes", "patch/quote.py", "    return f'\"{\"\".join(parts)}\"'.encode(\"ascii\")", "    return name"),
     Guard(10, "the label", "edits/render.py", "else {Applicability.SAFE}", "else {Applicability.SAFE, Applicability.UNSAFE}"),
     Guard(11, "escapes", "report/inert.py", '    return "".join(_shown(character) for character in text)', "    return text"),
-    Guard(11, "line breaks in names", "report/view.py", '.replace("\\n", "\\\\n")', ""),
     Guard(13, "what is not read", "entries/outside.py", "        if not self._speaks(module, node):", "        if True:"),
     Guard(13, "the default of a variable", "entries/samplers.py", "        if _given(seen, argument, own) is None:", "        if False:"),
+    Guard(11, "line breaks in names", "messages/__init__.py", "value if value.isprintable() else value.translate(_BREAKS)", "value"),
     Guard(12, "the mode", "write/atomic.py", "    temporary.chmod(stat.S_IMODE(like.st_mode))", "    temporary.chmod(0o600)"),
     Guard(12, "the old bytes", "write/journal.py", "_write(folder / str(index), content)", "_write(folder / str(index), content[:-1])"),
 )  # fmt: skip
