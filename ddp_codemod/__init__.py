@@ -7,10 +7,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # importing typing would be the most expensive thing that this file does
 if TYPE_CHECKING:
-    from ddp_codemod.api import Edit, Note, Origin, Plan, PlanError, Site, Skipped, plan
+    from ddp_codemod.api import Edit, Note, Origin, Plan, PlanError, Site, Skipped, plan, undo
 
 __version__ = "0.1.0"
-__all__ = ["Edit", "Note", "Origin", "Plan", "PlanError", "Site", "Skipped", "__version__", "plan"]
+__all__ = ["Edit", "Note", "Origin", "Plan", "PlanError", "Site", "Skipped", "__version__", "plan", "undo"]
 
 
 def __getattr__(name: str) -> object:

@@ -5,34 +5,23 @@ The types say the same as ``--format json``, field for field. Nothing is printed
 
 from __future__ import annotations
 
-import os
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Literal
 
 import msgspec
 
-from ddp_codemod.discover.config import Config, ConfigError, check, read
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.render import Rendered
 from ddp_codemod.messages import render as sentence
-from ddp_codemod.model import FileChange, Reason, Survey
-from ddp_codemod.pipeline import Options, survey
-from ddp_codemod.rules.files import RuleError
-from ddp_codemod.rules.load import Rules, load
-from ddp_codemod.versions import given
+from ddp_codemod.model import FileChange, Survey
+from ddp_codemod.request import AnyPath, EnvIn, Style, existing, look
+from ddp_codemod.request import PlanError as PlanError
 
-AnyPath = Union[str, os.PathLike[str]]
 Action = Literal["edit", "keep", "review"]
 Applicability = Literal["safe", "unsafe", "manual"]
-Style = Literal["pin", "portable"]
-EnvIn = Literal["python", "shell"]
-
-
-class PlanError(ValueError):
-    """What stands in the way, as a sentence: a path, a platform, a rule, the configuration, a file that may not be written."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +119,15 @@ class Plan:
         """The sites that a person has to look at."""
         return tuple(site for site in self.sites if site.action == "review")
 
+    @property
+    def digest(self) -> str:
+        """What tells one plan from another: the root, the platform, and the bytes of each file before and after."""
+        known = hashlib.sha256(repr((str(self.root), self.platform)).encode("utf-8", "surrogateescape"))
+        for change in sorted(self._changes, key=lambda change: change.name):
+            for part in (change.name.encode("utf-8", "surrogateescape"), change.before, change.after):
+                known.update(hashlib.sha256(part).digest())
+        return known.hexdigest()[:32]
+
     def apply(self, *, allow_dirty: bool = False) -> tuple[str, ...]:
         """Write the patch and give the names of the files; ``ddp-codemod undo`` takes it back.
 
@@ -164,42 +162,23 @@ def plan(
     ``style``, ``env_in`` and ``unsafe`` are the options of those names. Raises PlanError.
     """
     found = look(paths, platform, rules=rules, rule_folders=rule_folders, torch_version=torch_version, style=style, env_in=env_in)
-    rendered = rendered_edits(found, unsafe)
-    return _plan(found, rendered, lang)
+    return plan_of(found, unsafe=unsafe, lang=lang)
 
 
-def look(
-    paths: AnyPath | Iterable[AnyPath],
-    platform: str | None,
-    *,
-    rules: Iterable[str] = (),
-    rule_folders: Iterable[AnyPath] = (),
-    torch_version: str | None = None,
-    style: Style = "pin",
-    env_in: EnvIn = "python",
-) -> Survey:
-    """The survey behind a plan."""
-    where = tuple(map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths))
-    for path in where:
-        if not path.exists():
-            raise PlanError(f"{path}: no such file or folder")
-    if not where:
-        raise PlanError("no path is given")
+def plan_of(found: Survey, *, unsafe: bool = False, lang: Literal["en", "zh"] = "en") -> Plan:
+    """The plan that a survey comes to."""
+    return _plan(found, rendered_edits(found, unsafe), lang)
+
+
+def undo(path: AnyPath, *, root: Path | None = None) -> tuple[str, ...]:
+    """Take back the last apply of the project that a path lies in, and give the names of the files. Raises PlanError."""
+    from ddp_codemod.write.errors import WriteError
+    from ddp_codemod.write.undo import undo as take_back
+
     try:
-        root = find_root(where)
-        config = read(root)
-        known = load(config.all_folders(map(Path, rule_folders)))
-        check(config, known)
-        named = [name for name, package in known.packages.items() if package.asked] if torch_version else []
-        versions = {name: given(torch_version or "", name, "torch_version") for name in named}
-    except (ConfigError, RuleError, ValueError) as why:
-        raise PlanError(sentence(why.reason) if isinstance(why, ConfigError) else str(why)) from None
-    fixes = tuple(dict.fromkeys((*config.rules, *rules)))
-    for ident in fixes:
-        _known("rule", ident, known.fixes)
-    chosen = known.platforms[_platform(platform, config, known)]
-    asked = Options(where, chosen, known, fixes, root, style=style, env_in=env_in, scope=config.scope, versions=versions)
-    return survey(asked)
+        return take_back(root or find_root([existing(Path(path))])).names
+    except WriteError as why:
+        raise PlanError(" ".join([sentence(why.reason), *why.names])) from None
 
 
 def rendered_edits(found: Survey, unsafe: bool) -> Rendered:
@@ -207,20 +186,6 @@ def rendered_edits(found: Survey, unsafe: bool) -> Rendered:
     from ddp_codemod.edits.render import render
 
     return render(found, unsafe) if found.edits else Rendered((), (), (), ())
-
-
-def _platform(asked: str | None, config: Config, known: Rules) -> str:
-    ident = asked or config.platform
-    if ident is None:
-        raise PlanError(f"which platform is meant? One of: {', '.join(sorted(known.platforms))}")
-    return _known("platform", ident, known.platforms)
-
-
-def _known(kind: str, ident: str, known: Mapping[str, Any]) -> str:
-    if ident not in known:
-        near = get_close_matches(ident, list(known), n=1)
-        raise PlanError(sentence(Reason.of(f"api-{kind}", word=ident, near=near[0] if near else ", ".join(sorted(known)))))
-    return ident
 
 
 class _Document(msgspec.Struct):

@@ -174,7 +174,11 @@ def _run(look: Look, deepest: int | None) -> Survey:
 def explain(options: Options, path: Path, line: int) -> Survey:
     """The survey, limited to the decisions whose call, value or origin touches a line, and to its notes."""
     whole = survey(options)
-    name = Path(absolute(path)).relative_to(whole.root).as_posix()
+    return about(whole, Path(absolute(path)).relative_to(whole.root).as_posix(), line)
+
+
+def about(whole: Survey, name: str, line: int) -> Survey:
+    """What of a survey touches a line of a file."""
 
     def touches(place_name: str, start: int, end: int) -> bool:
         source = whole.sources.get(name)

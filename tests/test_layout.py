@@ -57,10 +57,10 @@ STAGES = [
     ("ddp_codemod.write",),
     ("ddp_codemod.machine",),
     ("ddp_codemod.survey", "ddp_codemod.collection", "ddp_codemod.pipeline"),
-    ("ddp_codemod.rules.examples", "ddp_codemod.api"),
+    ("ddp_codemod.rules.examples", "ddp_codemod.request", "ddp_codemod.api"),
     ("ddp_codemod.codemods",),
     ("ddp_codemod.fleet",),
-    ("ddp_codemod.cli", "ddp_codemod.__main__"),
+    ("ddp_codemod.cli", "ddp_codemod.__main__", "ddp_codemod.servers"),
 ]
 APART = {
     "ddp_codemod.report",
@@ -128,6 +128,11 @@ def test_the_ends_of_the_way_need_none_of_each_other() -> None:
         ("torch", {"ddp_codemod.machine"}),
         ("libcst", {"ddp_codemod.edits", "ddp_codemod.codemods"}),
         ("distributed", {"ddp_codemod.fleet"}),
+        ("mcp", {"ddp_codemod.servers"}),
+        ("mcp_types", {"ddp_codemod.servers"}),
+        ("anyio", {"ddp_codemod.servers"}),
+        ("pygls", {"ddp_codemod.servers"}),
+        ("lsprotocol", {"ddp_codemod.servers"}),
     ],
 )
 def test_heavy_packages_are_named_in_one_stage_only(package: str, stages: set[str]) -> None:
@@ -215,7 +220,21 @@ def modules_after(*args: str, cwd: Path) -> set[str]:
     return set(names)
 
 
-HEAVY = {"torch", "rich", "git", "libcst", "gitdb", "yaml", "dask", "distributed"}
+HEAVY = {
+    "torch",
+    "rich",
+    "git",
+    "libcst",
+    "gitdb",
+    "yaml",
+    "dask",
+    "distributed",
+    "mcp",
+    "anyio",
+    "pydantic",
+    "pygls",
+    "lsprotocol",
+}
 
 
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:

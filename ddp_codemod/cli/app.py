@@ -25,6 +25,7 @@ COMMANDS = (
     "verify",
     "undo",
     "fleet",
+    "mcp",
 )
 
 

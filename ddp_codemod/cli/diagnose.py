@@ -53,7 +53,7 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     with _opened(log) as stream:
         shown = (lambda done: console.progress(name, done >> 20, size >> 20)) if size else None
         reading = diagnose(stream, known_errors(settings), hang=hang, progress=shown)
-    reading = _usable(reading, rules)
+    reading = usable(reading, rules)
     found = _sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".")
     if settings.format == "json":
@@ -92,7 +92,7 @@ def known_errors(settings: Settings) -> Diagnostics:
         raise fail("rules-bad", str(why)) from None
 
 
-def _usable(reading: Reading, rules: Rules) -> Reading:
+def usable(reading: Reading, rules: Rules) -> Reading:
     """The reading without cures whose platform or rules are not there."""
 
     def usable(cure: Cure) -> bool:
@@ -142,7 +142,7 @@ def _tell(settings: Settings, console: Console, reading: Reading, name: str, tol
         console.out(line)
 
 
-def _coded(reading: Reading) -> Cure | None:
+def coded(reading: Reading) -> Cure | None:
     """The first cure of the leading diagnosis that is a change of code."""
     cures = reading.diagnoses[0].cures if reading.diagnoses else ()
     return next((cure for cure in cures if cure.platform or cure.rules), None)
@@ -153,7 +153,7 @@ def _sites(
 ) -> tuple[Survey, list[str]] | None:
     """The sites of the project that the leading error's traceback goes through, and the lines that tell of them."""
     frames: Sequence[Frame] = reading.diagnoses[0].first.frames if reading.diagnoses else ()
-    cure = _coded(reading)
+    cure = coded(reading)
     if not frames or cure is None:
         return None
     platform = cure.platform or next((rules.fixes[rule].platform for rule in cure.rules), None)
@@ -206,7 +206,7 @@ def _apply(console: Console, rules: Rules, reading: Reading, target: str) -> int
     """Go on to the patch of the leading diagnosis."""
     from ddp_codemod.cli import apply
 
-    cure = _coded(reading)
+    cure = coded(reading)
     if cure is None:
         console.error(console.text("diagnose-no-edit"))
         return FOUND

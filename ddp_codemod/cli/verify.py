@@ -68,12 +68,12 @@ def command(
         return watched(console, own, steps == 0, timeout)
     if not settings.paths:
         raise fail("verify-usage")
-    exe = python or _python(console, root_of([existing(path) for path in settings.paths]))
+    exe = python or trial_python(console, root_of([existing(path) for path in settings.paths]))
     request = Request(exe, _ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
     return _verify(settings, console, request)
 
 
-def _python(console: Console, root: Path) -> str:
+def trial_python(console: Console, root: Path) -> str:
     """The active Python, or this one where only it has torch."""
     from ddp_codemod.cli.doctor import chosen_python
     from ddp_codemod.machine.interview import has_torch
@@ -113,7 +113,7 @@ def _verify(settings: Settings, console: Console, request: Request) -> int:
     found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root, scope=config.scope))
     console.say(console.text("verify-platform", platform=platform.id))
     device = next((name for name, ident in OWN.items() if ident == platform.id), None)
-    tried = _Trying(console, request, known_errors(settings), device, platform.id)
+    tried = Trying(console, request, known_errors(settings), device, platform.id)
     command = cure_command(rules, settings.paths[0])
     view = View(found, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
     done: list[Verified] = []
@@ -148,7 +148,7 @@ def _platform(settings: Settings, console: Console, request: Request, rules: Rul
     return checkup.platform
 
 
-class _Trying:
+class Trying:
     """Tries each distinct trial once, however many sites share it."""
 
     def __init__(self, console: Console, request: Request, known: Diagnostics, device: str | None, platform: str) -> None:

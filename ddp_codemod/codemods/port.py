@@ -11,8 +11,8 @@ from typing import Any, get_args
 import libcst
 from libcst.codemod import CodemodCommand, CodemodContext, SkipFile
 
-from ddp_codemod.api import Style
 from ddp_codemod.codemods.project import SUFFIX, Project
+from ddp_codemod.request import Style
 
 
 class PortCommand(CodemodCommand):

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from ddp_codemod.api import Style, look, rendered_edits
+from ddp_codemod.api import rendered_edits
 from ddp_codemod.model import Action, FileChange, Survey
+from ddp_codemod.request import Style, look
 
 SUFFIX = ".py"  # LibCST's tool reads nothing else
 

@@ -1,0 +1,31 @@
+"""``mcp``: serve the tool to coding agents, over the Model Context Protocol on standard input and output."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import click
+
+from ddp_codemod.cli.errors import DONE, fail
+from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.run import existing
+from ddp_codemod.cli.translate import Command, option
+
+
+@click.command("mcp", cls=Command, help="help-mcp")
+@click.argument("paths", nargs=-1, metavar="[FOLDER...]")
+@option("--allow-apply", "writes", is_flag=True, help="help-allow-apply")
+@option("--python", metavar="EXE", help="help-python")
+@talk_options
+def command(settings: Settings, writes: bool, python: str | None) -> int:
+    """Answer a client until it closes standard input."""
+    folders = tuple(existing(path).absolute() for path in settings.paths)
+    for folder in folders:
+        if not folder.is_dir():
+            raise fail("servers-no-folder", path=folder)
+    if find_spec("mcp") is None:
+        raise fail("servers-missing", command="mcp", extra="mcp")
+    from ddp_codemod.servers.mcp.server import Start, serve
+
+    serve(Start(folders, writes, python, settings.folders, settings.json_lang))
+    return DONE

@@ -1,0 +1,106 @@
+"""What the Python interface is asked, checked: paths, a platform, rules and what the project says about itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from msgspec.structs import replace
+
+from ddp_codemod.discover.config import Config, ConfigError, check, read
+from ddp_codemod.discover.root import find_root
+from ddp_codemod.messages import render as sentence
+from ddp_codemod.model import Reason, Survey
+from ddp_codemod.pipeline import Options, survey
+from ddp_codemod.rules.files import RuleError
+from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.survey import Progress
+from ddp_codemod.versions import given
+
+AnyPath = Union[str, os.PathLike[str]]
+Style = Literal["pin", "portable"]
+EnvIn = Literal["python", "shell"]
+
+
+class PlanError(ValueError):
+    """What stands in the way, as a sentence: a path, a platform, a rule, the configuration, a file that may not be written."""
+
+
+def look(
+    paths: AnyPath | Iterable[AnyPath],
+    platform: str | None,
+    *,
+    rules: Iterable[str] = (),
+    rule_folders: Iterable[AnyPath] = (),
+    torch_version: str | None = None,
+    style: Style = "pin",
+    env_in: EnvIn = "python",
+    root: Path | None = None,
+    progress: Progress | None = None,
+) -> Survey:
+    """The survey behind a plan. ``root`` stands for the one that the paths have, ``progress`` is told of each file."""
+    asked = options(
+        paths,
+        platform,
+        rules=rules,
+        rule_folders=rule_folders,
+        torch_version=torch_version,
+        style=style,
+        env_in=env_in,
+        root=root,
+    )
+    return survey(replace(asked, progress=progress))
+
+
+def options(
+    paths: AnyPath | Iterable[AnyPath],
+    platform: str | None,
+    *,
+    rules: Iterable[str] = (),
+    rule_folders: Iterable[AnyPath] = (),
+    torch_version: str | None = None,
+    style: Style = "pin",
+    env_in: EnvIn = "python",
+    root: Path | None = None,
+) -> Options:
+    """A checked request for a survey. Raises PlanError."""
+    where = tuple(map(existing, map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths)))
+    if not where:
+        raise PlanError("no path is given")
+    try:
+        root = root or find_root(where)
+        config = read(root)
+        known = load(config.all_folders(map(Path, rule_folders)))
+        check(config, known)
+        named = [name for name, package in known.packages.items() if package.asked] if torch_version else []
+        versions = {name: given(torch_version or "", name, "torch_version") for name in named}
+    except (ConfigError, RuleError, ValueError) as why:
+        raise PlanError(sentence(why.reason) if isinstance(why, ConfigError) else str(why)) from None
+    fixes = tuple(dict.fromkeys((*config.rules, *rules)))
+    for ident in fixes:
+        _known("rule", ident, known.fixes)
+    chosen = known.platforms[_platform(platform, config, known)]
+    return Options(where, chosen, known, fixes, root, style=style, env_in=env_in, scope=config.scope, versions=versions)
+
+
+def existing(path: Path) -> Path:
+    if not path.exists():
+        raise PlanError(f"{path}: no such file or folder")
+    return path
+
+
+def _platform(asked: str | None, config: Config, known: Rules) -> str:
+    ident = asked or config.platform
+    if ident is None:
+        raise PlanError(f"which platform is meant? One of: {', '.join(sorted(known.platforms))}")
+    return _known("platform", ident, known.platforms)
+
+
+def _known(kind: str, ident: str, known: Mapping[str, Any]) -> str:
+    if ident not in known:
+        near = get_close_matches(ident, list(known), n=1)
+        raise PlanError(sentence(Reason.of(f"api-{kind}", word=ident, near=near[0] if near else ", ".join(sorted(known)))))
+    return ident

@@ -1,0 +1,111 @@
+"""What a client may ask of each tool. The types are the schemas that it is shown, and what its words are checked against."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ddp_codemod.messages import text
+from ddp_codemod.request import EnvIn, Style
+
+Kind = Literal["sites", "edits", "advisories", "skipped"]
+T = TypeVar("T", bound=Struct)
+Text = Annotated[str, Meta(max_length=1000)]
+Name = Annotated[str, Meta(max_length=4096)]
+Names = Annotated[tuple[Name, ...], Meta(max_length=50)]
+Line = Annotated[int, Meta(ge=1)]
+Offset = Annotated[int, Meta(ge=0)]
+
+
+class Project(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A project, and what its port is to be like: the options of the command line of those names."""
+
+    paths: Names = ()
+    platform: Text | None = None
+    rules: Annotated[tuple[Text, ...], Meta(max_length=50)] = ()
+    style: Style = "pin"
+    env_in: EnvIn = "python"
+    torch_version: Text | None = None
+    unsafe: bool = False
+
+
+class Paged(Project, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which part of the findings is wanted."""
+
+    show: Annotated[tuple[Kind, ...], Meta(max_length=4)] = ()
+    action: Literal["edit", "keep", "review"] | None = None
+    offset: Offset = 0
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class Scan(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Every site."""
+
+
+class Check(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What would change."""
+
+
+class Diff(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The patch and the digest of its plan."""
+
+    patch_offset: Offset = 0
+
+
+class Explain(Project, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line."""
+
+    path: Name
+    line: Line
+
+
+class Apply(Project, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Write the plan with this digest."""
+
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    allow_dirty: bool = False
+
+
+class Undo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Take the last apply back."""
+
+    path: Name | None = None
+
+
+class Diagnose(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A log, as a text or a file, and the project whose lines it names."""
+
+    text: Annotated[str, Meta(max_length=5_000_000)] | None = None
+    path: Name | None = None
+    hang: bool = False
+    project: Name | None = None
+
+
+class Doctor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """This machine."""
+
+
+class Verify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Form each process group for real."""
+
+    paths: Names = ()
+    platform: Text | None = None
+    ranks: Annotated[int, Meta(ge=1, le=8)] = 2
+    launch: Literal["spawn", "torchrun", "both"] = "both"
+    seconds: Annotated[int, Meta(ge=1, le=600)] = 60
+
+
+def schema(kind: type[Struct], lang: str) -> dict[str, Any]:
+    """The JSON schema of what a tool takes, each argument with its description."""
+    _, parts = msgspec.json.schema_components([kind])
+    found: dict[str, Any] = parts[kind.__name__]
+    for name, one in found["properties"].items():
+        one["description"] = text(f"mcp-argument-{name.replace('_', '-')}", lang)
+    return {key: value for key, value in found.items() if key not in ("title", "description")}
+
+
+def read(kind: type[T], arguments: dict[str, Any] | None) -> T:
+    """The arguments of a call. Raises msgspec.ValidationError, which names the one that is wrong."""
+    return msgspec.convert(arguments or {}, kind)

@@ -1,0 +1,233 @@
+"""The tools that read a log, look at the machine, and run process groups on it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from msgspec.structs import replace
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.diagnose import coded, cure_command, known_errors, usable
+from ddp_codemod.cli.doctor import examined
+from ddp_codemod.cli.errors import Failure
+from ddp_codemod.cli.options import Settings, command_line
+from ddp_codemod.cli.run import configured, load_rules
+from ddp_codemod.cli.verify import BOTH, Request, Trying, trial_python
+from ddp_codemod.discover.config import Config
+from ddp_codemod.health import Diagnosis, Reading, Verified
+from ddp_codemod.machine.diagnose import diagnose as read_log
+from ddp_codemod.machine.locate import locate
+from ddp_codemod.machine.recognise import OWN
+from ddp_codemod.machine.trials import trials
+from ddp_codemod.machine.verify import LAUNCHES
+from ddp_codemod.messages import in_language, render
+from ddp_codemod.report import checkup as checkups
+from ddp_codemod.report import diagnosis as diagnoses
+from ddp_codemod.report import trials as tried
+from ddp_codemod.report.json import dumps
+from ddp_codemod.request import PlanError, look, options
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.signature import Cure
+from ddp_codemod.servers.mcp.answer import Answer, Refused
+from ddp_codemod.servers.mcp.asked import Diagnose, Doctor, Verify
+from ddp_codemod.servers.mcp.projects import Call
+from ddp_codemod.servers.quoting import clean, document, guarded, is_own, named, quoted, told
+from ddp_codemod.servers.roots import Within
+from ddp_codemod.survey import about, survey
+
+
+class Listener(Console):
+    """A console that nobody reads: what is told of work that takes long becomes progress."""
+
+    note: Callable[[str], None] = lambda said: None
+
+    def out(self, line: str = "") -> None:
+        """Nothing: standard output is the client's."""
+
+    def raw(self, data: bytes) -> None:
+        """Nothing either."""
+
+    def error(self, line: str) -> None:
+        """Nothing either."""
+
+    def working(self, line: str) -> None:
+        """Tell the client."""
+        self.note(clean(line))
+
+
+def diagnose(call: Call, asked: Diagnose) -> Answer:
+    """What an error in a log means, why, and what to do."""
+    if asked.text is None and asked.path is None and not asked.hang:
+        raise Refused(call.say("mcp-diagnose-usage"))
+    within = _project_of(call, asked)
+    config, rules = _configured(call, within)
+    settings = Settings("diagnose", folders=config.all_folders(call.rule_folders), lang=call.lang)
+    with _log(call, asked) as stream:
+        told_bytes = (lambda done: call.job.note(done, None, call.say("mcp-log", size=done >> 20))) if asked.path else None
+        reading = usable(read_log(stream, known_errors(settings), hang=asked.hang, progress=told_bytes), rules)
+    sites = _sites(call, rules, reading, within)
+    command = cure_command(rules, str(within.root) if within and asked.project else ".")
+    report = document(json.loads(diagnoses.dumps(reading, asked.path or "", call.lang, command, sites)))
+    said, lines = _read(call, reading, command)
+    lines += [f"{quoted(one['path'])}:{one['line']} {named(one['surface'])}: {one['reason']}" for one in report["sites"]]
+    return Answer({"report": report}, tuple(said), tuple(lines))
+
+
+def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
+    """Which platform this machine is, and what is wrong with it."""
+    listener = _listener(call)
+    found = _settled(call, lambda: examined(Settings("doctor", folders=call.rule_folders, lang=call.lang), listener, python))
+    line = command_line(["ddp-codemod", "apply", ".", "--platform", found.platform]) if found.platform else None
+    report = document(json.loads(checkups.dumps(found, call.lang, line)))
+    states = [check.state for check in found.checks]
+    said = call.say(
+        "mcp-doctor",
+        platform=named(found.platform) if found.platform else call.say("gives-unknown"),
+        problems=states.count("problem"),
+        warnings=states.count("warning"),
+    )
+    lines = [
+        f"{check.state}: {' '.join(render(told(part), call.lang) for part in (check.said, check.why, check.todo) if part)}"
+        for check in found.checks
+        if check.state != "ok"
+    ]
+    return Answer({"report": report}, (said,), (*lines, render(told(found.because), call.lang)))
+
+
+def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
+    """Form each process group for real, in processes of its own."""
+    within = call.roots.project(asked.paths)
+    try:
+        job = options(within.paths, asked.platform, root=within.root, rule_folders=call.rule_folders)
+    except PlanError as why:
+        raise Refused(call.say("mcp-refused"), str(why)) from None
+    listener = _listener(call)
+    exe = python or _settled(call, lambda: trial_python(listener, within.root))
+    launches = LAUNCHES if asked.launch == BOTH else (asked.launch,)
+    known = known_errors(Settings("verify", folders=_configured(call, within)[0].all_folders(call.rule_folders), lang=call.lang))
+    stores = tuple(ident for ident, fix in job.rules.fixes.items() if fix.recipe == "init-method-query")
+    found = guarded(survey(replace(job, fixes=stores)))
+    device = next((name for name, ident in OWN.items() if ident == job.platform.id), None)
+    attempts = Trying(listener, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
+    done: list[Verified] = []
+    for one in trials(found, job.rules.surfaces, job.platform):
+        trial = one.trial
+        outcome = _settled(call, lambda trial=trial: tuple(attempts(trial))) if trial is not None else ()  # type: ignore[misc]
+        done.append(replace(one, tried=outcome))
+    command = cure_command(job.rules, str(within.root))
+    report = document(json.loads(tried.dumps(done, job.platform.id, call.lang, command)))
+    states = [attempt.state for one in done for attempt in one.tried]
+    said = call.say(
+        "mcp-verified",
+        platform=named(job.platform.id),
+        passed=states.count("passed"),
+        failed=states.count("failed") + states.count("hung"),
+        left=sum(one.trial is None for one in done) + states.count("skipped"),
+    )
+    return Answer({"root": clean(str(found.root)), "report": report}, (said,), tuple(map(_trial, report["sites"])))
+
+
+def _trial(one: dict[str, Any]) -> str:
+    outcome = ", ".join(
+        f"{each['launch']} {each['ranks']}: {each['state']}" + (f" {quoted(each['error'])}" if each["error"] else "")
+        for each in one["trials"]
+    )
+    return (
+        f"{quoted(one['path'])}:{one['line']} {named(one['surface'])} {quoted(one['backend'] or '')}: {outcome or one['reason']}"
+    )
+
+
+def _listener(call: Call) -> Listener:
+    count = 0
+
+    def note(said: str) -> None:
+        nonlocal count
+        count += 1
+        call.job.note(count, None, said)
+
+    return Listener(call.lang, quiet=True, note=note)
+
+
+def _settled(call: Call, function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except Failure as why:
+        raise Refused(call.say("mcp-refused"), render(told(why.reason), call.lang), *why.lines) from None
+
+
+def _log(call: Call, asked: Diagnose) -> BinaryIO:
+    if asked.path is None:
+        return io.BytesIO((asked.text or "").encode("utf-8", "surrogatepass"))
+    path = call.roots.find(asked.path)
+    if not path.is_file():
+        raise Refused(call.say("mcp-no-log"))
+    return path.open("rb")
+
+
+def _project_of(call: Call, asked: Diagnose) -> Within | None:
+    if asked.project is not None:
+        return call.roots.project([asked.project])
+    return call.roots.project([]) if len(call.roots.folders) == 1 else None
+
+
+def _configured(call: Call, within: Within | None) -> tuple[Config, Rules]:
+    if within is None:
+        return Config(Path()), _settled(call, lambda: load_rules(call.rule_folders))
+    found: tuple[Config, Rules] = _settled(call, lambda: configured(within.root, call.rule_folders))
+    return found
+
+
+def _sites(call: Call, rules: Rules, reading: Reading, within: Within | None) -> dict[str, Any] | None:
+    """The sites that the leading error's traceback goes through."""
+    cure = coded(reading)
+    frames = reading.diagnoses[0].first.frames if reading.diagnoses else ()
+    if within is None or cure is None or not frames:
+        return None
+    platform = cure.platform or next((rules.fixes[rule].platform for rule in cure.rules), None)
+    if platform is None:
+        return None
+    places = locate(frames, within.root)[:3]
+    if not places:
+        return None
+    whole = guarded(look([within.root], platform, rules=cure.rules, root=within.root, rule_folders=call.rule_folders))
+    for path, line in places:
+        found = about(whole, path.relative_to(whole.root).as_posix(), line)
+        if found.decisions:
+            document: dict[str, Any] = json.loads(dumps(found, call.lang))
+            return document
+    return None
+
+
+def _read(call: Call, reading: Reading, command: Callable[[Cure], str | None]) -> tuple[list[str], list[str]]:
+    """Our own words about a log, and quoted lines of it; what a rule file of the project's says is the project's."""
+    if not reading.diagnoses:
+        return [call.say("mcp-nothing-known", n=reading.lines)], []
+    said, lines = [], []
+    for number, one in enumerate(reading.diagnoses[:5]):
+        title, more = _described(call, one, command if number == 0 else None)
+        if one.signature is None or is_own(one.signature.title):
+            said += [title, *more]
+        else:
+            lines += [quoted(title), *map(quoted, more)]
+        lines.append(call.say("mcp-log-line", line=one.first.line, n=one.first.count) + " " + quoted(one.first.text, 240))
+    return said, lines
+
+
+def _described(call: Call, one: Diagnosis, command: Callable[[Cure], str | None] | None) -> tuple[str, list[str]]:
+    if one.signature is None:
+        return call.say("diagnose-unknown"), []
+    title = f"[{one.signature.id}] {in_language(one.signature, 'title', call.lang)}"
+    if command is None:
+        return title, []
+    cause = call.say(f"diagnose-why-{one.signature.confidence}", cause=in_language(one.signature, "cause", call.lang))
+    cures = []
+    for number, cure in enumerate(one.cures, 1):
+        words = [in_language(cure, "text", call.lang)]
+        if command(cure) is not None:
+            words.append(call.say("mcp-cure", platform=cure.platform or "-", rules=", ".join(cure.rules) or "-"))
+        cures.append(f"{number}. " + " ".join(filter(None, words)))
+    return title, [cause, *cures]

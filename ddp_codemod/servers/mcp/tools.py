@@ -1,0 +1,97 @@
+"""The tools by name: what each takes and gives, as a client is shown it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import mcp_types as types
+from msgspec import Struct
+
+from ddp_codemod.messages import text
+from ddp_codemod.report import checkup, diagnosis, trials
+from ddp_codemod.report import json as survey
+from ddp_codemod.servers.mcp import asked, machines, projects
+from ddp_codemod.servers.mcp.answer import Answer
+
+_TEXT = {"type": "string"}
+_SAID = {"type": "array", "items": {"type": "string"}, "description": "the server's own words"}
+_COUNT = {"type": "integer", "minimum": 0}
+_PART = {
+    "offset": _COUNT,
+    "total": _COUNT,
+    "next": {"type": ["integer", "null"], "description": "offset of the next part; null: this is the last"},
+}
+_PAGE = {"page": {"type": "object", "required": [*_PART, "returned"], "properties": {**_PART, "returned": _COUNT}}}
+_PATCH = {
+    "patch": {
+        "type": "object",
+        "required": [*_PART, "lines"],
+        "properties": {**_PART, "lines": {"type": "array", "items": _TEXT}},
+    }
+}
+_ROOT = {"root": {**_TEXT, "description": "the project's folder; paths are relative to it"}}
+_STEP = {name: {"type": "integer"} if name == "line" else _TEXT for name in ("path", "line", "source", "said")}
+_STEPS = {"steps": {"type": "array", "items": {"type": "object", "required": [*_STEP], "properties": _STEP}}}
+_DIGEST = {"digest": {"type": ["string", "null"], "description": "of the plan; null where nothing changes"}, "files": _COUNT}
+_WRITTEN = {"written": {"type": "array", "items": _TEXT}, "digest": _TEXT, "take_back": {"type": "object"}}
+_RESTORED = {"restored": {"type": "array", "items": _TEXT}}
+
+
+class Tool(Struct, frozen=True):
+    """One tool. ``schema``: of the published report inside its answer; ``more``: what stands beside that."""
+
+    takes: type[Struct]
+    does: Callable[..., Answer]
+    schema: Any = None
+    more: dict[str, Any] = {}
+    writes: bool = False
+    runs: bool = False  # a Python, which may be named when the server starts
+
+
+TOOLS = {
+    "scan": Tool(asked.Scan, projects.scan, survey.SCHEMA, {**_ROOT, **_PAGE}),
+    "explain": Tool(asked.Explain, projects.explain, survey.SCHEMA, {**_ROOT, **_STEPS}),
+    "check": Tool(asked.Check, projects.check, survey.SCHEMA, {**_ROOT, **_PAGE}),
+    "diff": Tool(asked.Diff, projects.diff, survey.SCHEMA, {**_ROOT, **_PAGE, **_PATCH, **_DIGEST}),
+    "diagnose": Tool(asked.Diagnose, machines.diagnose, diagnosis.SCHEMA),
+    "doctor": Tool(asked.Doctor, machines.doctor, checkup.SCHEMA, runs=True),
+    "verify": Tool(asked.Verify, machines.verify, trials.SCHEMA, _ROOT, runs=True),
+    "apply": Tool(asked.Apply, projects.apply, None, {**_ROOT, **_WRITTEN}, writes=True),
+    "undo": Tool(asked.Undo, projects.take_back, None, {**_ROOT, **_RESTORED}, writes=True),
+}
+
+
+def listed(writes: bool, lang: str) -> list[types.Tool]:
+    """What a client is shown: the tools that write only where they may."""
+    return [_described(name, tool, lang) for name, tool in TOOLS.items() if writes or not tool.writes]
+
+
+def _described(name: str, tool: Tool, lang: str) -> types.Tool:
+    return types.Tool(
+        name=name,
+        title=text(f"mcp-tool-{name}-title", lang),
+        description=text(f"mcp-tool-{name}", lang),
+        input_schema=asked.schema(tool.takes, lang),
+        output_schema=output(name),
+        annotations=types.ToolAnnotations(
+            read_only_hint=not tool.writes, destructive_hint=tool.writes, idempotent_hint=not tool.writes, open_world_hint=False
+        ),
+    )
+
+
+@cache
+def output(name: str) -> dict[str, Any]:
+    """The schema of a tool's answer: the published one under ``report``, and what stands beside it."""
+    tool = TOOLS[name]
+    properties = {"notice": _TEXT, "said": _SAID, **tool.more}
+    shared: dict[str, Any] = {}
+    if tool.schema is not None:
+        report = json.loads(tool.schema.read_text("utf-8"))
+        shared = report.pop("$defs", {})  # references are looked up from the top
+        report.pop("$schema")
+        properties["report"] = {**report, "description": text("mcp-report")}
+    made = {"type": "object", "additionalProperties": False, "required": sorted(properties), "properties": properties}
+    return {**made, "$defs": shared} if shared else made

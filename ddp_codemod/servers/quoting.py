@@ -1,0 +1,107 @@
+"""What comes out of a foreign project or log, as a program or an agent may be handed it: escaped, bounded, in quotation marks.
+
+It is data. None of it may pass for a sentence of ours, so every sentence that takes in foreign text takes it in between “ and ”.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ddp_codemod.messages import LANGUAGES, catalogue
+from ddp_codemod.model import Reason, Skipped, Survey
+from ddp_codemod.report.inert import inert
+from ddp_codemod.report.view import shorten
+from ddp_codemod.rules.diagnostics import load_diagnostics
+from ddp_codemod.rules.load import load
+
+SAID = 160  # characters of foreign text inside a sentence
+VALUE = 400  # of a value in a document; of whole lines
+LINES = 2000
+MANY = 40  # entries of a list inside an entry
+_MARKS = {ord("“"): '"', ord("”"): '"'}
+_LONG = frozenset({"before", "after", "output"})
+_WORD = re.compile(r"[A-Za-z0-9_.]{1,32}")  # too short for a sentence, and without a space
+# what nobody sees and a model reads: joiners and variation selectors, which ``inert`` leaves to those who write with them
+_HIDDEN = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def clean(text: str, limit: int = VALUE) -> str:
+    """The text with everything escaped that does not show, cut to a number of characters, which the end then tells."""
+    shown = _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", inert(text))
+    return shown if len(shown) <= limit else f"{shown[:limit]} [... {len(shown) - limit} more characters]"
+
+
+def quoted(text: str, limit: int = SAID) -> str:
+    """The text on one line between quotation marks that do not occur in it."""
+    return "“" + clean(shorten(text, limit), limit).translate(_MARKS) + "”"
+
+
+def guarded(survey: Survey) -> Survey:
+    """The survey with the foreign parts of all its sentences quoted."""
+    return replace(
+        survey,
+        decisions=tuple(replace(one, reason=told(one.reason)) for one in survey.decisions),
+        edits=tuple(replace(one, reason=told(one.reason)) for one in survey.edits),
+        advisories=tuple(replace(one, message=told(one.message)) for one in survey.advisories),
+        skipped=tuple(guarded_skip(one) for one in survey.skipped),
+    )
+
+
+def guarded_skip(one: Skipped) -> Skipped:
+    """A file that could not be handled, its reason with the foreign parts quoted."""
+    return replace(one, reason=told(one.reason))
+
+
+def told(reason: Reason) -> Reason:
+    """A sentence with what fills its braces in quotation marks, but for our own words, numbers and single words."""
+    return Reason(reason.key, tuple((name, named(value)) for name, value in reason.args))
+
+
+def named(value: str) -> str:
+    """The value as it is where it is ours or a single short word; quoted otherwise."""
+    return value if _WORD.fullmatch(value) or value in _own() else quoted(value)
+
+
+def document(value: Any, key: str = "") -> Any:
+    """A document with every string in it cleaned and every list in an entry bounded."""
+    if isinstance(value, str):
+        return clean(value, LINES if key in _LONG else VALUE)
+    if isinstance(value, list):
+        return [document(one, key) for one in value[:MANY]]
+    if isinstance(value, dict):
+        return {clean(name): document(one, name) for name, one in value.items()}
+    return value
+
+
+@cache
+def _own() -> frozenset[str]:
+    """Every text of the shipped rules and messages: what a project brings along is none of ours."""
+    shipped = [*map(_plain, (load(), load_diagnostics())), *map(catalogue, LANGUAGES)]
+    return frozenset(text for one in shipped for text in _texts(one))
+
+
+def is_own(text: str) -> bool:
+    """Whether a text comes from the shipped rules and messages."""
+    return text in _own()
+
+
+def _plain(entry: Any) -> Any:
+    return msgspec.to_builtins(entry, enc_hook=str)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from _texts(name)
+            yield from _texts(one)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for one in value:
+            yield from _texts(one)

@@ -1,0 +1,140 @@
+"""Long work beside a server's loop: one job at a time, each in a thread of its own that can be told to stop."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+import anyio
+
+T = TypeVar("T")
+Report = Callable[[float, "float | None", str], Awaitable[None]]
+TOLD = 0.2  # seconds between two reports of progress
+PATIENCE = 8.0  # seconds for jobs to clean up behind themselves when the server ends
+
+
+class Stopped(BaseException):
+    """Raised in a job's thread when nobody waits for it any more, as Ctrl-C is raised in a command."""
+
+
+class Job(Generic[T]):
+    """One piece of work. It says where it is by ``note`` and, while it must not be interrupted, is ``unbroken``."""
+
+    def __init__(self, function: Callable[[Job[T]], T]) -> None:
+        self._function = function
+        self._lock = threading.Lock()
+        self._running = self._stopped = False
+        self._shielded = 0
+        self.at: tuple[float, float | None, str] | None = None
+        self.done = threading.Event()
+        self.result: T | None = None
+        self.error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def note(self, done: float, total: float | None, said: str) -> None:
+        """Say how far the work has come."""
+        self.at = (done, total, said)
+
+    @contextmanager
+    def unbroken(self) -> Iterator[None]:
+        """A stretch that is done whole, once it is begun: files are written."""
+        with self._lock:
+            if self._stopped:
+                raise Stopped
+            self._shielded += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._shielded -= 1
+
+    def stop(self) -> None:
+        """End the work where it stands, as soon as it runs Python again; not while it is unbroken."""
+        if self._stopped:
+            return
+        with self._lock:
+            self._stopped = True
+            if self._running and not self._shielded and self.thread.ident is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(Stopped))
+
+    def _run(self) -> None:
+        try:
+            with _ONE_AT_A_TIME.turn(self):
+                with self._lock:
+                    if self._stopped:
+                        return
+                    self._running = True
+                try:
+                    self.result = self._function(self)
+                finally:
+                    with self._lock:
+                        self._running = False
+        except BaseException as why:
+            self.error = why
+        finally:
+            self.done.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nobody waits for it."""
+        return self._stopped
+
+
+class _Turns:
+    """Lets one job work at a time: memory stays that of one project, and the interpreter runs one thread anyway."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def turn(self, job: Job[T]) -> Iterator[None]:
+        while not self._lock.acquire(timeout=0.05):
+            if job.is_stopped:
+                raise Stopped
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+_ONE_AT_A_TIME = _Turns()
+
+
+class Work:
+    """The jobs of one server."""
+
+    def __init__(self) -> None:
+        self._jobs: set[Job[Any]] = set()
+
+    async def run(self, function: Callable[[Job[T]], T], report: Report) -> T:
+        """The result of a function, which runs in a thread; cancelling the wait stops it. Raises what the function raises."""
+        job: Job[T] = Job(function)
+        self._jobs = {one for one in self._jobs if one.thread.is_alive()} | {job}
+        job.thread.start()
+        told = None
+        try:
+            pause, next_report = 0.002, time.monotonic() + TOLD
+            while not job.done.is_set():
+                await anyio.sleep(pause)
+                pause = min(pause * 1.5, 0.05)
+                if job.at != told and time.monotonic() >= next_report:
+                    told, next_report = job.at, time.monotonic() + TOLD
+                    assert told is not None
+                    await report(*told)
+        finally:
+            job.stop()
+        if job.error is not None:
+            raise job.error
+        return job.result  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """Stop what runs, and wait until it has cleaned up: processes of trials, files that are being written."""
+        for job in (jobs := list(self._jobs)):
+            job.stop()
+        limit = time.monotonic() + PATIENCE
+        for job in jobs:
+            job.thread.join(max(0.0, limit - time.monotonic()))
