@@ -26,7 +26,7 @@ LINES = 2000
 MANY = 40  # entries of a list inside an entry
 _MARKS = {ord("“"): '"', ord("”"): '"'}
 _LONG = frozenset({"before", "after", "output"})
-_WORD = re.compile(r"[A-Za-z0-9_.]{1,32}")  # too short for a sentence, and without a space
+_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,10})*")
 # what nobody sees and a model reads: joiners and variation selectors, which ``inert`` leaves to those who write with them
 _HIDDEN = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
@@ -59,23 +59,30 @@ def guarded_skip(one: Skipped) -> Skipped:
 
 
 def told(reason: Reason) -> Reason:
-    """A sentence with what fills its braces in quotation marks, but for our own words, numbers and single words."""
+    """A sentence with what fills its braces in quotation marks, but for our own words and numbers."""
     return Reason(reason.key, tuple((name, named(value)) for name, value in reason.args))
 
 
 def named(value: str) -> str:
-    """The value as it is where it is ours or a single short word; quoted otherwise."""
-    return value if _WORD.fullmatch(value) or value in _own() else quoted(value)
+    """The value as it is where it is ours or a number; quoted otherwise."""
+    return value if _NUMBER.fullmatch(value) or value in _own() else quoted(value)
 
 
-def document(value: Any, key: str = "") -> Any:
-    """A document with every string in it cleaned and every list in an entry bounded."""
+def document(report: dict[str, Any]) -> dict[str, Any]:
+    """A report with every string in it cleaned, and every list inside of its entries bounded."""
+    return {
+        key: [_entry(one, key) for one in value] if isinstance(value, list) else _entry(value, key)
+        for key, value in report.items()
+    }
+
+
+def _entry(value: Any, key: str) -> Any:
     if isinstance(value, str):
         return clean(value, LINES if key in _LONG else VALUE)
     if isinstance(value, list):
-        return [document(one, key) for one in value[:MANY]]
+        return [_entry(one, key) for one in value[:MANY]]
     if isinstance(value, dict):
-        return {clean(name): document(one, name) for name, one in value.items()}
+        return {clean(name): _entry(one, name) for name, one in value.items()}
     return value
 
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.diagnose import coded, cure_command, known_errors, usable
 from ddp_codemod.cli.doctor import examined
-from ddp_codemod.cli.errors import Failure
 from ddp_codemod.cli.options import Settings, command_line
 from ddp_codemod.cli.run import configured, load_rules
 from ddp_codemod.cli.verify import BOTH, Request, Trying, trial_python
@@ -34,6 +33,7 @@ from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.signature import Cure
 from ddp_codemod.servers.mcp.answer import Answer, Refused
 from ddp_codemod.servers.mcp.asked import Diagnose, Doctor, Verify
+from ddp_codemod.servers.mcp.pages import bounded
 from ddp_codemod.servers.mcp.projects import Call
 from ddp_codemod.servers.quoting import clean, document, guarded, is_own, named, quoted, told
 from ddp_codemod.servers.roots import Within
@@ -71,8 +71,10 @@ def diagnose(call: Call, asked: Diagnose) -> Answer:
         reading = usable(read_log(stream, known_errors(settings), hang=asked.hang, progress=told_bytes), rules)
     sites = _sites(call, rules, reading, within)
     command = cure_command(rules, str(within.root) if within and asked.project else ".")
-    report = document(json.loads(diagnoses.dumps(reading, asked.path or "", call.lang, command, sites)))
+    whole = document(json.loads(diagnoses.dumps(reading, asked.path or "", call.lang, command, sites)))
+    report, left = bounded(whole, "diagnoses", "sites")
     said, lines = _read(call, reading, command)
+    said += [call.say("mcp-left-out", n=left)] if left else []
     lines += [f"{quoted(one['path'])}:{one['line']} {named(one['surface'])}: {one['reason']}" for one in report["sites"]]
     return Answer({"report": report}, tuple(said), tuple(lines))
 
@@ -80,7 +82,7 @@ def diagnose(call: Call, asked: Diagnose) -> Answer:
 def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
     """Which platform this machine is, and what is wrong with it."""
     listener = _listener(call)
-    found = _settled(call, lambda: examined(Settings("doctor", folders=call.rule_folders, lang=call.lang), listener, python))
+    found = examined(Settings("doctor", folders=call.rule_folders, lang=call.lang), listener, python)
     line = command_line(["ddp-codemod", "apply", ".", "--platform", found.platform]) if found.platform else None
     report = document(json.loads(checkups.dumps(found, call.lang, line)))
     states = [check.state for check in found.checks]
@@ -106,7 +108,7 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     except PlanError as why:
         raise Refused(call.say("mcp-refused"), str(why)) from None
     listener = _listener(call)
-    exe = python or _settled(call, lambda: trial_python(listener, within.root))
+    exe = python or trial_python(listener, within.root)
     launches = LAUNCHES if asked.launch == BOTH else (asked.launch,)
     known = known_errors(Settings("verify", folders=_configured(call, within)[0].all_folders(call.rule_folders), lang=call.lang))
     stores = tuple(ident for ident, fix in job.rules.fixes.items() if fix.recipe == "init-method-query")
@@ -116,10 +118,10 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     done: list[Verified] = []
     for one in trials(found, job.rules.surfaces, job.platform):
         trial = one.trial
-        outcome = _settled(call, lambda trial=trial: tuple(attempts(trial))) if trial is not None else ()  # type: ignore[misc]
+        outcome = tuple(attempts(trial)) if trial is not None else ()
         done.append(replace(one, tried=outcome))
     command = cure_command(job.rules, str(within.root))
-    report = document(json.loads(tried.dumps(done, job.platform.id, call.lang, command)))
+    report, more = bounded(document(json.loads(tried.dumps(done, job.platform.id, call.lang, command))), "sites")
     states = [attempt.state for one in done for attempt in one.tried]
     said = call.say(
         "mcp-verified",
@@ -128,7 +130,9 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
         failed=states.count("failed") + states.count("hung"),
         left=sum(one.trial is None for one in done) + states.count("skipped"),
     )
-    return Answer({"root": clean(str(found.root)), "report": report}, (said,), tuple(map(_trial, report["sites"])))
+    said_more = (call.say("mcp-left-out", n=more),) if more else ()
+    made = {"root": clean(str(found.root)), "report": report}
+    return Answer(made, (said, *said_more), tuple(map(_trial, report["sites"])))
 
 
 def _trial(one: dict[str, Any]) -> str:
@@ -152,13 +156,6 @@ def _listener(call: Call) -> Listener:
     return Listener(call.lang, quiet=True, note=note)
 
 
-def _settled(call: Call, function: Callable[[], Any]) -> Any:
-    try:
-        return function()
-    except Failure as why:
-        raise Refused(call.say("mcp-refused"), render(told(why.reason), call.lang), *why.lines) from None
-
-
 def _log(call: Call, asked: Diagnose) -> BinaryIO:
     if asked.path is None:
         return io.BytesIO((asked.text or "").encode("utf-8", "surrogatepass"))
@@ -176,9 +173,8 @@ def _project_of(call: Call, asked: Diagnose) -> Within | None:
 
 def _configured(call: Call, within: Within | None) -> tuple[Config, Rules]:
     if within is None:
-        return Config(Path()), _settled(call, lambda: load_rules(call.rule_folders))
-    found: tuple[Config, Rules] = _settled(call, lambda: configured(within.root, call.rule_folders))
-    return found
+        return Config(Path()), load_rules(call.rule_folders)
+    return configured(within.root, call.rule_folders)
 
 
 def _sites(call: Call, rules: Rules, reading: Reading, within: Within | None) -> dict[str, Any] | None:

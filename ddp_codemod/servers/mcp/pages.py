@@ -49,3 +49,18 @@ def patch_page(lines: Sequence[str], offset: int) -> dict[str, Any]:
         taken.append(line)
     end = offset + len(taken)
     return {"offset": offset, "total": len(lines), "next": end if end < len(lines) else None, "lines": taken}
+
+
+def bounded(report: dict[str, Any], *keys: str) -> tuple[dict[str, Any], int]:
+    """The report with as many entries of some of its lists as there is room for, and how many are left out."""
+    room, left = ROOM, 0
+    taken: dict[str, list[Any]] = {}
+    for key in keys:
+        taken[key] = []
+        for one in report[key]:
+            room -= len(json.dumps(one))
+            if room >= 0 or not taken[key]:
+                taken[key].append(one)
+            else:
+                left += 1
+    return {**report, **taken}, left

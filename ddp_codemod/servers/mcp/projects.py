@@ -18,11 +18,13 @@ from ddp_codemod.report.view import View, shorten
 from ddp_codemod.request import PlanError, look
 from ddp_codemod.servers.mcp.answer import Answer, Refused
 from ddp_codemod.servers.mcp.asked import Apply, Check, Diff, Explain, Kind, Paged, Project, Scan, Undo
-from ddp_codemod.servers.mcp.pages import page, patch_page
+from ddp_codemod.servers.mcp.pages import KINDS, bounded, page, patch_page
 from ddp_codemod.servers.quoting import clean, document, guarded, named, quoted, told
 from ddp_codemod.servers.roots import Roots, Within
 from ddp_codemod.servers.work import Job
 from ddp_codemod.survey import about
+
+STEPS = 40  # of one line's explanation
 
 
 class Call(Struct, frozen=True):
@@ -73,10 +75,13 @@ def explain(call: Call, asked: Explain) -> Answer:
     whole = _look(call, asked, Within((within.root, path), within.root))
     found = about(whole, path.relative_to(whole.root).as_posix(), asked.line)
     steps = [step for decision in found.decisions for step in _steps(call, found, decision.hops, decision.origins)]
-    report = document(json.loads(dumps(found, call.lang)))
+    steps, unsaid = steps[:STEPS], len(steps[STEPS:])
+    report, left = bounded(document(json.loads(dumps(found, call.lang))), *KINDS)
     said = [call.say("mcp-explained", n=len(found.decisions), platform=named(found.platform))]
     lines = [*_lines(call, report, ("sites", "edits", "advisories")), *(_step(call, one) for one in steps)]
-    return Answer({"root": clean(str(found.root)), "report": report, "steps": document(steps)}, tuple(said), tuple(lines))
+    said += [call.say("mcp-left-out", n=left + unsaid)] if left + unsaid else []
+    made = {"root": clean(str(found.root)), "report": report, **document({"steps": steps})}
+    return Answer(made, tuple(said), tuple(lines))
 
 
 def apply(call: Call, asked: Apply) -> Answer:
@@ -92,7 +97,7 @@ def apply(call: Call, asked: Apply) -> Answer:
             raise Refused(call.say("mcp-refused"), str(why)) from None
     back = {"tool": "undo", "arguments": {"path": str(found.root)}}
     command = command_line(["ddp-codemod", "undo", str(found.root)])
-    made = {"root": clean(str(found.root)), "written": document(list(names)), "digest": plan.digest}
+    made = {"root": clean(str(found.root)), "written": [*map(clean, names)], "digest": plan.digest}
     return Answer(
         {**made, "take_back": {**back, "command": command}},
         (call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
@@ -108,7 +113,7 @@ def take_back(call: Call, asked: Undo) -> Answer:
             names = undo(within.paths[0], root=within.root)
         except PlanError as why:
             raise Refused(call.say("mcp-refused"), str(why)) from None
-    made = {"root": clean(str(within.root)), "restored": document(list(names))}
+    made = {"root": clean(str(within.root)), "restored": [*map(clean, names)]}
     return Answer(made, (call.say("mcp-restored", n=len(names)),), tuple(map(quoted, names)))
 
 

@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from msgspec import Struct
 
 from ddp_codemod import __version__
+from ddp_codemod.cli.errors import Failure
 from ddp_codemod.messages import render, text
 from ddp_codemod.rules.load import load
 from ddp_codemod.servers.mcp import asked, prompts
@@ -91,6 +92,8 @@ class Tools:
             return _failed(render(told(why.reason), lang), [], lang)
         except Refused as why:
             return _failed(why.said, why.quoted, lang)
+        except Failure as why:  # of the command line's functions
+            return _failed(text("mcp-refused", lang), [render(told(why.reason), lang), *why.lines], lang)
         except (OSError, ValueError) as why:
             return _failed(text("mcp-refused", lang), [str(why)], lang)
         said = beside(answer.said, answer.quoted, lang, answer.shown)

@@ -1,0 +1,79 @@
+"""The SDK's own client, which starts a server as a user's client does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import psutil
+from mcp import Client, StdioServerParameters
+
+TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
+SCRIPT = Path(sys.executable).with_name("ddp-codemod.exe" if sys.platform == "win32" else "ddp-codemod")
+COMMAND = [str(SCRIPT)] if SCRIPT.is_file() else [sys.executable, "-m", "ddp_codemod"]
+
+
+class Started:
+    """How servers are started in one test, and what became of their processes."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.environ = {
+            **dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), str(home)),
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(home / "tmp")),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "LANG": "C.UTF-8",
+        }
+
+    def talk(
+        self,
+        said: Callable[[Client], Awaitable[Any]],
+        *arguments: object,
+        roots: Sequence[Path] | None = None,
+        mode: str = "auto",
+    ) -> Any:
+        """Start ``ddp-codemod mcp ARGUMENTS`` and let a client talk to it; what the talk gives."""
+
+        async def list_roots(_: Any) -> types.ListRootsResult:
+            return types.ListRootsResult(roots=[types.Root(uri=path.as_uri()) for path in roots or ()])
+
+        async def session() -> Any:
+            how = StdioServerParameters(
+                command=COMMAND[0], args=[*COMMAND[1:], "mcp", *map(str, arguments)], env=self.environ, cwd=self.home
+            )
+            with anyio.fail_after(120):
+                async with Client(how, mode=mode, list_roots_callback=list_roots if roots is not None else None) as client:
+                    return await said(client)
+
+        return anyio.run(session)
+
+    def ask(self, tool: str, given: dict[str, Any], *arguments: object, **how: Any) -> types.CallToolResult:
+        """One call of one tool."""
+
+        async def said(client: Client) -> types.CallToolResult:
+            return await client.call_tool(tool, given)
+
+        result: types.CallToolResult = self.talk(said, *arguments, **how)
+        return result
+
+
+def words(result: types.CallToolResult) -> str:
+    """The text of an answer."""
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+def own_words(result: types.CallToolResult) -> str:
+    """What of the text is the server's: all lines but the quoted ones."""
+    return "\n".join(line for line in words(result).split("\n") if not line.startswith("> "))
+
+
+def children() -> list[psutil.Process]:
+    """Every process that descends from this one."""
+    return psutil.Process().children(recursive=True)
