@@ -121,8 +121,8 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """What tells one plan from another: the root, the platform, and the bytes of each file before and after."""
-        known = hashlib.sha256(repr((str(self.root), self.platform)).encode("utf-8", "surrogateescape"))
+        """What tells one plan from another: the platform, and each file's name and its bytes before and after."""
+        known = hashlib.sha256(self.platform.encode())
         for change in sorted(self._changes, key=lambda change: change.name):
             for part in (change.name.encode("utf-8", "surrogateescape"), change.before, change.after):
                 known.update(hashlib.sha256(part).digest())

@@ -146,3 +146,17 @@ def test_everything_offered_is_there_and_typed() -> None:
     with pytest.raises(AttributeError, match="plam"):
         ddp_codemod.plam  # type: ignore[attr-defined]  # noqa: B018
     assert (Path(ddp_codemod.__file__).parent / "py.typed").is_file()
+
+
+def test_a_plan_is_told_from_others_by_its_digest_and_taken_back(project: Path) -> None:
+    made = plan(project, "rocm")
+    assert made.digest == plan(project, "rocm").digest
+    assert made.digest != plan(project, "cpu").digest
+    (project / "train.py").write_text(TRAIN + "\n")
+    other = plan(project, "rocm")
+    assert made.digest != other.digest
+    other.apply()
+    assert ddp_codemod.undo(project / "train.py") == ("train.py",)
+    assert (project / "train.py").read_text() == TRAIN + "\n"
+    with pytest.raises(PlanError, match="Nothing to undo"):
+        ddp_codemod.undo(project)

@@ -131,3 +131,19 @@ def test_two_hundred_requests_take_no_more_memory_than_fifty(server: Started, pr
 
     first, *later = server.talk(used, project)
     assert max(later) - first < 6_000_000, (first, later)
+
+
+@pytest.mark.torch
+def test_a_patch_is_verified_for_real(server: Started, project: Path) -> None:
+    pytest.importorskip("torch")
+
+    async def ported(client: Client) -> list[Any]:
+        before = await client.call_tool("verify", {"platform": "cpu", "launch": "spawn"})
+        digest = (await client.call_tool("diff", {"platform": "cpu"})).structured_content["digest"]
+        await client.call_tool("apply", {"platform": "cpu", "digest": digest})
+        after = await client.call_tool("verify", {"platform": "cpu", "launch": "spawn"})
+        return [one.structured_content["report"]["sites"][0]["trials"][0]["state"] for one in (before, after)]
+
+    server.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    assert server.talk(ported, project, "--allow-apply", "--python", sys.executable) == ["failed", "passed"]
+    assert left(server.home) == []

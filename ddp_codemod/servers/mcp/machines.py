@@ -224,6 +224,10 @@ def _described(call: Call, one: Diagnosis, command: Callable[[Cure], str | None]
     for number, cure in enumerate(one.cures, 1):
         words = [in_language(cure, "text", call.lang)]
         if command(cure) is not None:
-            words.append(call.say("mcp-cure", platform=cure.platform or "-", rules=", ".join(cure.rules) or "-"))
+            fixes = load_rules(()).fixes
+            platform = cure.platform or next((fixes[rule].platform for rule in cure.rules if rule in fixes), None) or "?"
+            rules = ", ".join(cure.rules)
+            with_rules = call.say("mcp-cure-rules", platform=platform, rules=rules)
+            words.append(with_rules if rules else call.say("mcp-cure", platform=platform))
         cures.append(f"{number}. " + " ".join(filter(None, words)))
     return title, [cause, *cures]
