@@ -16,6 +16,7 @@ from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.discover.files import MAX_BYTES
 from ddp_codemod.discover.listing import Listing, absolute
 from ddp_codemod.discover.scope import Scope
+from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.model import Decision, Reason, Skipped, Survey
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.load import Rules
@@ -121,7 +122,7 @@ class Look:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return path.read_bytes() if (data := unsaved(path)) is None else data
     except OSError:
         return b""
 

@@ -26,6 +26,7 @@ COMMANDS = (
     "undo",
     "fleet",
     "mcp",
+    "lsp",
 )
 
 

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.model import Reason, Skipped, Source
 
 # Folders that hold no code of the project: version control, caches, installed packages.
@@ -87,6 +88,8 @@ def content(path: Path, root: Path) -> bytes | Reason:
     try:
         if not _inside(os.path.realpath(path), os.path.realpath(root)):
             return Reason.of("skipped-outside")
+        if (data := unsaved(path)) is not None:
+            return data
         # a pipe would keep us waiting for a writer
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:

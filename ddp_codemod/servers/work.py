@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
-
-import anyio
 
 T = TypeVar("T")
 Report = Callable[[float, "float | None", str], Awaitable[None]]
@@ -119,7 +118,7 @@ class Work:
         try:
             pause, next_report = 0.002, time.monotonic() + TOLD
             while not job.done.is_set():
-                await anyio.sleep(pause)
+                await asyncio.sleep(pause)
                 pause = min(pause * 1.5, 0.05)
                 if job.at != told and time.monotonic() >= next_report:
                     told, next_report = job.at, time.monotonic() + TOLD

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ddp_codemod.discover.files import MAX_BYTES, unreadable
+from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.model import Reason
 from ddp_codemod.sites.words import LETTERS, Words, holds
 
@@ -32,6 +33,8 @@ class Texts:
     def data(self, name: str) -> bytes:
         """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
         found = self._bytes.get(name)
+        if found is None and (found := unsaved(f"{self._folder}/{name}")) is not None:
+            self.take(name, found)
         if found is None:
             try:
                 with open(f"{self._folder}/{name}", "rb") as file:  # noqa: PTH123 - every file of the project comes by here

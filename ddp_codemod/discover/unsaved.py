@@ -1,0 +1,25 @@
+"""Texts that an editor holds and has not saved: they count in place of what lies on the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+_held: Mapping[str, bytes] = {}
+
+
+@contextmanager
+def holding(texts: Mapping[str, bytes]) -> Iterator[None]:
+    """While this lasts, files have these bytes; the keys are their absolute paths. For one run at a time in a process."""
+    global _held
+    _held = {os.path.normpath(path): data for path, data in texts.items()}
+    try:
+        yield
+    finally:
+        _held = {}
+
+
+def unsaved(path: str | os.PathLike[str]) -> bytes | None:
+    """The bytes that stand for a file's; None where those on the disk count."""
+    return _held.get(os.path.normpath(path)) if _held else None

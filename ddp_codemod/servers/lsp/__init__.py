@@ -1,0 +1,1 @@
+"""``ddp-codemod lsp``: findings and edits in an editor, over the Language Server Protocol."""
