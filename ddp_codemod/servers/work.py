@@ -7,7 +7,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -29,7 +29,8 @@ class Job(Generic[T]):
         self._running = self._stopped = False
         self._shielded = 0
         self.at: tuple[float, float | None, str] | None = None
-        self.done = threading.Event()
+        self._ended = False
+        self._at_end: Callable[[], object] = lambda: None
         self.result: T | None = None
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -75,7 +76,18 @@ class Job(Generic[T]):
         except BaseException as why:
             self.error = why
         finally:
-            self.done.set()
+            with self._lock:
+                self._ended = True
+            with suppress(RuntimeError):  # the server has ended meanwhile
+                self._at_end()
+
+    def call_at_end(self, function: Callable[[], object]) -> None:
+        """Have a function called when the work has ended, by its thread; at once where it has."""
+        with self._lock:
+            self._at_end = function
+            ended = self._ended
+        if ended:
+            function()
 
     @property
     def is_stopped(self) -> bool:
@@ -114,14 +126,15 @@ class Work:
         job: Job[T] = Job(function)
         self._jobs = {one for one in self._jobs if one.thread.is_alive()} | {job}
         job.thread.start()
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        job.call_at_end(lambda: loop.call_soon_threadsafe(ended.set))
         told = None
         try:
-            pause, next_report = 0.002, time.monotonic() + TOLD
-            while not job.done.is_set():
-                await asyncio.sleep(pause)
-                pause = min(pause * 1.5, 0.05)
-                if job.at != told and time.monotonic() >= next_report:
-                    told, next_report = job.at, time.monotonic() + TOLD
+            while not ended.is_set():
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(ended.wait(), TOLD)
+                if job.at != told and not ended.is_set():
+                    told = job.at
                     assert told is not None
                     await report(*told)
         finally:

@@ -29,7 +29,7 @@ from ddp_codemod.servers.quoting import clean, guarded
 from ddp_codemod.servers.roots import OutsideRoots, Roots
 from ddp_codemod.servers.work import Job, Work
 
-QUIET = 0.15  # seconds without a key, before a survey is worth it
+QUIET = 0.08  # seconds without a key, before a survey is worth it
 
 
 class Wishes(Struct, frozen=True, rename="kebab"):
