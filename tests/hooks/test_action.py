@@ -33,7 +33,10 @@ def step(tmp_path: Path):  # type: ignore[no-untyped-def]
     """Run the step in a project. Instead of an installation it finds this checkout's command."""
     place = tmp_path / "temp/ddp-codemod/bin"
     place.mkdir(parents=True)
-    for name, line in (("python", "exit 0"), ("ddp-codemod", f'exec "{sys.executable}" -m ddp_codemod "$@"')):
+    for name, line in (
+        ("python", f'[ "$1" = -m ] || exec "{sys.executable}" "$@"'),
+        ("ddp-codemod", f'exec "{sys.executable}" -m ddp_codemod "$@"'),
+    ):
         (place / name).write_text(f"#!/bin/sh\n{line}\n")
         (place / name).chmod(0o755)
     tools = tmp_path / "tools"
@@ -87,3 +90,86 @@ def test_a_bad_platform_and_shell_text(step) -> None:  # type: ignore[no-untyped
     assert code == 2
     assert not (place / "output").exists()
     assert not (place / "project/hacked").exists()
+
+
+def git(root: Path, *words: str) -> str:
+    known = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main")
+    return subprocess.run(["git", *known, *words], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def base(tmp_path: Path, step) -> str:  # type: ignore[no-untyped-def]
+    """A commit of the project with one finding."""
+    root = tmp_path / "project"
+    (root / "a.py").write_text(CALL)
+    git(root, "init")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "x")
+    return git(root, "rev-parse", "HEAD")
+
+
+def states(place: Path) -> list[str]:
+    return [one["baselineState"] for one in json.loads((place / "out.sarif").read_bytes())["runs"][0]["results"]]
+
+
+def test_what_the_baseline_has_does_not_count(step, base: str) -> None:  # type: ignore[no-untyped-def]
+    code, out, place = step("# moved\n" + CALL, BASELINE=base)
+    assert (code, out, states(place)) == (0, "", ["unchanged"])
+
+
+def test_what_the_baseline_does_not_have_counts(step, base: str) -> None:  # type: ignore[no-untyped-def]
+    code, out, place = step(CALL + 'dist.new_group(backend="nccl")\n', BASELINE=base)
+    assert (code, states(place)) == (1, ["unchanged", "new"])
+    assert [line.split("::")[1] for line in out.splitlines()] == [
+        "warning title=ddp-codemod%3A unsupported-backend,file=a.py,line=3"
+    ]
+    assert (place / "output").exists()
+
+
+def test_a_file_that_can_no_longer_be_read_counts(step, base: str) -> None:  # type: ignore[no-untyped-def]
+    code, out, _ = step(CALL + "def f(:\n", BASELINE=base)
+    assert (code, out.startswith("::warning title=ddp-codemod::")) == (1, True)
+
+
+def test_paths_that_the_baseline_does_not_have_are_new(step, base: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "project/new").mkdir()
+    (tmp_path / "project/new/b.py").write_text(CALL)
+    code, _, place = step(CALL, BASELINE=base, PATHS="new")
+    assert (code, states(place)) == (1, ["new"])
+
+
+def test_a_baseline_that_is_not_there_is_told(step, base: str) -> None:  # type: ignore[no-untyped-def]
+    code, out, place = step(CALL, BASELINE="0" * 40)
+    assert (code, "fetch-depth: 0" in out) == (2, True)
+    assert not (place / "project/hacked").exists()
+    for text in ("$(touch hacked); true", "--output=hacked", "--help", "-h"):
+        assert step(CALL, BASELINE=text)[0] == 2
+    assert not (place / "project/hacked").exists()
+
+
+def test_the_baseline_is_whole_and_the_index_is_left_alone(step, base: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    root = tmp_path / "project"
+    (root / ".gitattributes").write_text("*.py export-ignore\n")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "y")
+    (root / "staged.txt").write_text("x")
+    git(root, "add", "staged.txt")
+    before = git(root, "status", "--porcelain")
+    code, _, place = step(CALL, BASELINE="HEAD")
+    assert (code, states(place)) == (0, ["unchanged"])
+    assert git(root, "status", "--porcelain") == before
+
+
+def test_suggestions_go_to_reviewdog(step, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    tool = tmp_path / "tools/reviewdog"
+    tool.write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/words\ncat >{tmp_path}/rdjson\n')
+    tool.chmod(0o755)
+    assert step(CALL)[0] == 1
+    assert not (tmp_path / "words").exists()
+    assert step(CALL, SUGGEST="true")[0] == 1
+    assert "-reporter=github-pr-review -filter-mode=added" in (tmp_path / "words").read_text()
+    (found,) = json.loads((tmp_path / "rdjson").read_bytes())["diagnostics"]
+    assert "gloo" in found["suggestions"][0]["text"]
+    tool.write_text("#!/bin/sh\nexit 1\n")
+    code, out, _ = step(CALL, SUGGEST="true")
+    assert (code, "pull-requests: write" in out) == (1, True)
