@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -77,3 +78,12 @@ def own_words(result: types.CallToolResult) -> str:
 def children() -> list[psutil.Process]:
     """Every process that descends from this one."""
     return psutil.Process().children(recursive=True)
+
+
+def memory() -> int:
+    """What the server takes, in bytes: the largest of the processes that were started."""
+    sizes = []
+    for one in children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            sizes.append(one.memory_info().rss)
+    return max(sizes)

@@ -12,7 +12,7 @@ import anyio
 import psutil
 import pytest
 from mcp import Client
-from talking import COMMAND, Started, children, words
+from talking import COMMAND, Started, children, memory, words
 
 ROCM = {"platform": "rocm"}
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a Python that never ends is imitated by a shell script")
@@ -35,8 +35,15 @@ async def started(endless: Path, n: int = 1) -> list[psutil.Process]:
     return [psutil.Process(pid) for pid in found]
 
 
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 async def gone(processes: list[psutil.Process]) -> None:
-    while any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes):
+    while any(map(runs, processes)):
         await anyio.sleep(0.02)
 
 
@@ -86,7 +93,7 @@ def test_a_client_that_goes_ends_server_and_work(server: Started, project: Path,
         server.talk(leaves, project, "--python", endless)
     assert len(seen) >= 2
     psutil.wait_procs(seen, timeout=30)
-    assert [one for one in seen if one.is_running()] == []
+    assert [one for one in seen if runs(one)] == []
     assert left(server.home) == []
 
 
@@ -126,7 +133,7 @@ def test_two_hundred_requests_take_no_more_memory_than_fifty(server: Started, pr
                 given = {**ROCM, "path": "train.py", "line": 3} if tool == "explain" else {**ROCM, "offset": number % 7}
                 answer = await client.call_tool(tool, given)
                 assert not answer.is_error, (round_, words(answer))
-            sizes.append(max(one.memory_info().rss for one in children()))
+            sizes.append(memory())
         return sizes
 
     first, *later = server.talk(used, project)

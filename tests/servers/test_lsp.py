@@ -16,7 +16,7 @@ if sys.version_info < (3, 11):
 
 from editing import Editor, edit
 from lsprotocol import types
-from talking import COMMAND, TRAIN, Started
+from talking import COMMAND, TRAIN, Started, memory
 
 ROCM = {"platform": "rocm"}
 FILE, PROJECT = "source.fixAll.ddpCodemod", "source.ddpCodemod.fixProject"
@@ -197,6 +197,22 @@ def test_what_a_project_says_is_shown_as_quoted_text(server: Started, project: P
         assert all(letter.isprintable() or letter == "\n" for letter in said)
     for said in (*messages, *titles):
         assert "OBEY" not in re.sub("“[^”]*”", "", said)
+
+
+def test_two_hundred_requests_take_no_more_memory_than_fifty(server: Started, project: Path) -> None:
+    async def typed(editor: Editor) -> list[int]:
+        editor.open("train.py")
+        sizes = []
+        for round_ in range(5):
+            for number in range(25):
+                editor.type("train.py", f"# {round_} {number}\n" + TRAIN)
+                assert len(await editor.actions("train.py", 3)) == 3
+                assert await editor.hover("train.py", 3)
+            sizes.append(memory())
+        return sizes
+
+    first, *later = edit(server, project, typed, ROCM)
+    assert max(later) - first < 6_000_000, (first, later)
 
 
 def test_a_server_ends_with_its_input(server: Started, project: Path) -> None:
