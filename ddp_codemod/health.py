@@ -28,11 +28,13 @@ class Occurrence(Struct, frozen=True):
 
 
 class Diagnosis(Struct, frozen=True):
-    """An error in a log. Without a signature it is one that no rule knows."""
+    """An error in a log. Without a signature it is none of distributed training that a rule knows."""
 
     signature: Signature | None
     first: Occurrence
     cures: tuple[Cure, ...] = ()
+    outside: Signature | None = None  # what the unknown error is, where it is known and not of distributed training
+    handed_on: bool = False  # the line only tells that another process ended
 
 
 class Reading(Struct, frozen=True):

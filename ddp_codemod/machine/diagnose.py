@@ -8,12 +8,17 @@ from typing import BinaryIO
 import msgspec
 
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
-from ddp_codemod.machine.scan import Scanner
+from ddp_codemod.machine.scan import Found, Scanner
+from ddp_codemod.machine.suspects import EXCEPTION, HANDED_ON
 from ddp_codemod.rules.diagnostics import Diagnostics
 from ddp_codemod.rules.signature import Cure, Signature
 
-_ORDER = {"root": 0, "umbrella": 1, "consequence": 3}
-_UNKNOWN = 2  # an error of the program's own comes before what only follows from some error
+_ORDER = {"root": 0, "outside": 0, "umbrella": 1, "warning": 3, "consequence": 4}
+_UNKNOWN = 2  # an error of the program's own comes before what only follows from some error, or may mean nothing
+_GENERAL = 5  # a warning that anything may follow
+_LEFT = 6  # a launcher's word that some process ended
+_AFFECTED = ("root", "umbrella", "consequence")  # with one of these in the log an error from outside is a cause
+Ranked = tuple[int, int, Diagnosis]
 
 
 def diagnose(
@@ -31,25 +36,48 @@ def diagnose(
     """
     found = Scanner(known.signatures.values(), known.hints.values()).scan(stream, progress)
     found.hints.update(hints)
-    ranked = [
-        (_ORDER[signature.role], seen.first.line, Diagnosis(signature, seen.whole, fitting(signature, found.hints)))
-        for ident, seen in found.known.items()
-        for signature in (known.signatures[ident],)
-    ]
-    if found.unknown is not None:
-        ranked.append((_UNKNOWN, found.unknown.first.line, Diagnosis(None, found.unknown.whole)))
+    ranked = _known(found, known)
+    if not any(entry[2].signature is None for entry in ranked):
+        ranked += _unknown(found, bool(ranked))
     if hang:
         ranked = _with_silence(ranked, known, found.hints, found.lines)
     ranked.sort(key=lambda entry: entry[:2])
     return Reading(tuple(entry[2] for entry in ranked), tuple(sorted(found.hints)), found.lines, found.size)
 
 
-def _with_silence(
-    ranked: list[tuple[int, int, Diagnosis]], known: Diagnostics, hints: Collection[str], lines: int
-) -> list[tuple[int, int, Diagnosis]]:
+def _known(found: Found, known: Diagnostics) -> list[Ranked]:
+    """What signatures know. Of errors from outside one alone is told, and as none of distributed training where nothing hangs on it."""
+    seen = [(known.signatures[ident], one.whole) for ident, one in found.known.items()]
+    told = {first.line for signature, first in seen if not signature.general}
+    seen = [(signature, first) for signature, first in seen if not (signature.general and first.line in told)]
+    affected = any(signature.role in _AFFECTED for signature, _ in seen)
+    umbrella = min((first.line for signature, first in seen if signature.role == "umbrella"), default=found.lines + 1)
+    ranked: list[Ranked] = []
+    for signature, first in seen:
+        if signature.role == "outside" and not affected:
+            lone = Diagnosis(None, first, fitting(signature, found.hints), outside=signature)
+            ranked.append((_UNKNOWN, first.line, lone))
+            continue
+        late = signature.role == "outside" and first.line > umbrella
+        order = _UNKNOWN if late else _GENERAL if signature.general and signature.role == "warning" else _ORDER[signature.role]
+        ranked.append((order, first.line, Diagnosis(signature, first, fitting(signature, found.hints))))
+    return ranked
+
+
+def _unknown(found: Found, others: bool) -> list[Ranked]:
+    """The error that no signature knows; where one is known, only one of the program's own counts beside it."""
+    seen = found.suspects.first(found.taken, found.lines)
+    if seen is None or (others and seen[0] != EXCEPTION):
+        return []
+    kind, first = seen
+    order = _LEFT if kind == HANDED_ON else _UNKNOWN
+    return [(order, first.line, Diagnosis(None, first, handed_on=kind == HANDED_ON))]
+
+
+def _with_silence(ranked: list[Ranked], known: Diagnostics, hints: Collection[str], lines: int) -> list[Ranked]:
     """The causes of a hang, behind those that the log itself names."""
     there = {diagnosis.signature.id for *_, diagnosis in ranked if diagnosis.signature is not None}
-    silent = [signature for signature in known.signatures.values() if signature.silence and signature.id not in there]
+    silent = [one for one in known.signatures.values() if one.silence and not one.apart and one.id not in there]
     return ranked + [
         (_ORDER[signature.role], lines + 1, Diagnosis(unsure(signature), Occurrence(0, ""), fitting(signature, hints)))
         for signature in silent

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -26,12 +27,12 @@ class Fixed(Generic[T]):
     def __init__(self, texts: Iterable[tuple[str, T]]) -> None:
         cut = [(text[_rarest(text) :], meant) for text, meant in texts]
         all_ = {text for text, _ in cut}
-        shortest = sorted(text for text in all_ if not any(other != text and text.startswith(other) for other in all_))
-        self.search = re.compile(_tree(shortest)).search
-        self._meant = {
-            text.encode(): list({id(meant): meant for longer, meant in cut if longer.startswith(text)}.values())
-            for text in shortest
-        }
+        shortest = sorted(text for text in all_ if _beginning(text, all_) == text)
+        self.search = _compiled(tuple(shortest)).search
+        meant: dict[bytes, dict[int, T]] = defaultdict(dict)
+        for text, what in cut:
+            meant[_beginning(text, all_).encode()][id(what)] = what
+        self._meant = {text: list(whats.values()) for text, whats in meant.items()}
 
     def meant(self, found: re.Match[bytes]) -> list[T]:
         """All whose text may be where the expression has matched."""
@@ -42,6 +43,16 @@ def _rarest(text: str) -> int:
     """Where the rarest character stands that leaves enough behind it."""
     places = range(max(1, len(text) - SHORTEST + 1))
     return max(places, key=lambda at: _FREQUENT.find(text[at]) if text[at] in _FREQUENT else _RARE)
+
+
+def _beginning(text: str, texts: Collection[str]) -> str:
+    """The shortest of the texts that this one begins with."""
+    return next(text[:end] for end in range(SHORTEST, len(text) + 1) if text[:end] in texts)
+
+
+@lru_cache(maxsize=8)
+def _compiled(texts: tuple[str, ...]) -> re.Pattern[bytes]:
+    return re.compile(_tree(list(texts)))
 
 
 def _tree(texts: list[str], depth: int = 0) -> bytes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import BinaryIO
 
 from ddp_codemod.health import Occurrence
 from ddp_codemod.machine.fixed import Fixed
 from ddp_codemod.machine.logs import Block, blocks, decoded
 from ddp_codemod.machine.ranks import rank_of, unmarked
-from ddp_codemod.machine.stack import HEAD, Stack, stack
+from ddp_codemod.machine.stack import Stack, stack
+from ddp_codemod.machine.suspects import SIGNS, Suspects
 from ddp_codemod.rules.pattern import anchors
 from ddp_codemod.rules.signature import Hint, Signature
 
@@ -21,9 +23,7 @@ RANKS = 64  # ranks remembered for one error
 LOOKS = 200  # stacks read for one error: the same one can fill a log
 SOURCE = "raise "  # a traceback's line of source that holds the message is not the message
 QUIET = 10  # lines that may follow the last sign of life of a hang
-# The last line of a Python traceback; those that only hand on what happened in another process do not count.
-_EXCEPTION = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Exit|Interrupt|Warning)\b")
-_HANDED_ON = re.compile(r"(?:\w{1,60}\.){0,8}(?:ChildFailedError|Process\w{1,20}Exception|SignalException|CalledProcessError)\b")
+TAKEN = 100_000  # lines remembered that a signature has taken
 
 
 @dataclass
@@ -51,10 +51,11 @@ class Seen:
 
 @dataclass
 class Found:
-    """What a log shows: signatures by id, the first error that none knows, the hints."""
+    """What a log shows: signatures by id, errors that none knows, the hints."""
 
     known: dict[str, Seen] = field(default_factory=dict)
-    unknown: Seen | None = None
+    suspects: Suspects = field(default_factory=lambda: Suspects(LOOKS))
+    taken: set[int] = field(default_factory=set)  # lines that a signature knows
     hints: set[str] = field(default_factory=set)
     lines: int = 0
     size: int = 0
@@ -62,9 +63,9 @@ class Found:
 
 @dataclass(eq=False)
 class _Entry:
-    """A signature, a hint, or (None) the head of a traceback, and where it was seen last."""
+    """A signature, a hint, or the kind of an unknown error, and where it was seen last."""
 
-    what: Signature | Hint | None
+    what: Signature | Hint | int
     pattern: re.Pattern[bytes]
     texts: tuple[str, ...]
     last: tuple[int, int] = (0, 0)
@@ -75,12 +76,10 @@ class Scanner:
 
     def __init__(self, signatures: Iterable[Signature], hints: Iterable[Hint]) -> None:
         self.found = Found()
-        self._looks = LOOKS
         self._signatures = list(signatures)
         entries: list[Signature | Hint] = [*self._signatures, *hints]
         self._entries = [_Entry(entry, _any(entry.patterns), _anchors(entry.patterns)) for entry in entries]
-        self._errors = [entry.pattern for entry in self._entries if isinstance(entry.what, Signature)]
-        self._entries.append(_Entry(None, re.compile(re.escape(HEAD).encode()), (HEAD,)))
+        self._entries += [_Entry(kind, _any(signs), _anchors(signs)) for kind, signs in SIGNS.items()]
         self._lookup()
 
     def scan(self, stream: BinaryIO, progress: Callable[[int], None] | None = None) -> Found:
@@ -118,18 +117,23 @@ class Scanner:
                     number += data.count(b"\n", counted, start)
                     counted = start
                     self._line(entry.what, block, (start, stop), number)
-            at = found.end()
+            at = found.start() + 1  # another text may begin inside this one
 
-    def _line(self, what: Signature | Hint | None, block: Block, span: tuple[int, int], number: int) -> None:
+    def _line(self, what: Signature | Hint | int, block: Block, span: tuple[int, int], number: int) -> None:
         if isinstance(what, Signature):
             self._record(what, block, span, number)
-        elif what is not None:
+        elif isinstance(what, int):
+            self.found.suspects.line(what, stack(block, *span), number)
+            if self.found.suspects.looks <= 0:
+                self._forget(lambda entry: isinstance(entry.what, int))
+        else:
             self.found.hints.add(what.id)
-            self._entries = [entry for entry in self._entries if entry.what is not what]
-            self._lookup()
-        elif self.found.unknown is None and self._looks:
-            self._looks -= 1
-            self._traceback(stack(block, *span), number)
+            self._forget(lambda entry: entry.what is what)
+
+    def _forget(self, which: Callable[[_Entry], bool]) -> None:
+        """Look no longer for what has said all that it can."""
+        self._entries = [entry for entry in self._entries if not which(entry)]
+        self._lookup()
 
     def _record(self, signature: Signature, block: Block, span: tuple[int, int], number: int) -> None:
         seen = self.found.known.get(signature.id)
@@ -137,6 +141,7 @@ class Scanner:
             line = decoded(block.data[slice(*span)])
             if not unmarked(line).lstrip().startswith(SOURCE):
                 seen.again(number, rank_of(line))
+                self._take(number)
             return
         around = stack(block, *span)
         if around.line.lstrip().startswith(SOURCE) or not _fits(signature, around):
@@ -145,18 +150,11 @@ class Scanner:
             seen = Seen(Occurrence(number, around.line.strip()[:SHOWN], around.frames), number)
             self.found.known[signature.id] = seen
         seen.again(number, around.rank)
+        self._take(number)
 
-    def _traceback(self, around: Stack, number: int) -> None:
-        """Remember a traceback whose exception no signature knows."""
-        for at, line in enumerate(around.after):
-            if _EXCEPTION.match(line):
-                tail = "\n".join(around.after[at : at + 2])
-                if _HANDED_ON.match(line) or any(pattern.search(tail.encode()) for pattern in self._errors):
-                    return
-                whole = Stack(around.rank, around.after[:at], line, ())
-                self.found.unknown = Seen(Occurrence(number + at + 1, line.strip()[:SHOWN], whole.frames), number)
-                self.found.unknown.again(number, around.rank)
-                return
+    def _take(self, number: int) -> None:
+        if len(self.found.taken) < TAKEN:
+            self.found.taken.add(number)
 
 
 def _fits(signature: Signature, around: Stack) -> bool:
@@ -173,7 +171,8 @@ def _line_end(data: bytes, at: int) -> int:
     return min((end for end in ends if end >= 0), default=min(len(data), at + WIDTH))
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[bytes]:
+@lru_cache(maxsize=1024)
+def _any(patterns: tuple[str, ...]) -> re.Pattern[bytes]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns).encode("ascii"))
 
 

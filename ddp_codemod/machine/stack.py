@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from ddp_codemod.health import Frame
 from ddp_codemod.machine.logs import AFTER, BEFORE, Block, decoded
-from ddp_codemod.machine.ranks import rank_of, unmarked
+from ddp_codemod.machine.ranks import rank_of, written
 
 HEAD = "Traceback (most recent call last)"
 _FRAME = re.compile(r'\s{0,12}File "([^"\n]{1,400})", line (\d{1,9})')
 _SPAWN = re.compile(r"-- Process (\d{1,6}) terminated with the following error")
 _LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python\d|[/\\]lib64[/\\]python\d|^<|[/\\]Lib[/\\]\w+\.py$")
+_ANNOUNCES = re.compile(r"\bRankID:\d")  # CANN's line above its code
 CONTEXT = 40  # lines before an error that has no traceback
 FRAMES = 12
+MOST = 400  # lines looked at on either side
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,12 @@ class Stack:
     rank: str | None
     before: tuple[str, ...]
     line: str
-    after: tuple[str, ...]
+    after: tuple[tuple[int, str], ...]  # each with its distance from the line
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "\n".join((*self.before, self.line, *self.after))
+        return "\n".join((*self.before, self.line, *(text for _, text in self.after)))
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -42,30 +44,37 @@ class Stack:
 def stack(block: Block, start: int, end: int) -> Stack:
     """The stack around the line ``block.data[start:end]``."""
     line = decoded(block.data[start:end])
-    rank = rank_of(line)
-    head = _lines(block.data[max(0, start - BEFORE) : start])
-    tail = _lines(block.data[end : end + AFTER])
-    before, found = _own(head, rank)
-    after: list[str] = []
-    for text in (unmarked(text) for text in tail if _same(text, rank)):
-        if text.startswith(HEAD) or len(after) >= CONTEXT:
+    writer, text = written(line)
+    head = _lines(block.data[max(0, start - BEFORE) : start])[-MOST:]
+    tail = _lines(block.data[end : end + AFTER])[1:MOST]  # what ends the line itself is no line
+    before, found = _own(head, writer)
+    after: list[tuple[int, str]] = []
+    for distance, raw in enumerate(tail, 1):
+        other, own = written(raw)
+        if writer is not None and other not in (None, writer):
+            continue
+        if own.startswith(HEAD) or len(after) >= CONTEXT:
             break
-        after.append(text)
-    return Stack(rank or found, tuple(before), unmarked(line), tuple(after))
+        after.append((distance, own))
+    announced = rank_of(before[-1]) if before and _ANNOUNCES.search(before[-1]) else None
+    return Stack(rank_of(line) or found or announced, tuple(before), text, tuple(after))
 
 
-def _own(lines: list[str], rank: str | None) -> tuple[list[str], str | None]:
-    """The lines of the rank from its traceback's head on, and the rank that mp.spawn names above it."""
-    own = [unmarked(line) for line in lines if _same(line, rank)]
-    start = next((at for at in range(len(own) - 1, -1, -1) if HEAD in own[at]), max(0, len(own) - CONTEXT))
-    named = next((match.group(1) for line in own[max(0, start - 2) : start] if (match := _SPAWN.search(line))), None)
-    return own[start:], named
-
-
-def _same(line: str, rank: str | None) -> bool:
-    """Whether a line may be of the rank: it says so, or says nothing."""
-    return rank is None or rank_of(line) in (None, rank)
+def _own(lines: list[str], writer: str | None) -> tuple[list[str], str | None]:
+    """The lines of the rank (or of nobody) from its traceback's head on, and the rank that mp.spawn names above it."""
+    own: list[str] = []  # from the last line up
+    for line in reversed(lines):
+        other, text = written(line)
+        if writer is not None and other not in (None, writer):
+            continue
+        own.append(text)
+        if HEAD in text:
+            break
+    headed = bool(own) and HEAD in own[-1]
+    above = [line for line in lines[: len(lines) - len(own)][-2:]] if headed and writer is None else []
+    named = next((match.group(1) for line in above if (match := _SPAWN.search(line))), None)
+    return list(reversed(own if headed else own[:CONTEXT])), named
 
 
 def _lines(data: bytes) -> list[str]:
-    return decoded(data).replace("\r", "\n").split("\n")
+    return decoded(data).replace("\r\n", "\n").replace("\r", "\n").split("\n")

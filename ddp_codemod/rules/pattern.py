@@ -7,6 +7,7 @@ group or a ``.``, so that matching a line of limited length takes time in propor
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import prod
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ class _Item(Struct, frozen=True):
     repeated: bool = False
 
 
+@lru_cache(maxsize=2048)
 def anchors(pattern: str) -> tuple[str, ...]:
     """Texts of which each match of the pattern holds at least one.
 

@@ -45,8 +45,11 @@ class Signature(RuleEntry, frozen=True, kw_only=True):
     near: tuple[Name, ...] = ()  # one of these has to be in the same stack ...
     apart: tuple[Name, ...] = ()  # ... and none of these
     silence: bool = False  # counts only where the log ends with it
-    # "umbrella": says that something failed, another line says what; "consequence": usually follows from another error
-    role: Literal["root", "umbrella", "consequence"] = "root"
+    general: bool = False  # gives way to any other that knows the same line
+    # "umbrella": says that something failed, another line says what; "consequence": usually follows from another error;
+    # "warning": may stand in a healthy log, and is the cause where nothing else is; "outside": an error of the program or
+    # the machine that has nothing to do with several processes, and counts as a cause only where others fail because of it
+    role: Literal["root", "umbrella", "warning", "consequence", "outside"] = "root"
     confidence: Literal["sure", "usual", "possible"]
     title: str
     title_zh: str

@@ -24,7 +24,8 @@ each = pytest.mark.parametrize("signature", SIGNATURES, ids=lambda signature: si
 
 def ids(log: str) -> list[str | None]:
     reading = diagnose(io.BytesIO(log.encode()), KNOWN)
-    return [one.signature and one.signature.id for one in reading.diagnoses]
+    told = [one.signature or one.outside for one in reading.diagnoses]
+    return [one and one.id for one in told]
 
 
 def test_all_kinds_of_errors_are_there() -> None:

@@ -103,7 +103,7 @@ def test_the_first_cause_in_time_leads_and_consequences_follow() -> None:
     log = "\n".join(
         ["RuntimeError: Connection closed by peer", "[x/gloo/transport/tcp/pair.cc:5] Connection closed by peer", NO_NCCL, LIBUV]
     )
-    assert ids(log) == ["nccl-not-built-in", "libuv-missing", "gloo-peer-gone"]
+    assert ids(log) == ["nccl-not-built-in", "libuv-missing", "store-lost", "gloo-peer-gone"]
 
 
 def test_an_error_of_the_program_comes_before_its_consequences() -> None:
@@ -134,7 +134,20 @@ def test_every_rank_is_counted() -> None:
         ("[default3]:Traceback", "3"),
         ("[1,2]<stderr>:boom", "2"),
         ("0: starting", "0"),
-        ("node4:1201:1377 [5] NCCL INFO x", "5"),
+        ("node4:1201:1377 [5] NCCL INFO x", None),  # the number of a GPU on one of several machines
+        ("[1,23]<stdout>:ip-10-0-0-7:93:94 [7] NCCL INFO x", "23"),
+        ("(WorkerDict pid=2394310) [rank3]:[E429 12:07 ProcessGroupNCCL.cpp:681] [Rank 3] x", "3"),
+        ("(TaskRunner_0:13 WorkerDict pid=204487, ip=10.0.0.8) boom", None),
+        ("(VllmWorker rank=1 pid=33) ERROR 11-02 10:00:01 [multiproc_executor.py:371] boom", "1"),
+        ("[default0]:[rank12]:[E817 17:40 ProcessGroupNCCL.cpp:1515] [PG 0 (default_pg) Rank 12] x", "12"),
+        ("[default0]:[E ProcessGroupNCCL.cpp:474] [Rank 24] x", "24"),
+        ("2026-05-01T12:00:00.123456789Z stderr F [rank5]: Traceback", "5"),
+        (" 3: Traceback", "3"),
+        ("[ERROR] 2026-01-11-15:09:34 (PID:2969, Device:0, RankID:101) ERR00100 PTA call acl api failed.", "101"),
+        ("RuntimeError: Timed out initializing process group in store based barrier on rank: 2, for key", "2"),
+        ("torch.multiprocessing.spawn.ProcessExitedException: process 3 terminated with exit code 1", "3"),
+        ("E   ValueError: x", None),
+        ("gpu3: starting", None),
         ("[E ProcessGroupNCCL.cpp:563] [Rank 7] Watchdog", "7"),
         ("2026-01-01 10:00: starting", None),
         ("epoch 3: loss 0.1", None),
