@@ -13,7 +13,7 @@ import click
 from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import FOUND, fail
+from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, fail
 from ddp_codemod.cli.options import Settings, command_line, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
@@ -58,7 +58,7 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     told = cure_command(rules, target or ".")
     if settings.format == "json":
         console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _json(settings, found[0])))
-        return FOUND
+        return verdict(reading)
     if log is not None:
         console.say(console.text("diagnose-read", name=name, lines=reading.lines))
     if hang:
@@ -66,7 +66,14 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     _tell(settings, console, reading, name, told)
     for line in found[1] if found else ():
         console.out(line)
-    return _apply(console, rules, reading, target) if target is not None else FOUND
+    return _apply(console, rules, reading, target) if target is not None else verdict(reading)
+
+
+def verdict(reading: Reading) -> int:
+    """The exit code of a reading: no error in the log, a known cause, or an error that is not known."""
+    if not reading.diagnoses:
+        return DONE
+    return FOUND if reading.diagnoses[0].signature is not None else UNKNOWN
 
 
 def _opened(log: str | None) -> Any:
@@ -129,6 +136,7 @@ def _tell(settings: Settings, console: Console, reading: Reading, name: str, tol
         console.out(
             console.text(
                 key,
+                lines=reading.lines,
                 command=command_line(
                     ["ddp-codemod", "diagnose", *([name] if reading.size and Path(name).is_file() else []), "--hang"]
                 ),
@@ -136,7 +144,7 @@ def _tell(settings: Settings, console: Console, reading: Reading, name: str, tol
         )
         return
     first, *others = reading.diagnoses
-    for line in diagnosis.lead(first, name, settings.lang, ink, told, settings.verbose):
+    for line in diagnosis.lead(first, name, settings.lang, ink, told, settings.verbose, bool(others)):
         console.out(line)
     for line in diagnosis.also(others, name, settings.lang, ink):
         console.out(line)
@@ -144,7 +152,7 @@ def _tell(settings: Settings, console: Console, reading: Reading, name: str, tol
 
 def coded(reading: Reading) -> Cure | None:
     """The first cure of the leading diagnosis that is a change of code."""
-    cures = reading.diagnoses[0].cures if reading.diagnoses else ()
+    cures = reading.diagnoses[0].cures if reading.diagnoses and reading.diagnoses[0].signature is not None else ()
     return next((cure for cure in cures if cure.platform or cure.rules), None)
 
 
@@ -209,7 +217,7 @@ def _apply(console: Console, rules: Rules, reading: Reading, target: str) -> int
     cure = coded(reading)
     if cure is None:
         console.error(console.text("diagnose-no-edit"))
-        return FOUND
+        return verdict(reading)
     line = cure_command(rules, target)(cure)
     console.out()
     console.say(console.text("diagnose-applying", command=line))

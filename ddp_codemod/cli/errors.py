@@ -12,6 +12,7 @@ from ddp_codemod.model import Reason
 DONE = 0
 FOUND = 1  # something is left to do, or a candidate file could not be read
 FAILED = 2  # the job could not be done
+UNKNOWN = 3  # a log holds an error that is not known
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # as a program ends whose reader went away
 

@@ -25,6 +25,7 @@ _MARK = re.compile(
     |(?:[a-z][a-z0-9.-]{0,40}\d|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}):\s   # pdsh
     |E\s{2,7}(?=\S)                                                  # pytest
     |>\s                                                             # a quotation
+    |\[\d{1,2}(?:;\d{1,3}){0,4}m\s?                                  # a colour whose escape character is lost
     )""",
     re.VERBOSE,
 )

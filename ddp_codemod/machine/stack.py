@@ -71,7 +71,7 @@ def _own(lines: list[str], writer: str | None) -> tuple[list[str], str | None]:
         if HEAD in text:
             break
     headed = bool(own) and HEAD in own[-1]
-    above = [line for line in lines[: len(lines) - len(own)][-2:]] if headed and writer is None else []
+    above = lines[: len(lines) - len(own)][-2:] if headed and writer is None else []
     named = next((match.group(1) for line in above if (match := _SPAWN.search(line))), None)
     return list(reversed(own if headed else own[:CONTEXT])), named
 

@@ -19,12 +19,13 @@ WIDTH = 100
 Command = Callable[[Cure], "str | None"]  # the apply of a cure, or None where it is advice alone
 
 
-def lead(diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Command, verbose: bool = False) -> list[str]:
-    """The diagnosis that counts most, in full."""
+def lead(
+    diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Command, verbose: bool = False, others: bool = False
+) -> list[str]:
+    """The diagnosis that counts most, in full; ``others`` follow below it."""
     signature, first = diagnosis.signature, diagnosis.first
     if signature is None:
-        block = [ink(text("diagnose-unknown", lang), "bold", "red"), *_evidence(diagnosis, name, lang)]
-        return block + _indented(text("diagnose-unknown-why", lang))
+        return _unknown(diagnosis, name, lang, ink, command, others)
     head = ink(in_language(signature, "title", lang), "bold", "red")
     block = [f"{head}  [{signature.id}]"]
     if first.line:
@@ -37,6 +38,24 @@ def lead(diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Command,
     if verbose:
         block += [line for link in signature.source for line in _indented(text("rule-source", lang, source=link))]
     return block
+
+
+def _unknown(diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Command, others: bool) -> list[str]:
+    """An error that is none of the known ones: the line that is held for the cause, and the next step."""
+    outside = diagnosis.outside
+    block = [
+        ink(text("diagnose-unknown", lang), "bold", "red"),
+        text("diagnose-held", lang),
+        *_evidence(diagnosis, name, lang),
+        "",
+    ]
+    if outside is not None:
+        title, cause = in_language(outside, "title", lang), in_language(outside, "cause", lang)
+        block += _indented(text("diagnose-outside", lang, title=title, cause=cause))
+        block += ["", *_indented(text("diagnose-todo", lang)), *_cures(diagnosis, lang, ink, command)]
+    else:
+        block += _indented(text("diagnose-handed-on" if diagnosis.handed_on else "diagnose-unknown-why", lang))
+    return block + (_indented(text("diagnose-unknown-below", lang)) if others else [])
 
 
 def also(diagnoses: Sequence[Diagnosis], name: str, lang: str, ink: Ink) -> list[str]:
@@ -72,7 +91,7 @@ def _entry(diagnosis: Diagnosis, lang: str, command: Command) -> dict[str, Any]:
     return {
         "id": signature.id if signature else None,
         "title": in_language(signature, "title", lang) if signature else text("diagnose-unknown", lang),
-        "cause": in_language(signature, "cause", lang) if signature else "",
+        "cause": _cause(diagnosis, lang),
         "confidence": signature.confidence if signature else "possible",
         "role": signature.role if signature else "root",
         "line": first.line,
@@ -83,6 +102,13 @@ def _entry(diagnosis: Diagnosis, lang: str, command: Command) -> dict[str, Any]:
         "cures": [{"command": command(cure), "advice": in_language(cure, "text", lang)} for cure in diagnosis.cures],
         "source": list(signature.source) if signature else [],
     }
+
+
+def _cause(diagnosis: Diagnosis, lang: str) -> str:
+    known = diagnosis.signature or diagnosis.outside
+    if known is not None:
+        return in_language(known, "cause", lang)
+    return text("diagnose-handed-on" if diagnosis.handed_on else "diagnose-unknown-why", lang)
 
 
 def _evidence(diagnosis: Diagnosis, name: str, lang: str) -> list[str]:

@@ -76,7 +76,7 @@ def test_json_of_a_log_without_errors(project, run, tmp_path: Path) -> None:  # 
     (tmp_path / "fine.log").write_text("epoch 1\n")
     done = run("diagnose", str(tmp_path / "fine.log"), "--format", "json")
     jsonschema.validate(json.loads(done.out), json.loads(SCHEMA.read_text("utf-8")))
-    assert done.code == 1
+    assert done.code == 0
 
 
 def test_apply_goes_on_to_the_patch(project, run, log: Path) -> None:  # type: ignore[no-untyped-def]
@@ -109,7 +109,7 @@ def test_an_empty_log_leads_to_the_hang(project, run, tmp_path: Path) -> None:  
     project(train=TRAIN)
     (tmp_path / "empty.log").write_text("")
     done = run("diagnose", str(tmp_path / "empty.log"))
-    assert done.code == 1
+    assert done.code == 0
     assert "ddp-codemod diagnose --hang" in done.out
 
 
@@ -152,3 +152,37 @@ def test_a_signature_of_one_s_own(project, run, tmp_path: Path) -> None:  # type
     done = run("diagnose", str(tmp_path / "own.log"), "--rules", str(tmp_path / "bad"))
     assert done.code == 2
     assert "mine.toml" in done.err
+
+
+@pytest.mark.parametrize(
+    ("log", "code", "line"),
+    [
+        ("epoch 1: loss 0.3\n", 0, ""),
+        ("started\n" + NO_NCCL + "\n", 1, ":2"),
+        ('Traceback (most recent call last):\n  File "a.py", line 3, in f\nKeyError: 3\nbye\n', 3, ":3"),
+        ("step 1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", 3, ":2"),
+        ("E0501 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0\n", 3, ":1"),
+    ],
+    ids=["none", "known", "unknown", "outside", "handed on"],
+)
+def test_exit_codes_that_scripts_can_tell_apart(project, run, tmp_path: Path, log: str, code: int, line: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    path = tmp_path / "some.log"
+    path.write_text(log)
+    done = run("diagnose", str(path))
+    assert done.code == code
+    assert ("Not one of the known errors" in done.out) == (code == 3)
+    assert f"{path}{line}" in done.out or code == 0
+    assert "listed below" not in done.out
+    assert "ddp-codemod apply" not in done.out or code == 1
+    assert json.loads(run("diagnose", str(path), "--format", "json").out)["lines"] == log.count("\n")
+
+
+def test_what_is_listed_below_an_unknown_error_is_there(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    path = tmp_path / "some.log"
+    path.write_text("KeyError: 'speaker'\nRuntimeError: Wait timeout\n")
+    done = run("diagnose", str(path))
+    assert done.code == 3
+    below = done.out.partition("listed below")[2]
+    assert f"{path}:2" in below

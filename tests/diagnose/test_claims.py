@@ -1,0 +1,193 @@
+"""What diagnose claims of whole logs, and what it leaves alone: most errors have nothing to do with several processes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from ddp_codemod.health import Diagnosis, Reading
+from ddp_codemod.machine.diagnose import diagnose
+from ddp_codemod.rules.diagnostics import load_diagnostics
+
+KNOWN = load_diagnostics()
+TORCHRUN = """Traceback (most recent call last):
+  File "/env/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+  File "/env/lib/python3.11/site-packages/torch/distributed/run.py", line 919, in main
+    run(args)
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+"""
+
+
+def read(log: str) -> Reading:
+    return diagnose(io.BytesIO(log.encode()), KNOWN)
+
+
+def lead(log: str) -> Diagnosis:
+    return read(log).diagnoses[0]
+
+
+def name(one: Diagnosis) -> str | None:
+    return one.signature.id if one.signature else None
+
+
+OTHERS = {
+    "a key": "KeyError: 'label'",
+    "a shape": "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 512x10)",
+    "one GPU, full": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.79 GiB",
+    "an older one": "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 3.95 GiB total capacity)",
+    "a label": "RuntimeError: CUDA error: device-side assert triggered",
+    "a kernel": "RuntimeError: CUDA error: an illegal memory access was encountered",
+    "no driver": "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU",
+    "no GPU": "RuntimeError: No CUDA GPUs are available",
+    "an import": "ModuleNotFoundError: No module named 'flash_attn'",
+    "a name": "ImportError: cannot import name 'Trainer' from 'transformers' (/env/lib/transformers/__init__.py)",
+    "a library": "ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory",
+    "a download": "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded (Caused by NewConnectionError: [Errno 111] Connection refused)",
+    "a resolver": "urllib3.exceptions.NameResolutionError: <HTTPSConnection object>: Failed to resolve 'hub.example.org' ([Errno -2] Name or service not known)",
+    "a timeout": "requests.exceptions.ReadTimeout: HTTPSConnectionPool(host='example.org', port=443): Read timed out. (read timeout=10)",
+    "a reset": "ConnectionResetError: [Errno 104] Connection reset by peer",
+    "a pipe": "BrokenPipeError: [Errno 32] Broken pipe",
+    "a file": "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.jsonl'",
+    "a permission": "PermissionError: [Errno 13] Permission denied: '/data/ckpt'",
+    "a disk": "OSError: [Errno 28] No space left on device: '/data/ckpt/model.pt'",
+    "audio": "soundfile.LibsndfileError: Error opening 'a.wav': Format not recognised.",
+    "a worker": "RuntimeError: DataLoader worker (pid(s) 4121) exited unexpectedly",
+    "pickling": "AttributeError: Can't pickle local object 'main.<locals>.collate'",
+    "bootstrap": "RuntimeError: An attempt has been made to start a new process before the current process has finished its bootstrapping phase.",
+    "fork": "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method",
+    "devices mixed": "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    "dtype": "RuntimeError: expected scalar type Half but found Float",
+    "scalar": "RuntimeError: Invalid scalar type",
+    "a checkpoint": "RuntimeError: Error(s) in loading state_dict for Net: size mismatch for fc.weight: copying a param with shape torch.Size([10, 4])",
+    "in place": "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation",
+    "arguments": "train.py: error: unrecognized arguments: --lr-decay 0.1",
+    "a build": "subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.",
+    "ecc": "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+    "cublas": "RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling cublasSgemm",
+    "cudnn": "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
+    "a port of a page": "OSError: [Errno 99] Cannot assign requested address",
+    "a config": "omegaconf.errors.ConfigAttributeError: Key 'world' is not in struct",
+    "heads": "ValueError: embed_dim (768) must be divisible by num_heads (7)",
+    "nan": "ValueError: Loss is nan, stopping training",
+    "an assert": "AssertionError",
+    "a tokenizer": "ValueError: Tokenizer class LlamaTokenizer does not exist or is not currently imported.",
+    "a queue": "_queue.Empty",
+    "an actor": "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
+    "windows alone": "Process finished with exit code -1073741819 (0xC0000005)",
+    "segmentation": "Segmentation fault (core dumped)",
+}
+
+
+@pytest.mark.parametrize("log", OTHERS.values(), ids=OTHERS)
+@pytest.mark.parametrize("rank", ["", "[rank0]: ", "(Trainer pid=4121) "], ids=["plain", "rank", "ray"])
+@pytest.mark.parametrize("launched", [False, True], ids=["alone", "torchrun"])
+def test_errors_of_other_kinds_are_not_claimed(log: str, rank: str, launched: bool) -> None:
+    whole = f'{rank}Traceback (most recent call last):\n{rank}  File "/home/u/p/train.py", line 30, in main\n{rank}    step()\n'
+    reading = read(whole + rank + log + "\n" + (TORCHRUN if launched else ""))
+    assert [name(one) for one in reading.diagnoses if one.signature] == []
+    if reading.diagnoses:
+        assert reading.diagnoses[0].first.text == log[:300]
+        assert reading.diagnoses[0].first.line == 4
+
+
+WATCHDOG = "[rank1]:[E626 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600031 milliseconds before timing out.\n"
+NCCL = (
+    "[rank0]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:268, unhandled cuda error, NCCL version 2.21.5\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "cause", "rank"),
+    [
+        ("[rank3]: torch.OutOfMemoryError: CUDA out of memory.\n", WATCHDOG, "accelerator-memory-full", "3"),
+        ("[rank2]: RuntimeError: CUDA error: device-side assert triggered\n", NCCL, "device-side-assert", "2"),
+        ("[rank2]: RuntimeError: CUDA error: an illegal memory access was encountered\n", WATCHDOG, "illegal-memory-access", "2"),
+        ("[rank4]: RuntimeError: CUDA error: uncorrectable ECC error encountered\n", WATCHDOG, "hardware-fault", "4"),
+        ("[rank5]: KeyError: 'speaker'\n", WATCHDOG, None, "5"),
+        ("n1:3:4 [0] NCCL WARN Call to ibv_create_qp failed\n", NCCL, "ib-call-refused", None),
+        ("[W socket.cpp:601] The IPv6 network addresses of (n1, 29500) cannot be retrieved (gai error: -2 - x).\n",
+         "[rank1]: torch.distributed.DistNetworkError: The client socket has timed out after 600s while trying to connect to (n1, 29500).\n",
+         "address-unresolved", None),
+        ("[W socket.cpp:601] The IPv6 network addresses of (n1, 29500) cannot be retrieved (gai error: -2 - x).\n",
+         "[rank1]: KeyError: 'speaker'\n", None, "1"),
+        ("[rank1]: RuntimeError: Connection reset by peer\n", "[rank0]: KeyError: 'speaker'\n", None, "0"),
+    ],
+)  # fmt: skip
+def test_what_others_follow_from_leads(first: str, then: str, cause: str | None, rank: str | None) -> None:
+    one = lead("noise\n" + first + "noise\n" + then)
+    assert name(one) == cause
+    assert next(iter(one.first.ranks), None) == rank
+
+
+def test_an_error_from_outside_that_comes_later_than_nccl_s_does_not_lead() -> None:
+    assert name(lead(NCCL + "[rank3]: torch.OutOfMemoryError: CUDA out of memory.\n")) == "nccl-cuda-error"
+
+
+ERROR = "RuntimeError: Default process group has not been initialized, please make sure to call init_process_group."
+
+
+@pytest.mark.parametrize(
+    ("mark", "rank"),
+    [
+        ("", None),
+        ("0: ", "0"),
+        (" 12: ", "12"),
+        ("[1,2]<stderr>:", "2"),
+        ("[rank3]: ", "3"),
+        ("(WorkerDict pid=12, ip=10.0.0.3) [rank3]: ", "3"),
+        ("(RayTrainWorker pid=1187) ", None),
+        ("2026-05-01T12:00:00.123456789Z stderr F ", None),
+        ("2026-05-01T12:00:00Z [rank1]: ", "1"),
+        ("[2026-05-01 12:00:00,123] [ERROR] ", None),
+        ("[pod/train-0/pytorch] ", None),
+        ("trainer-1  | ", None),
+        ("worker-1: ", None),
+        ("10.0.0.3: [rank7]: ", "7"),
+        ("E   ", None),
+        ("> ", None),
+        ("[36m(Worker pid=3)[0m ", None),
+        ("ERROR 11-02 10:00:01 [multiproc_executor.py:371] ", None),
+    ],
+)
+def test_marks_before_a_line_hide_nothing(mark: str, rank: str | None) -> None:
+    lines = ["Traceback (most recent call last):", '  File "/home/u/p/train.py", line 30, in main', "    dist.barrier()", ERROR]
+    one = lead("".join(f"{mark}{line}\n" for line in lines))
+    assert name(one) == "group-not-initialised"
+    assert (one.first.line, one.first.text) == (4, ERROR)
+    assert [(frame.path, frame.line) for frame in one.first.frames] == [("/home/u/p/train.py", 30)]
+    assert next(iter(one.first.ranks), None) == rank
+
+
+@pytest.mark.parametrize("title", ["[Bug]: {}", "{}", "训练报错 {}", 'Question about "{}"'])
+def test_titles_alone(title: str) -> None:
+    assert name(lead(title.format(ERROR))) == "group-not-initialised"
+
+
+def test_half_a_line() -> None:
+    assert name(lead("ault process group has not been initialized, please make sure to call init_pro")) == "group-not-initialised"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/mnt/c/Users/li/p/train.py", "/data/Users/li/p/train.py", "/lustre/Users/li/train.py"],
+)
+def test_folders_that_only_look_like_a_mac_s(path: str) -> None:
+    log = f'  File "{path}", line 3, in main\nRuntimeError: Distributed package doesn\'t have NCCL built in\n'
+    assert {"macos", "windows"}.isdisjoint(read(log).hints)
+
+
+@pytest.mark.parametrize(("path", "hint"), [("/Users/li/p/train.py", "macos"), ("C:\\p\\train.py", "windows")])
+def test_folders_of_a_mac_and_of_windows(path: str, hint: str) -> None:
+    assert (
+        hint in read(f'  File "{path}", line 3, in main\nRuntimeError: Distributed package doesn\'t have NCCL built in\n').hints
+    )
+
+
+def test_a_hang_is_not_laid_to_members_that_no_line_speaks_of() -> None:
+    reading = diagnose(io.BytesIO(b"loading\n"), KNOWN, hang=True)
+    assert [name(one) for one in reading.diagnoses] == ["hang"]
