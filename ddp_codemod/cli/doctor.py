@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
     from ddp_codemod.report import checkup as reports
 
     console = Console(settings.lang, settings.color, settings.quiet)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends the Python that it asks
     checkup = examined(settings, console, python)
     line = command_line(["ddp-codemod", "apply", ".", "--platform", checkup.platform]) if checkup.platform else None
     if settings.format == "json":
@@ -53,7 +55,11 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
     exe = python or chosen_python(console, Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
     try:
-        facts = interview(exe, lambda section: console.working(console.text(f"doctor-section-{section}")))
+        facts = interview(
+            exe,
+            lambda section: console.working(console.text(f"doctor-section-{section}")),
+            waiting=lambda section: console.say(console.text("doctor-waiting", what=console.text(f"doctor-section-{section}"))),
+        )
     except OSError as why:
         raise fail("doctor-python-fails", python=exe, why=why) from None
     gpus = {gpu: one.id for one in rules.platforms.values() for detection in one.detection for gpu in detection.gpus}

@@ -16,6 +16,9 @@ MIB = 1 << 20
 def torch_checks(facts: dict[str, Any], newest: str = "") -> Iterator[Check]:
     """Version, build, backends, libuv; ``newest`` is the newest release that the rule data was compared with."""
     torch = facts.get("torch", {})
+    if not torch or torch.get("late"):
+        yield Check("torch", PROBLEM, Reason.of("doctor-torch-unasked"), None, Reason.of("doctor-late-do"))
+        return
     if "error" in torch:
         key = "doctor-torch-missing" if torch.get("missing") else "doctor-torch-broken"
         yield Check("torch", PROBLEM, Reason.of(key, error=torch["error"]), None, Reason.of("doctor-torch-do"))
@@ -42,9 +45,10 @@ def torch_checks(facts: dict[str, Any], newest: str = "") -> Iterator[Check]:
 
 
 def _libuv(facts: dict[str, Any], torch: dict[str, Any]) -> Iterator[Check]:
-    if torch.get("libuv") is True:
+    libuv = facts.get("store", {}).get("libuv", torch.get("libuv"))
+    if libuv is True:
         yield Check("libuv", OK, Reason.of("doctor-libuv"))
-    elif torch.get("libuv") is False:
+    elif libuv is False:
         version = _version(torch)
         asks = (2, 4) <= version < (2, 7) or facts["system"].get("sys_platform") != "win32"
         todo = Reason.of("doctor-libuv-do" if asks else "doctor-libuv-launcher-do")

@@ -18,6 +18,9 @@ VIRTUAL = re.compile(
     r"|vEthernet.*|.*VMware.*|.*VirtualBox.*|.*Hyper-V.*|.*Radmin.*|.*Loopback.*",
     re.IGNORECASE,
 )
+_NO_ADDRESS = re.compile(r"[\[\]\s/]|^[^:]*:\d*$")  # a URL, brackets, a port
+_INTERFACES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+_VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
@@ -28,6 +31,7 @@ def examine(facts: dict[str, Any], known: Collection[str], newest: str = "", gpu
     """
     platform, because = recognise(facts, known, gpus)
     checks = (
+        *_late(facts),
         *_system(facts),
         *torch_checks(facts, newest),
         *gpu_checks(facts),
@@ -36,6 +40,14 @@ def examine(facts: dict[str, Any], known: Collection[str], newest: str = "", gpu
         *_packages(facts),
     )
     return Checkup(checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}))
+
+
+def _late(facts: dict[str, Any]) -> Iterator[Check]:
+    """Questions that found no end."""
+    for section, found in facts.items():
+        if found.get("late"):
+            said = Reason.of("doctor-late", section=section, seconds=f"{found['late']:.0f}")
+            yield Check(f"late-{section}", PROBLEM, said, None, Reason.of("doctor-late-do"))
 
 
 def _system(facts: dict[str, Any]) -> Iterator[Check]:
@@ -65,7 +77,10 @@ def _network(facts: dict[str, Any]) -> Iterator[Check]:
     else:
         yield Check("loopback", PROBLEM, Reason.of("doctor-loopback-broken"), None, Reason.of("doctor-loopback-do"))
     address, port = network.get("master_addr"), network.get("master_port")
-    if network.get("master_resolves"):
+    if _NO_ADDRESS.search(str(address)) or not str(address).strip():
+        said = Reason.of("doctor-master-no-address", address=repr(address))
+        yield Check("master", PROBLEM, said, None, Reason.of("doctor-master-no-address-do"))
+    elif network.get("master_resolves"):
         yield Check("master", OK, Reason.of("doctor-master", address=address))
     else:
         yield Check("master", PROBLEM, Reason.of("doctor-master-unknown", address=address), None, Reason.of("doctor-master-do"))
@@ -90,6 +105,12 @@ def _environment(facts: dict[str, Any]) -> Iterator[Check]:
             None,
             Reason.of("doctor-gloo-interface-do"),
         )
+    yield from _interfaces(facts, variables)
+    for name in _VISIBLE:
+        if name in variables and variables[name].strip() in ("", "-1"):
+            said = Reason.of("doctor-hidden", name=name, value=variables[name])
+            state = PROBLEM if facts.get("drivers", {}).get("nvidia") else WARNING
+            yield Check(f"hidden-{name.lower()}", state, said, None, Reason.of("doctor-hidden-do", name=name))
     if variables:
         listed = ", ".join(f"{name}={shown(name, value)}" for name, value in variables.items())
         yield Check(
@@ -101,6 +122,21 @@ def _environment(facts: dict[str, Any]) -> Iterator[Check]:
         )
     else:
         yield Check("environment", OK, Reason.of("doctor-environment-none"))
+
+
+def _interfaces(facts: dict[str, Any], variables: dict[str, str]) -> Iterator[Check]:
+    """Names of network interfaces that this machine does not have. NCCL takes beginnings of names, =NAME, and ^NAME for all others."""
+    there = facts.get("network", {}).get("interfaces", [])
+    for name in _INTERFACES:
+        value = variables.get(name, "").strip()
+        if not there or not value or value.startswith("^"):
+            continue
+        exact = name != "NCCL_SOCKET_IFNAME" or value.startswith("=")
+        wanted = [part.partition(":")[0] for part in value.removeprefix("=").split(",") if part]
+        if not any(one == part or (not exact and one.startswith(part)) for one in there for part in wanted):
+            said = Reason.of("doctor-interface-missing", name=name, value=value)
+            todo = Reason.of("doctor-interface-missing-do", name=name, there=", ".join(there))
+            yield Check(f"interface-{name.lower()}", PROBLEM, said, None, todo)
 
 
 def shown(name: str, value: str) -> str:

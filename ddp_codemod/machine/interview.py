@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-SECONDS = 180.0  # for all questions; torch alone can take a minute to import from a network drive
+SECONDS = 30.0  # for a question
+LONGER = {"torch": 180.0}  # which can take a minute and more to import from a network drive
+PATIENCE = 5.0  # seconds after which it is said what is waited for
 _INSIDE = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
 PROBE = Path(__file__).with_name("probe.py")
 
@@ -66,50 +70,108 @@ def _placed(python: str) -> str:
     return os.path.abspath(python) if os.path.dirname(python) else python  # noqa: PTH100, PTH120 - links name environments
 
 
-def interview(python: str, progress: Callable[[str], None] | None = None, seconds: float = SECONDS) -> dict[str, Any]:
-    """What the environment says, by section. A section that failed or took too long has an ``error``.
+def interview(
+    python: str,
+    progress: Callable[[str], None] | None = None,
+    seconds: float | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    """What the environment says, by section. A section that failed has an ``error``, one that took too long is ``late`` as well.
 
+    ``seconds``: the limit for each section, else the usual one. ``waiting`` hears of a section that has not ended after a while.
     Raises OSError where the program cannot be started.
     """
     with _nowhere() as folder:
-        return _interview([_placed(python), "-X", "utf8", "-"], folder, progress, seconds)
+        return _interview([_placed(python), "-X", "utf8", "-"], folder, progress, seconds, waiting)
 
 
-def _interview(command: list[str], folder: str, progress: Callable[[str], None] | None, seconds: float) -> dict[str, Any]:
+def _interview(
+    command: list[str],
+    folder: str,
+    progress: Callable[[str], None] | None,
+    seconds: float | None,
+    waiting: Callable[[str], None] | None,
+) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     asked = ""
-    with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    own = {"start_new_session": True} if sys.platform != "win32" else {}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, **own) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
         late = threading.Event()
+        clock = _Clock(seconds, late, process, waiting)
         errors: list[bytes] = []
         drain = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)  # type: ignore[union-attr]
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        watch = threading.Timer(seconds, end)
         drain.start()
-        watch.start()
+        clock.start("")
         try:
             process.stdin.write(PROBE.read_bytes())
             process.stdin.close()
             for line in process.stdout:
-                asked = _note(line, facts, asked, progress)
+                before, asked = asked, _note(line, facts, asked, progress)
+                if asked != before:
+                    clock.start(asked)
         except BrokenPipeError:
             pass
         finally:
-            watch.cancel()
-            process.kill()
+            clock.stop()
+            end(process)
         drain.join()
     if asked:
         said = b"".join(errors).decode("utf-8", "replace").strip().splitlines()[-1:]
-        facts[asked] = {"error": f"no answer within {seconds:.0f} s" if late.is_set() else " ".join(said) or "the process ended"}
+        if late.is_set():
+            facts[asked] = {"error": f"no answer within {clock.limit:.0f} s", "late": clock.limit}
+        else:
+            facts[asked] = {"error": " ".join(said) or "the process ended"}
     if not facts:
         raise OSError("".join(part.decode("utf-8", "replace") for part in errors).strip()[-300:] or "it gave no answer")
     return facts
+
+
+class _Clock:
+    """Ends the process when a question takes too long, and tells of one that takes a while."""
+
+    def __init__(
+        self,
+        seconds: float | None,
+        late: threading.Event,
+        process: subprocess.Popen[bytes],
+        waiting: Callable[[str], None] | None,
+    ) -> None:
+        self._seconds, self._late, self._process, self._waiting = seconds, late, process, waiting
+        self._timers: list[threading.Timer] = []
+        self.limit = 0.0
+
+    def start(self, section: str) -> None:
+        """A question was put (none yet: Python itself is starting)."""
+        self.stop()
+        self.limit = self._seconds if self._seconds is not None else LONGER.get(section, SECONDS)
+        self._timers = [threading.Timer(self.limit, self._end)]
+        if self._waiting is not None and section:
+            self._timers.append(threading.Timer(PATIENCE, self._waiting, (section,)))
+        for timer in self._timers:
+            timer.daemon = True
+            timer.start()
+
+    def stop(self) -> None:
+        """No limit holds any more."""
+        for timer in self._timers:
+            timer.cancel()
+
+    def _end(self) -> None:
+        self._late.set()
+        end(self._process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End the process, and what it has started."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
+            process.kill()
+        elif process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _note(line: bytes, facts: dict[str, Any], asked: str, progress: Callable[[str], None] | None) -> str:

@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, List
 
 SMI_SECONDS = 20.0
 CONNECT_SECONDS = 5.0
+STORE_SECONDS = 5.0
 # Prefixes and names of variables that overrule what code or torch would choose.
 OVERRIDES = (
     "NCCL_", "RCCL_", "HCCL_", "GLOO_", "TORCH_NCCL_", "HSA_", "USE_LIBUV", "MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE",
@@ -216,7 +217,7 @@ def _distributed() -> Section:
         return {"distributed": False, "backends": []}
     kinds = ("nccl", "gloo", "mpi", "ucc", "xccl")
     backends = [kind for kind in kinds if _try(lambda kind=kind: getattr(dist, "is_" + kind + "_available")(), False)]  # type: ignore[misc]
-    found: Section = {"distributed": True, "backends": backends, "libuv": _libuv(dist)}
+    found: Section = {"distributed": True, "backends": backends}
     if "nccl" in backends:
         import torch
 
@@ -225,10 +226,23 @@ def _distributed() -> Section:
     return found
 
 
-def _libuv(dist: Any) -> Any:
-    """Whether the TCP store has libuv; None for a torch too old to be asked."""
+def store() -> Section:
+    """Whether the TCP store has libuv; null where it cannot be asked (no torch, one too old, no loopback)."""
+    if not _loopback():
+        return {"libuv": None}
     try:
-        dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, use_libuv=True)
+        import torch.distributed as dist
+    except Exception:
+        return {"libuv": None}
+    return {"libuv": _libuv(dist)}
+
+
+def _libuv(dist: Any) -> Any:
+    from datetime import timedelta
+
+    limit = timedelta(seconds=STORE_SECONDS)
+    try:
+        dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, use_libuv=True, timeout=limit)
         return True
     except TypeError:
         return None
@@ -250,6 +264,7 @@ SECTIONS: Dict[str, Callable[[], Section]] = {
     "packages": packages,
     "drivers": drivers,
     "torch": torch,
+    "store": store,
 }
 
 

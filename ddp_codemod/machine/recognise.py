@@ -18,7 +18,9 @@ def recognise(facts: dict[str, Any], known: Collection[str], gpus: Mapping[str, 
         return "windows", Reason.of("doctor-is-windows")
     if sys_platform == "darwin":
         return "macos", Reason.of("doctor-is-macos")
-    if "error" in torch or not torch:
+    if not torch or torch.get("late"):
+        return None, Reason.of("doctor-is-unasked")
+    if "error" in torch:
         return None, Reason.of("doctor-is-unknown")
     accelerators = torch.get("accelerators", [])
     for name, platform in OWN.items():

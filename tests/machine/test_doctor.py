@@ -182,3 +182,52 @@ def test_every_check_has_a_line() -> None:
     lines = report.lines(found, "en", Ink(False), "ddp-codemod apply . --platform mixed-gpu")
     assert sum(line.startswith(("ok", "warning")) for line in lines) == len(found.checks)
     assert lines[-1].endswith("ddp-codemod apply . --platform mixed-gpu")
+
+
+@pytest.mark.parametrize(
+    ("sections", "ident", "state"),
+    [
+        ({"environment": {"variables": {"GLOO_SOCKET_IFNAME": "eth9"}}}, "interface-gloo_socket_ifname", "problem"),
+        ({"environment": {"variables": {"NCCL_SOCKET_IFNAME": "ib"}}}, "interface-nccl_socket_ifname", "problem"),
+        ({"environment": {"variables": {"NCCL_SOCKET_IFNAME": "=eth"}}}, "interface-nccl_socket_ifname", "problem"),
+        ({"environment": {"variables": {"CUDA_VISIBLE_DEVICES": ""}}}, "hidden-cuda_visible_devices", "warning"),
+        ({"environment": {"variables": {"CUDA_VISIBLE_DEVICES": ""}}, "drivers": {"nvidia": [{"name": "T4", "driver": "550"}]}}, "hidden-cuda_visible_devices", "problem"),
+        ({"network": {"master_addr": "tcp://10.0.0.1"}}, "master", "problem"),
+        ({"network": {"master_addr": "[::1]"}}, "master", "problem"),
+        ({"network": {"master_addr": "10.0.0.1:29500"}}, "master", "problem"),
+        ({"network": {"master_addr": ""}}, "master", "problem"),
+        ({"store": {"libuv": False}}, "libuv", "warning"),
+        ({"network": {"late": 30.0, "error": "no answer within 30 s"}}, "late-network", "problem"),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_work_are_flagged(sections: dict[str, Any], ident: str, state: str) -> None:
+    facts = machine()
+    for name, changed in sections.items():
+        facts[name] = {**facts.get(name, {}), **changed}
+    assert one(examine(facts, PLATFORMS), ident).state == state
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"environment": {"variables": {"NCCL_SOCKET_IFNAME": "eth"}}},
+        {"environment": {"variables": {"NCCL_SOCKET_IFNAME": "^docker0,lo"}}},
+        {"environment": {"variables": {"GLOO_SOCKET_IFNAME": "eth9,eth0"}}},
+        {"environment": {"variables": {"CUDA_VISIBLE_DEVICES": "0,1"}}},
+        {"network": {"master_addr": "::1"}},
+        {"network": {"master_addr": "node-0.cluster"}},
+    ],
+)
+def test_settings_that_can_work_are_not(sections: dict[str, Any]) -> None:
+    assert not [check.id for check in look(**sections).checks if check.state == "problem"]
+
+
+def test_a_torch_that_was_never_asked_is_not_called_missing() -> None:
+    facts = machine()
+    del facts["torch"]
+    found = examine(facts, PLATFORMS)
+    assert found.platform is None
+    said = render(found.because, "en") + render(one(found, "torch").said, "en")
+    assert "could not be asked" in said
+    assert "missing" not in said
+    assert "not installed" not in said

@@ -138,3 +138,21 @@ def test_whether_a_python_has_torch_is_asked_without_importing_it(tmp_path: Path
     monkeypatch.setenv("PYTHONPATH", "")
     assert has_torch(sys.executable) == (importlib.util.find_spec("torch") is not None)
     assert not has_torch("no-such-python")
+
+
+def test_a_step_that_does_not_end_is_named_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a torch whose import waits for ever, in a process of its own beside it
+    (tmp_path / "torch.py").write_text(
+        "import os, subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'], stdin=subprocess.PIPE)\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\nchild.wait()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    waited: list[str] = []
+    facts = interview(sys.executable, seconds=8.0, waiting=waited.append)
+    assert waited == ["torch"]
+    assert facts["torch"]["late"] == 8.0
+    assert "store" not in facts
+    child = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
