@@ -76,7 +76,10 @@ class Trial(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """How a trial went: ``passed``, ``failed``, ``hung`` or ``skipped``."""
+    """How a trial went: ``passed``, ``failed``, ``hung``, ``skipped``, or passed ``elsewhere`` than the code says.
+
+    ``error`` is then the meeting point that was not tried.
+    """
 
     launch: str
     ranks: int

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -65,7 +66,8 @@ def command(
     if own is not None:
         from ddp_codemod.cli.watch import watched
 
-        return watched(console, own, steps == 0, timeout)
+        given = click.get_current_context().get_parameter_source("timeout") is not ParameterSource.DEFAULT
+        return watched(console, own, steps == 0, timeout if given or steps == 0 else None)
     if not settings.paths:
         raise fail("verify-usage")
     exe = python or trial_python(console, root_of([existing(path) for path in settings.paths]))
@@ -188,9 +190,9 @@ def _without_torch(tried: Tried) -> bool:
 
 def _close(console: Console, done: list[Verified]) -> int:
     tried = [attempt.state for one in done for attempt in one.tried]
-    left = sum(one.trial is None for one in done) + tried.count("skipped")
+    left = sum(one.trial is None for one in done) + tried.count("skipped") + tried.count("elsewhere")
     failed = tried.count("failed") + tried.count("hung")
-    if not failed and "passed" not in tried:
+    if not failed and "passed" not in tried and "elsewhere" not in tried:
         console.say(console.text("verify-none"))
     console.say(console.text("verify-summary", passed=tried.count("passed"), failed=failed, left=left))
     return DONE if "passed" in tried and not failed else FOUND

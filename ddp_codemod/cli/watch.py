@@ -10,20 +10,20 @@ from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail
 
 
-def watched(console: Console, own: str, stop: bool, seconds: float) -> int:
-    """Run the command with the recorder; a limit of time holds only where it is to stop by itself."""
+def watched(console: Console, own: str, stop: bool, seconds: float | None) -> int:
+    """Run the command with the recorder, to its end or for so many seconds."""
     from ddp_codemod.machine.watch import watch
 
     words = shlex.split(own, posix=sys.platform != "win32")
     if not words:
         raise fail("verify-usage")
     try:
-        found = watch(words, stop, seconds if stop else None, lambda line: console.raw(_plain(line)))
+        found = watch(words, stop, seconds, lambda line: console.raw(_plain(line)))
     except OSError as why:
         raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
     ranks = len({entry["rank"] for entry in found.formed})
     if found.code is None:
-        console.say(console.text("verify-run-time", seconds=f"{seconds:.0f}", n=ranks))
+        console.say(console.text("verify-run-time", seconds=f"{seconds or 0:.0f}", n=ranks))
     else:
         console.say(console.text("verify-run-done", code=found.code, n=ranks))
     if found.code == 0 and found.formed:

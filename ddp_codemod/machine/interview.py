@@ -94,9 +94,8 @@ def _interview(
 ) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     asked = ""
-    own = {"start_new_session": True} if sys.platform != "win32" else {}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, **own) as process:
+    pipe, own = subprocess.PIPE, sys.platform != "win32"
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=own) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None

@@ -11,8 +11,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from ddp_codemod.health import Diagnosis, Trial, Tried
 from ddp_codemod.machine.diagnose import diagnose
+from ddp_codemod.machine.meeting import meeting
 from ddp_codemod.machine.processes import Crew, free_port
 from ddp_codemod.rules.diagnostics import Diagnostics
 
@@ -46,9 +49,13 @@ def attempt(
     with tempfile.TemporaryDirectory(prefix="ddp-codemod-", ignore_cleanup_errors=True) as folder:
         environment = _environment(trial, folder)
         port = free_port()
+        place = meeting(trial.init_method, folder)
+        if place.missing:
+            error = f"{place.written}: there is no folder {place.missing} on this machine"
+            return Tried(launch, ranks, "failed", error=error)
         told = {
             "backend": trial.backend,
-            "init_method": _meeting_point(trial.init_method, folder),
+            "init_method": place.url,
             "plugin": trial.plugin,
             "device": device,
             "seconds": seconds,
@@ -57,7 +64,10 @@ def attempt(
             _start(crew, launch, ranks, python, port, json.dumps(told))
             in_time = crew.wait(seconds + IMPORT_SECONDS)
             crew.end()
-            return _judge(crew, launch, ranks, in_time, known, HINTS.get(platform, ()))
+            tried = _judge(crew, launch, ranks, in_time, known, HINTS.get(platform, ()))
+            if place.written and tried.state == "passed":
+                return structs.replace(tried, state="elsewhere", error=place.written)
+            return tried
 
 
 def _start(crew: Crew, launch: str, ranks: int, python: str, port: int, told: str) -> None:
@@ -75,19 +85,6 @@ def _environment(trial: Trial, folder: str) -> dict[str, str]:
     places: Mapping[str, str] = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)  # nothing stays behind
     threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     return {**kept, **places, **threads, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **dict(trial.environment)}
-
-
-def _meeting_point(init_method: str | None, folder: str) -> str | None:
-    """The same kind of URL with the same query, at an address of our own."""
-    if init_method is None:
-        return None
-    scheme, _, rest = init_method.partition("://")
-    query = "?" + rest.partition("?")[2] if "?" in rest else ""
-    if scheme == "tcp":
-        return f"tcp://127.0.0.1:{free_port()}{query}"
-    if scheme == "file":
-        return (Path(folder) / "meeting").as_uri() + query
-    return init_method
 
 
 def _judge(crew: Crew, launch: str, ranks: int, in_time: bool, known: Diagnostics, hints: Collection[str]) -> Tried:

@@ -15,7 +15,7 @@ from ddp_codemod.rules.signature import Cure
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("trials.schema.json")
-_COLOURS = {"passed": "green", "failed": "red", "hung": "red", "skipped": "yellow"}
+_COLOURS = {"passed": "green", "failed": "red", "hung": "red", "skipped": "yellow", "elsewhere": "yellow"}
 Command = Callable[[Cure], "str | None"]
 
 
@@ -43,6 +43,9 @@ def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -
     head = "    " + text("verify-tried", lang, launch=tried.launch, n=tried.ranks, state=state)
     if tried.state == "passed":
         return [head + "  " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in tried.steps if name != "import")]
+    if tried.state == "elsewhere":
+        steps = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in tried.steps if name != "import")
+        return [head + "  " + text("verify-elsewhere-said", lang, url=tried.error), "        " + steps]
     if tried.state == "skipped":
         return [head + "  " + text("verify-lacking", lang, what=tried.error)]
     block = [head, "        " + shorten(tried.error, 160)]

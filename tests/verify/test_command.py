@@ -183,6 +183,14 @@ def test_a_command_that_hangs_shows_its_stacks(project, capfd: pytest.CaptureFix
     assert "Time was up" in err
 
 
+def test_a_limit_that_is_given_ends_a_command_that_hangs_after_its_group(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    project("import threading\n\nprint('waiting', flush=True)\nthreading.Event().wait()\n")
+    code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", "--timeout", "5")
+    assert code == 1
+    assert "waiting" in out
+    assert "Time was up after 5 s" in err
+
+
 def test_nothing_of_the_user_s_code_is_run_unasked(project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     root = project('import torch.distributed as dist\n\nopen("ran", "w").close()\ndist.init_process_group("gloo")\n')
     code, _, _ = verify(capfd, ".", "--platform", "cpu", "--launch", "spawn")

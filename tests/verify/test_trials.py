@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.health import Trial
+from ddp_codemod.health import Trial, Verified
 from ddp_codemod.machine.processes import TOKEN, Crew
 from ddp_codemod.machine.verify import attempt
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.trials import site
 from ddp_codemod.rules.diagnostics import load_diagnostics
 
 KNOWN = load_diagnostics()
@@ -46,10 +48,26 @@ def test_gloo_passes_every_step(launch: str) -> None:
     assert [name for name, _ in tried.steps] == STEPS
 
 
-@pytest.mark.parametrize("init_method", ["tcp://10.9.8.7:23456?use_libuv=0", "file:///nfs/shared/meeting"])
-def test_meeting_points_of_other_machines_are_replaced(init_method: str) -> None:
-    tried = attempt(Trial("gloo", init_method), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
-    assert tried.state == "passed", tried
+def test_the_meeting_point_of_another_machine_is_replaced_and_it_is_said(tmp_path: Path) -> None:
+    for init_method in ("tcp://10.9.8.7:23456?use_libuv=0", (tmp_path / "meeting").as_uri()):
+        tried = attempt(Trial("gloo", init_method), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+        assert (tried.state, tried.error) == ("elsewhere", init_method)
+        (head, *_) = site(
+            Verified("a.py", 3, "x", Trial("gloo", init_method), (tried,)), "a.py:3", "en", Ink(False), lambda _: None
+        )[1:]
+        assert f"{init_method} itself was not tried" in head
+    assert not (tmp_path / "meeting").exists()
+
+
+def test_the_loopback_is_no_other_machine() -> None:
+    for init_method in ("tcp://127.0.0.1:29500?use_libuv=0", "tcp://localhost:29500?use_libuv=0"):
+        assert attempt(Trial("gloo", init_method), "spawn", 1, python=sys.executable, seconds=60, known=KNOWN).state == "passed"
+
+
+def test_a_folder_that_is_not_there_is_no_meeting_point() -> None:
+    tried = attempt(Trial("gloo", "file:///nosuchdir/x"), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+    assert tried.state == "failed"
+    assert "/nosuchdir" in tried.error
 
 
 def test_a_backend_that_is_not_built_in_fails_with_its_diagnosis() -> None:
