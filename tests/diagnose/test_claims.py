@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import io
+import shlex
+from pathlib import Path
 
 import pytest
 
+from ddp_codemod.cli import main
+from ddp_codemod.cli.diagnose import cure_command
 from ddp_codemod.health import Diagnosis, Reading
 from ddp_codemod.machine.diagnose import diagnose
 from ddp_codemod.rules.diagnostics import load_diagnostics
+from ddp_codemod.rules.load import load
+from ddp_codemod.rules.signature import Cure
 
 KNOWN = load_diagnostics()
 TORCHRUN = """Traceback (most recent call last):
@@ -191,3 +197,23 @@ def test_folders_of_a_mac_and_of_windows(path: str, hint: str) -> None:
 def test_a_hang_is_not_laid_to_members_that_no_line_speaks_of() -> None:
     reading = diagnose(io.BytesIO(b"loading\n"), KNOWN, hang=True)
     assert [name(one) for one in reading.diagnoses] == ["hang"]
+
+
+CURES = {
+    (cure.platform, cure.rules, cure.unsafe): cure
+    for signature in KNOWN.signatures.values()
+    for cure in signature.cure
+    if cure.platform or cure.rules
+}
+
+
+@pytest.mark.parametrize("cure", CURES.values(), ids=[str(key) for key in CURES])
+def test_every_command_that_is_offered_runs(cure: Cure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "train.py").write_text(
+        'import torch.distributed as dist\n\n\nif __name__ == "__main__":\n    dist.init_process_group("nccl")\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    command = cure_command(load(), ".")(cure)
+    assert command is not None
+    words = shlex.split(command)
+    assert main([*words[1:], "--dry-run"]) == 0
