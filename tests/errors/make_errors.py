@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 LIMIT = 60.0  # seconds for one case; those that wait have limits of their own
-START = "import datetime, os, sys\nimport torch\nimport torch.distributed as dist\nSOON = datetime.timedelta(seconds=4)\n"
+START = "import datetime, os, sys\nimport torch\nimport torch.distributed as dist\nSOON = datetime.timedelta(seconds=15)\n"
 INIT = (
     "dist.init_process_group('gloo', init_method='tcp://127.0.0.1:{port}', rank=int(sys.argv[1]), world_size=2, timeout=SOON)\n"
 )
@@ -46,12 +46,12 @@ CASES: dict[str, tuple[str, int, dict[str, str], tuple[str, ...]]] = {
     "no interface": (INIT.replace("world_size=2", "world_size=1"), 1, {"GLOO_SOCKET_IFNAME": "eth9"}, ("gloo-interface-unknown",)),
     "excluded interface": (INIT.replace("world_size=2", "world_size=1"), 1, {"GLOO_SOCKET_IFNAME": "^lo"}, ("gloo-interface-excluded",)),
     "peer gone": (INIT + "if sys.argv[1] == '1':\n    os._exit(0)\ndist.all_reduce(torch.ones(1))", 2, {}, ("gloo-peer-gone",)),
-    "peer late": (INIT + "import time\nif sys.argv[1] == '1':\n    time.sleep(8)\n    os._exit(0)\ndist.all_reduce(torch.ones(1))", 2, {}, ("gloo-peer-gone",)),
+    "peer late": (INIT + "import time\nif sys.argv[1] == '1':\n    time.sleep(20)\n    os._exit(0)\ndist.all_reduce(torch.ones(1))", 2, {}, ("gloo-peer-gone",)),
     "sizes": (INIT + "dist.all_reduce(torch.ones(4 if sys.argv[1] == '0' else 4096))", 2, {}, ("ranks-out-of-step", "gloo-peer-gone")),
     "fingerprints": (INIT + "dist.all_reduce(torch.ones(4 if sys.argv[1] == '0' else 8))", 2, {"TORCH_DISTRIBUTED_DEBUG": "DETAIL"}, ("ranks-out-of-step",)),
     "uneven": (INIT + "dist.all_gather([torch.ones(2), torch.ones(3)], torch.ones(2))", 2, {}, ("gloo-shapes-differ", "ranks-out-of-step")),
     "int16": (INIT.replace("world_size=2", "world_size=1") + "dist.all_reduce(torch.ones(1, dtype=torch.int16))", 1, {}, ("gloo-dtype",)),
-    "barrier": (INIT + "if sys.argv[1] == '0':\n    dist.monitored_barrier(timeout=SOON)\nelse:\n    import time; time.sleep(7)", 2, {}, ("monitored-barrier",)),
+    "barrier": (INIT + "if sys.argv[1] == '0':\n    dist.monitored_barrier(timeout=SOON)\nelse:\n    import time; time.sleep(20)", 2, {}, ("monitored-barrier",)),
     "stranger": (INIT.replace("world_size=2", "world_size=1") + "dist.new_group([0, 5])", 1, {}, ("world-size-does-not-divide",)),
     "models differ": (INIT + "torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2 + int(sys.argv[1])))", 2, {}, ("ddp-parameters-differ", "gloo-peer-gone")),
     "frozen": (INIT.replace("world_size=2", "world_size=1") + "torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2).requires_grad_(False))", 1, {}, ("ddp-without-gradients",)),
