@@ -8,6 +8,7 @@
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
 # make releases   reads published releases of torch and of the frameworks, and prints where the rule data differs from them
+# make errors   makes real errors on several releases of torch, in environments of their own (each some GB), and gives them to diagnose
 # make proof-fleet   1,000 generated repositories, ten of them poison, while workers are killed; some minutes
 # make bench-fleet   two workers against one, and what a repository costs beside its own work
 PYTHON ?= python3
@@ -18,9 +19,11 @@ TORCH ?= torch==2.13.0
 # the releases that CI installs; PINS= takes the newest, as does a Python that lacks one of them
 PINS ?= requirements-ci.txt
 PINNED = $(if $(PINS),--constraint $(PINS))
+# the releases of torch whose own errors diagnose is tried on; each gets an environment, .releases/VERSION
+RELEASES ?= 2.4.1 2.7.1 2.13.0 2.15.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies releases proof-fleet bench-fleet clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies errors releases proof-fleet bench-fleet clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -53,6 +56,14 @@ strategies: $(VENV)/ready
 
 releases: $(VENV)/ready
 	$(VENV)/bin/python tests/releases/run.py
+
+errors: $(VENV)/ready $(RELEASES:%=.releases/%/installed)
+	$(VENV)/bin/python tests/errors/run.py $(RELEASES:%=.releases/%/bin/python)
+
+.releases/%/installed:
+	$(PYTHON) -m venv .releases/$*
+	.releases/$*/bin/python -m pip install --quiet torch==$* 'numpy<2'
+	touch $@
 
 bench-fleet: $(VENV)/ready
 	$(VENV)/bin/python tests/fleet/bench.py
@@ -89,4 +100,4 @@ $(VENV)/ready: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) .releases build dist
