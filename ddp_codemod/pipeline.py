@@ -202,10 +202,9 @@ class Run:
         if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):
             return  # the object that it is given is a site of its own
         if backend is not None and replace_fix is not None:
-            yield from self._heeded(backend)
-            for parameter in use.surface.parameters:
-                if (launched := void_launches(self.context, self.launches, parameter, backend)) is not None:
-                    yield from self._heeded(launched)
+            parameter = next(one for one in use.surface.parameters if one.role == "backend")
+            for made in void_launches(self.context, self.launches, parameter, backend):
+                yield from self._heeded(made)
         for fix in wanted if not use.handed else ():
             found: Finding | None = None
             if fix.recipe == "init-method-query":

@@ -105,20 +105,24 @@ def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
     return Reason.of("review-void", by=flag, **said) if flag is not None else None
 
 
-def void_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> Finding | None:
-    """The commands that give an option with which the parameter is not heeded: one item for a person, at the first of them."""
+def void_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and one item for a person at the first of the commands that give an option with which the parameter is not heeded.
+
+    The item alone where every command that starts the program gives such an option.
+    """
     if made.action is not Action.EDIT or made.rule is None or not isinstance(made.use, Use) or not parameter.void_flags:
-        return None
+        return [made]
     starts = launches.of(made.use.module)
     given = [(script, option) for script, launch in starts if (option := given_by(script, launch, parameter.void_flags))]
     if not given:
-        return None
+        return [made]
     script, first = given[0]
     others = list(dict.fromkeys(f"{other.name}:{option.line}" for other, option in given[1:]))
     more = ", ".join((*others[:LISTED], *(["..."] if len(others) > LISTED else ())))
     by = f"--{first.name} ({more})" if more else f"--{first.name}"
     reason = Reason.of("review-void", by=by, **_instead(context, parameter))
-    return replace(made.review(made.rule, reason), at=(Leaf(script, first, "command-line"),))
+    item = replace(made.review(made.rule, reason), at=(Leaf(script, first, "command-line"),))
+    return [item] if len(given) == len(starts) else [made, item]
 
 
 def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | None:

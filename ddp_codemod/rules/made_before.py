@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from ddp_codemod.origins.callers import callers
-from ddp_codemod.origins.calls import Def
-from ddp_codemod.parse.python import Module
+from ddp_codemod.origins.calls import Def, default_of
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.parsed_classes import taken_classes
 from ddp_codemod.sites.find import Use
@@ -43,6 +43,10 @@ class _Search:
         self._methods: set[str] = (
             set()
         )  # names of those functions: where a class has a method of the name, that may be the one which runs
+        # names that the conditions around the call speak of
+        tests = (around.test for around in use.module.ancestors(use.call) if isinstance(around, ast.If))
+        parts = (part for test in tests for part in ast.walk(test))
+        self._asked = {last_name(part) for part in parts if isinstance(part, (ast.Name, ast.Attribute))}
         self._outside: dict[ast.AST, Maker | None] = {}  # the same of what runs before a function is called
 
     def before(self, module: Module, node: ast.AST, depth: int) -> Maker | None:
@@ -146,6 +150,8 @@ class _Search:
         """A parameter whose annotation says that it is an object which makes the group when it is made."""
         arguments = function.args
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            if default_of(function, argument.arg) is not None and argument.arg in self._asked:
+                continue  # perhaps nobody made one, and it is made here then
             for part in ast.walk(argument.annotation) if argument.annotation is not None else ():
                 if isinstance(part, (ast.Name, ast.Attribute)) and self._makes_group(module, part):
                     return Maker(module, argument, True)
