@@ -74,7 +74,8 @@ class Look:
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
         if self.texts.naming(shown_by) or self._names_wrong:
             return False
-        return not any(map(self._may_name, map(_content, self.listing.configs)))
+        others = map(_content, (*self.listing.configs, *self.listing.launchers))
+        return not any(self._may_name(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others)
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""

@@ -14,7 +14,7 @@ from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.opened import Opened, opened
-from ddp_codemod.origins.provenance import provenance
+from ddp_codemod.origins.provenance import Maker, Provenance, provenance
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
@@ -69,13 +69,24 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     ):  # ``setup(cfg.dist)``, and there ``options.backend``
         found += trace_path(tracer, (*through, *(*keys, *rest)[len(chain(origin.at)) :]), way)
     if not found:
-        return found
+        return list(_in_sections(tracer, origin, keys[-1], way)) if len(keys) == len(chain(origin.at)) + 1 and not rest else []
     files = opened(tracer, origin)
     if files is not None:
         below = (*keys, *rest)[len(chain(origin.at)) :]
         ways = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
         found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
     return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt, module.text(holder))) for leaf in found))
+
+
+def _in_sections(tracer: Tracer, origin: Provenance, key: str, way: Way) -> Iterator[Leaf]:
+    """The entries of any section of the files whose sections are merged into the object."""
+    flat = replace(origin, made=tuple(one for one in origin.made if one.maker is Maker.FILE and one.flat))
+    files = opened(tracer, flat) if flat.made else None
+    for document, entry in _entries(tracer, (key,)) if files is not None else ():
+        assert files is not None
+        if len(entry.path) == 2 and entry.is_text and files.has(document.name) and tracer.could_be_value(entry.value):
+            step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            yield Leaf(document, entry, "config-key", Known(entry.value), None, step)
 
 
 def _holder(node: ast.expr) -> ast.expr | None:

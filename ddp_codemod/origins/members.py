@@ -56,6 +56,10 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
         ours = _of_objects(tracer, origin.classes, node.attr, node, way)
         guess = way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
         found += ours or classes.only_field(tracer, node.attr, guess)
+    if any(leaf.kind == "field-default" for leaf in found):
+        origin = provenance(tracer, module, node.value, way)
+        if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
+            found += options.given_for_field(tracer, node.attr, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.origins.flattened import flattened
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, External, Instance
@@ -40,6 +41,7 @@ class Made(Struct, frozen=True):
     call: ast.Call | None = None  # that gave it
     path: tuple[str, ...] = ()  # the keys that lead from there to the object
     owners: tuple[Definition, ...] = ()  # the classes of the project that the object can be of
+    flat: bool = False  # the sections of the file are merged: its keys are theirs
 
 
 class Provenance(Struct, frozen=True):
@@ -114,6 +116,9 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
         return
     if leaf.kind == "parameter":
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
+        return
+    if depth < DEPTH and (table := flattened(module, node)) is not None:
+        yield from (replace(one, flat=True) for one in provenance(tracer, module, table, leaf.way, depth + 1).made)
         return
     if isinstance(node, ast.Call):
         yield from _of_call(tracer, module, node, leaf.way, depth)

@@ -129,3 +129,11 @@ def test_rules_of_the_project_s_own_ask_for_no_backend(tmp_path: Path) -> None:
         '[[backend]]\nname = "nccl"\ndevices = ["cuda"]\nenum = true\nsource = ["https://example.org/nccl"]\n'
     )
     assert [path for path, _, _ in left(folder)] == ["other.toml"]
+
+
+@pytest.mark.parametrize(("name", "text"), [("run.sh", "other-trainer --comm nccl\n"), ("a.yaml", "engine:\n  comm: nccl\n")])
+def test_a_name_is_listed_where_no_program_speaks_of_any(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text("print('hello')\n")
+    (tmp_path / name).write_text(text)
+    assert [path for path, _, _ in left(tmp_path)] == [name]
