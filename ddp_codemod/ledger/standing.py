@@ -14,6 +14,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.words import Words
 
 
 class Standing(Struct, frozen=True, eq=False):
@@ -34,8 +35,9 @@ def standing(
         return
     words = "|".join(map(re.escape, spelled)).encode()
     quoted = re.compile(rb"[\"':,](?:%s)\\?[\"',]" % words)
+    search = Words(spelled)
     for name in filter(admits, project.names):
-        if quoted.search(project.data(name)):
+        if search.some(project.data(name)) and quoted.search(project.data(name)):
             for module in project.programs(name):
                 yield from _literals(module, is_wrong)
     seen: set[Document | Script] = set()
@@ -44,7 +46,8 @@ def standing(
             if document not in seen and admits(document.name):
                 seen.add(document)
                 yield from _entries(document, is_wrong)
-    for script in (*project.scripts(*spelled), *project.manifests(*spelled)):
+    manifests = project.manifests(*spelled) if any(map(project.documents, spelled)) else ()
+    for script in (*project.scripts(*spelled), *manifests):
         if script not in seen and admits(script.name):
             seen.add(script)
             yield from _words(script, is_wrong)
