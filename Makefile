@@ -7,6 +7,7 @@
 # make lock, make audit   renew the pins that CI installs; look them up in the index's list of weaknesses
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
+# make decisions REPOS=FOLDER OUT=FOLDER   writes every decision on a folder of projects and on the traps, five platforms, a file each, to be compared
 # make releases   reads published releases of torch and of the frameworks, and prints where the rule data differs from them
 # make errors   makes real errors on several releases of torch, in environments of their own (each some GB), and gives them to diagnose
 # make proof-fleet   1,000 generated repositories, ten of them poison, while workers are killed; some minutes
@@ -23,7 +24,7 @@ PINNED = $(if $(PINS),--constraint $(PINS))
 RELEASES ?= 2.4.1 2.7.1 2.13.0 2.15.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies errors releases proof-fleet bench-fleet clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies decisions errors releases proof-fleet bench-fleet clean benchmark
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -53,6 +54,9 @@ ecosystem: $(VENV)/ready
 
 strategies: $(VENV)/ready
 	$(VENV)/bin/python tests/strategies/run.py
+
+decisions: $(VENV)/ready
+	$(VENV)/bin/python benchmarks/decisions.py $(REPOS) $(OUT)
 
 releases: $(VENV)/ready
 	$(VENV)/bin/python tests/releases/run.py
