@@ -11,10 +11,12 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_for_unread_parameter, is_overwritten, is_said, is_unread_setting
 from ddp_codemod.origins.parameters import OVERRIDDEN
 from ddp_codemod.origins.trace import Tracer
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 
 _Rule = Callable[["_Question"], bool]
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set)
+_CHOICES = "choices"  # what a parser accepts
+_SETS = ("Choice", "DEFINE_enum", "frozenset", "list", "set", "sorted", "tuple")  # calls that make a list of a list
 
 
 class Words(Struct, frozen=True):
@@ -51,12 +53,14 @@ def _is_prose(asked: _Question) -> bool:
 
 
 def _is_compared(asked: _Question) -> bool:
-    """``backend == "nccl"``, ``backend in ("nccl", "gloo")``, ``case "nccl"``, and what is asserted or said in an error."""
+    """``backend == "nccl"``, ``backend in ("nccl", "gloo")``, ``case "nccl"``, and what is said in an error."""
+    called = False  # what is handed to a call is a value, whatever the call's result is compared with
     for around in asked.around:
-        if isinstance(around, (ast.Compare, ast.Assert, ast.Raise, ast.MatchValue)):
+        if isinstance(around, ast.Raise) or (isinstance(around, (ast.Compare, ast.MatchValue)) and not called):
             return True
         if isinstance(around, (ast.stmt, ast.Lambda)):
             return False
+        called = called or isinstance(around, ast.Call)
     return False
 
 
@@ -79,13 +83,27 @@ def _is_listed(asked: _Question) -> bool:
     around = asked.around[0]
     if not isinstance(around, _DISPLAYS):
         return False
+    holder = asked.around[1]
+    if isinstance(holder, ast.Call) and last_name(holder.func) not in _SETS:
+        return False  # the list itself is handed on
+    if isinstance(holder, ast.Dict):  # field(metadata={"choices": [...]})
+        keys = [
+            key.value
+            for key, value in zip(holder.keys, holder.values, strict=True)
+            if value is around and isinstance(key, ast.Constant)
+        ]
+        return keys == [_CHOICES]
+    if not isinstance(holder, (ast.Assign, ast.AnnAssign, ast.Compare, ast.keyword, ast.Call, ast.Return)):
+        return False
+    if isinstance(holder, ast.keyword) and holder.arg != _CHOICES:
+        return False
     texts = {part.value.lower() for part in around.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     return sum(text in asked.words.backends for text in texts) > 1
 
 
 def _is_said(asked: _Question) -> bool:
     """An argument of a call that only looks at a text, or prints it."""
-    return is_said(asked.module, asked.node, asked.words.sayers)
+    return is_said(asked.tracer, asked.module, asked.node, asked.words.sayers)
 
 
 def _is_of_other_device(asked: _Question) -> bool:

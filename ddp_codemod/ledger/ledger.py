@@ -83,7 +83,10 @@ class _Spoken:
 
 def _is_counted(one: Standing) -> bool:
     """Whether an entry of a list says what there is, not what is chosen."""
-    return isinstance(one.node, Entry) and (not one.node.path or one.node.path[-1].isdigit())
+    if not isinstance(one.node, Entry) or not isinstance(one.tree, Document) or not one.node.path:
+        return False
+    path = one.node.path
+    return path[-1].isdigit() and len(one.tree.mapping(path[:-1], one.node.document)) > 1
 
 
 def _is_unread(project: Project, one: Standing) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import sys
 from collections.abc import Container, Iterable, Iterator
 
 from ddp_codemod.origins.calls import Def, bound_method, default_of, is_read, names_of, parameter_for
@@ -16,6 +18,8 @@ from ddp_codemod.sites.scopes import owner, scope_of
 from ddp_codemod.sites.words import whole
 
 _DEEPEST = 4  # functions that a parameter is handed on to
+_BY_ALL_NAMES = frozenset({"eval", "exec", "locals", "save_hyperparameters", "vars"})
+_PLAIN = ("classmethod", "staticmethod")
 _JSON = ".json"  # a format that libraries seldom take: the project's own programs read it
 
 
@@ -47,25 +51,52 @@ def _parameters(tracer: Tracer, module: Module, node: ast.expr) -> Iterator[tupl
                 yield entity.module, entity.node, name
 
 
-def is_said(module: Module, node: ast.expr, sayers: Container[str]) -> bool:
+def is_said(tracer: Tracer, module: Module, node: ast.expr, sayers: Container[str]) -> bool:
     """Whether an expression is printed, or handed to a call that only looks at a text."""
+    below: ast.AST = node
     for around in module.ancestors(node):
         if isinstance(around, ast.Call):
-            return last_name(around.func) in sayers
-        if not isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.keyword, ast.Dict, ast.JoinedStr, ast.FormattedValue)):
+            name, entities = last_name(around.func), tracer.resolver.resolve(module, around.func)
+            if name not in sayers or below not in around.args or any(isinstance(one, Definition) for one in entities):
+                return False
+            return name != "getattr" or below is around.args[1]
+        if not isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.JoinedStr, ast.FormattedValue)):
             return False
+        below = around
     return False
 
 
 def _reads(tracer: Tracer, module: Module, function: Def, name: str, sayers: Container[str], depth: int) -> bool:
     """Whether a function reads a parameter before it sets it, other than to print it or to hand it to one that is not read."""
-    return depth > _DEEPEST or any(
-        isinstance(node.ctx, ast.Load)
-        and owner(module, scope_of(module, node), name) is function
-        and not _is_set_before(module, function, node)
-        and not is_said(module, node, sayers)
-        and not is_for_unread_parameter(tracer, module, node, sayers, depth + 1)
-        for node in names_of(module).get(name, ())
+    return (
+        depth > _DEEPEST
+        or _may_read_unseen(tracer, module, function)
+        or any(
+            isinstance(node.ctx, ast.Load)
+            and owner(module, scope_of(module, node), name) is function
+            and not _is_set_before(module, function, node)
+            and not is_said(tracer, module, node, sayers)
+            and not is_for_unread_parameter(tracer, module, node, sayers, depth + 1)
+            for node in names_of(module).get(name, ())
+        )
+    )
+
+
+def _may_read_unseen(tracer: Tracer, module: Module, function: Def) -> bool:
+    """Whether a function may read its parameters without their names, or another function runs in its place."""
+    words = {
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(function)
+        if isinstance(part, (ast.Name, ast.Attribute))
+    }
+    if words & _BY_ALL_NAMES or any(last_name(one) not in _PLAIN for one in function.decorator_list):
+        return True
+    around = module.parents.get(function)
+    classes = [base for _, base in tracer.resolver.subclasses(around)] if isinstance(around, ast.ClassDef) else []
+    return any(
+        isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part.name == function.name
+        for base in classes
+        for part in base.body
     )
 
 
@@ -102,12 +133,44 @@ def is_unread_setting(project: Project, module: Module, node: ast.expr) -> bool:
     held = all(
         isinstance(call.func, ast.Name) and call.func.id == "dict" for call in calls
     )  # what is handed to others, they read
-    return held and is_settings(module) and _some_unmentioned(project, module.name, _keys_of(module, node))
+    return held and _only_settings(project, module) and _some_unmentioned(project, module.name, _keys_of(module, node))
 
 
 def is_unread_entry(project: Project, document: Document, entry: Entry) -> bool:
     """Whether a value of a JSON file stands in a table whose key no program mentions."""
-    return document.name.endswith(_JSON) and _some_unmentioned(project, document.name, entry.path[:-1])
+    own = document.name.rpartition("/")[2].encode()
+    if not document.name.endswith(_JSON) or any(own in project.data(name) for name in project.names):
+        return False  # a file that a program names may be handed to a library
+    return _some_unmentioned(project, document.name, entry.path[:-1])
+
+
+def _only_settings(project: Project, module: Module) -> bool:
+    """Whether a file gives names their values, and calls nothing but what Python itself or the project brings."""
+    calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
+    return is_settings(module) and all(_is_pythons(call.func) or _id(call.func) in _ours(project, module) for call in calls)
+
+
+def _ours(project: Project, module: Module) -> set[str]:
+    """The names that a file imports from the project."""
+    found: set[str] = set()
+    folder = module.name.rpartition("/")[0] or "."
+    for node in module.nodes.get(ast.ImportFrom, ()):
+        assert isinstance(node, ast.ImportFrom)
+        if project.file("." * node.level + (node.module or ""), folder) is not None:
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found
+
+
+def _id(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_pythons(callee: ast.expr) -> bool:
+    root = callee
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    name = root.id if isinstance(root, ast.Name) else ""
+    return hasattr(builtins, name) if root is callee else name in sys.stdlib_module_names
 
 
 def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
@@ -125,7 +188,11 @@ def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
 
 
 def _some_unmentioned(project: Project, home: str, keys: Iterable[str]) -> bool:
-    return any(key.isidentifier() and not _is_mentioned(project, home, key) for key in keys)
+    unmentioned = any(key.isidentifier() and not _is_mentioned(project, home, key) for key in keys)
+    # where no program is, somebody else's reads the file
+    return unmentioned and any(
+        not _only_settings(project, module) for name in project.names for module in project.programs(name)[:1]
+    )
 
 
 def _is_mentioned(project: Project, home: str, key: str) -> bool:
@@ -134,6 +201,6 @@ def _is_mentioned(project: Project, home: str, key: str) -> bool:
         if name == home:
             if sum(1 for _ in whole(project.data(name), key.encode())) > 1:
                 return True
-        elif any(not is_settings(module) for module in project.programs(name)):
+        elif any(not _only_settings(project, module) for module in project.programs(name)):
             return True
     return False

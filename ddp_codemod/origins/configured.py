@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.origins.opened import Opened, opened
 from ddp_codemod.origins.provenance import Maker, Provenance, provenance
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import SELF
-from ddp_codemod.sites.words import Parts
+from ddp_codemod.sites.words import Parts, holds
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -69,7 +69,11 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     ):  # ``setup(cfg.dist)``, and there ``options.backend``
         found += trace_path(tracer, (*through, *(*keys, *rest)[len(chain(origin.at)) :]), way)
     if not found:
-        return list(_in_sections(tracer, origin, keys[-1], way)) if len(keys) == len(chain(origin.at)) + 1 and not rest else []
+        return (
+            list(_in_sections(tracer, module, origin, keys[-1], way))
+            if len(keys) == len(chain(origin.at)) + 1 and not rest
+            else []
+        )
     files = opened(tracer, origin)
     if files is not None:
         below = (*keys, *rest)[len(chain(origin.at)) :]
@@ -78,7 +82,7 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt, module.text(holder))) for leaf in found))
 
 
-def _in_sections(tracer: Tracer, origin: Provenance, key: str, way: Way) -> Iterator[Leaf]:
+def _in_sections(tracer: Tracer, module: Module, origin: Provenance, key: str, way: Way) -> Iterator[Leaf]:
     """The entries of any section of the files whose sections are merged into the object."""
     flat = replace(origin, made=tuple(one for one in origin.made if one.maker is Maker.FILE and one.flat))
     files = opened(tracer, flat) if flat.made else None
@@ -86,7 +90,16 @@ def _in_sections(tracer: Tracer, origin: Provenance, key: str, way: Way) -> Iter
         assert files is not None
         if len(entry.path) == 2 and entry.is_text and files.has(document.name) and tracer.could_be_value(entry.value):
             step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            if not _is_whole(module, document, key):
+                step = step.doubted(Doubt.NAME, ".".join(entry.path))
             yield Leaf(document, entry, "config-key", Known(entry.value), None, step)
+
+
+def _is_whole(module: Module, document: Document, key: str) -> bool:
+    """Whether a file looks like one whose merged sections a program reads: the key stands in one of them, and others that it speaks of."""
+    inside = [entry.path[1] for entry in document.entries if len(entry.path) == 2]
+    others = {name for name in inside if name != key and name.isidentifier()}
+    return inside.count(key) == 1 and any(holds(module.source.text.encode(), name.encode()) for name in others)
 
 
 def _holder(node: ast.expr) -> ast.expr | None:

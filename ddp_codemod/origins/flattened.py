@@ -28,7 +28,7 @@ def _merged(module: Module, inner: ast.For, name: str) -> ast.expr | None:
     """The outer table of two loops, of which the inner one copies each entry of a section into a table under its own key."""
     outer = module.parents.get(inner)
     pair = inner.target.elts if isinstance(inner.target, ast.Tuple) else []
-    if not isinstance(outer, ast.For) or len(pair) != 2 or not _copies(inner, name, *map(_id, pair)):
+    if not isinstance(outer, ast.For) or outer.body != [inner] or len(pair) != 2 or not _copies(inner, name, *map(_id, pair)):
         return None
     section = _items_of(inner.iter)
     table = _items_of(outer.iter) or outer.iter

@@ -59,7 +59,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     if any(leaf.kind == "field-default" for leaf in found):
         origin = provenance(tracer, module, node.value, way)
         if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
-            found += options.given_for_field(tracer, node.attr, way)
+            found += options.given_for_field(tracer, node.attr, origin.homes, way)
     return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 

@@ -143,9 +143,11 @@ def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], w
     return found
 
 
-def given_for_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
-    """What launch files pass for the option that a parser makes from a field of a class."""
-    return _given_at_launch(tracer, {name, name.replace("_", "-")}, set(_declaring(tracer, name)), way)
+def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -> list[Leaf]:
+    """What launch files pass for the option that a parser makes from a field of a class, to the files that parse or name these."""
+    project = tracer.resolver.project
+    ours = {file for home in homes for file in (home, *project.mentioning(PurePosixPath(home).stem))}
+    return _given_at_launch(tracer, {name, name.replace("_", "-")}, {*project.names} - ours | set(_declaring(tracer, name)), way)
 
 
 def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:

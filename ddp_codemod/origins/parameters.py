@@ -44,7 +44,6 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     default = default_of(function, node.arg)
     if frame is not None:
         if node.arg in frame.bound:
-            tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
             bound_module, bound, outer = frame.bound[node.arg]
             step = way.hop(
                 bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"

@@ -34,6 +34,12 @@ def made_before(context: Context, use: Use) -> Maker | None:
     return _Search(context, use).before(use.module, use.call, DEPTH)
 
 
+def _asks_absence(test: ast.expr) -> bool:
+    """``not x``, ``x is None``."""
+    none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and isinstance(test.comparators[0], ast.Constant)
+    return none or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
+
+
 class _Search:
     def __init__(self, context: Context, use: Use) -> None:
         self.context, self.use = context, use
@@ -43,8 +49,10 @@ class _Search:
         self._methods: set[str] = (
             set()
         )  # names of those functions: where a class has a method of the name, that may be the one which runs
-        # names that the conditions around the call speak of
-        tests = (around.test for around in use.module.ancestors(use.call) if isinstance(around, ast.If))
+        # names that are absent where the call stands
+        tests = (
+            around.test for around in use.module.ancestors(use.call) if isinstance(around, ast.If) and _asks_absence(around.test)
+        )
         parts = (part for test in tests for part in ast.walk(test))
         self._asked = {last_name(part) for part in parts if isinstance(part, (ast.Name, ast.Attribute))}
         self._outside: dict[ast.AST, Maker | None] = {}  # the same of what runs before a function is called

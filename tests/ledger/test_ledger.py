@@ -61,6 +61,22 @@ def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) ->
     assert left(project(tmp_path, run_py=text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import mylib\n\nfor backend in ["nccl", "gloo"]:\n    mylib.start(backend)\n',
+        'import mylib\n\nmylib.start(getattr(args, "dist_backend", "nccl"))\n',
+        'import mylib\n\nassert mylib.start("nccl") != 0\n',
+        'import mylib\n\nconfig = {"trainer": {"process_group_backend": "nccl"}}\nmylib.Trainer(**config["trainer"])\n',
+        'import dataclasses\n\nmine = dataclasses.replace(theirs, dist_backend="nccl")\n',
+        'import mylib\n\n\ndef start(backend="nccl"):\n    mylib.start(**locals())\n',
+        'def info(backend):\n    import mylib\n\n    mylib.start(backend)\n\n\ninfo("nccl")\n',
+    ],
+)
+def test_a_value_that_only_looks_harmless_is_listed(tmp_path: Path, text: str) -> None:
+    assert len(left(project(tmp_path, run_py=text))) == 1
+
+
 def test_each_kind_of_file_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("backend: nccl\n")
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ['start(comm="nccl")\n']}]
@@ -68,7 +84,7 @@ def test_each_kind_of_file_is_looked_at(tmp_path: Path) -> None:
     found = left(
         project(
             tmp_path,
-            a_yaml="engine:\n  comm: nccl\nneeds:\n  - nccl\n",
+            a_yaml="engine:\n  comm: nccl\nneeds:\n  - torch\n  - nccl\n",
             b_sh="other-trainer --comm nccl\n# --comm nccl\n",
             c_toml='[engine]\ncomm = "NCCL"\n',
             d_ipynb=json.dumps(notebook, indent=1),
