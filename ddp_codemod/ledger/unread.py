@@ -169,8 +169,10 @@ def _is_pythons(callee: ast.expr) -> bool:
     root = callee
     while isinstance(root, ast.Attribute):
         root = root.value
+    if isinstance(root, ast.Constant):
+        return True  # "{}".format(...)
     name = root.id if isinstance(root, ast.Name) else ""
-    return hasattr(builtins, name) if root is callee else name in sys.stdlib_module_names
+    return hasattr(builtins, name) if root is callee else name == "__file__" or name in sys.stdlib_module_names
 
 
 def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
