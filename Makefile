@@ -4,6 +4,9 @@
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make proofs   tries every promise of SECURITY.md and writes what was measured into it (about an hour)
+# make lowest   runs the tests with the oldest release of everything that pyproject.toml admits (without torch)
+# make site     builds the pages of docs/ as a site, in site/; a link that leads nowhere ends it
+# make fuzz   takes 2,000 files of installed packages, changed at random, through diff, apply, check and undo (FILES=, SEED=)
 # make lock, make audit   renew the pins that CI installs; look them up in the index's list of weaknesses
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits
 # make strategies   compares the table of Lightning's strategy texts with the registry of several releases
@@ -24,7 +27,7 @@ PINNED = $(if $(PINS),--constraint $(PINS))
 RELEASES ?= 2.4.1 2.7.1 2.13.0 2.15.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies decisions errors releases proof-fleet bench-fleet clean benchmark
+.PHONY: demo test lint docs browser ecosystem strategies decisions errors fuzz releases proof-fleet bench-fleet clean benchmark lowest site
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -76,13 +79,26 @@ proof-fleet: $(VENV)/ready
 	$(VENV)/bin/python tests/fleet/proof.py
 	$(VENV)/bin/python tests/fleet/interrupts.py
 
+fuzz: $(VENV)/ready
+	$(RUN) proofs.fuzz --files $(or $(FILES),2000) $(if $(SEED),--seed $(SEED))
+
 proofs: $(VENV)/ready
 	$(RUN) pip install --quiet --group proofs --group browser
 	$(RUN) proofs --write
 	$(RUN) proofs.broken
 
+lowest: $(VENV)/bin/python
+	$(RUN) pip install --quiet 'uv>=0.7'
+	$(RUN) uv venv --quiet --clear --python $(VENV)/bin/python .lowest
+	$(RUN) uv pip install --quiet --python .lowest/bin/python --resolution lowest-direct --editable . --group dev
+	.lowest/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m 'not torch'
+
+site: $(VENV)/ready
+	$(RUN) pip install --quiet --group site
+	$(RUN) mkdocs build --strict --quiet
+
 lock: $(VENV)/ready
-	$(RUN) pip install --quiet --upgrade --group dev --group proofs --group browser
+	$(RUN) pip install --quiet --upgrade --group dev --group proofs --group browser --group site
 	echo "# What CI installs, made by 'make lock'; constraints only. torch is chosen by the Makefile's TORCH." >$(PINS)
 	$(RUN) pip freeze --exclude-editable | sed -E '/^(torch|nvidia|triton|pip|setuptools)/d; / @ /d' >>$(PINS)
 
@@ -104,4 +120,4 @@ $(VENV)/ready: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .releases build dist
+	rm -rf $(VENV) .releases .lowest build dist site

@@ -105,10 +105,10 @@ def plot(found: Mapping[str, Mapping[str, Timed]]) -> str:
 
 
 def write(results: Results) -> None:
-    """Put the tables between their marks in both READMEs, and the plot beside the other pictures."""
+    """Put the tables between their marks on both pages, and the plot beside the other pictures."""
     (TOP / "docs" / "benchmark.svg").write_text(plot(results.times), "utf-8")
-    made = f"{correctness(results.scores)}\n\n![Median seconds of each command on each tree](docs/benchmark.svg)\n\n(The bars have a logarithmic scale.)\n\n{tables(results)}"
-    for name in ("README.md", "README.zh-CN.md"):
+    made = f"{correctness(results.scores)}\n\n![Median seconds of each command on each tree](benchmark.svg)\n\n(The bars have a logarithmic scale.)\n\n{tables(results)}"
+    for name in ("docs/benchmark.md", "docs/benchmark.zh-CN.md"):
         text = (TOP / name).read_text("utf-8")
         before, rest = text.split(BEGIN, 1)
         _, after = rest.split(END, 1)

@@ -5,7 +5,7 @@
     python benchmarks/run.py --collection                         on published packages with 20,000 files, too
     python benchmarks/run.py --correctness                        only what they make of small projects; no clock
 
-The peers are installed into environments of their own (``--peers``). With ``--write`` the table and the plot go into the READMEs.
+The peers are installed into environments of their own (``--peers``). With ``--write`` the tables and the plot go into docs/.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> int:
     )
     parser.add_argument("--peers", type=Path, default=HOME / "peers", help="folder of the environments of the peers")
     parser.add_argument("--correctness", action="store_true", help="only the correctness half")
-    parser.add_argument("--write", action="store_true", help="put the results into README.md and README.zh-CN.md")
+    parser.add_argument("--write", action="store_true", help="put the results into docs/benchmark.md and its Chinese page")
     asked = parser.parse_args()
     peers = Peers(asked.peers)
     scores = {tool.name: score(tool) for tool in tools(peers) if tool.rewrite or tool.name == f"{OURS} diff"}

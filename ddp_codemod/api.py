@@ -171,14 +171,18 @@ def plan_of(found: Survey, *, unsafe: bool = False, lang: Literal["en", "zh"] = 
 
 
 def undo(path: AnyPath, *, root: Path | None = None) -> tuple[str, ...]:
-    """Take back the last apply of the project that a path lies in, and give the names of the files. Raises PlanError."""
+    """Take back the last apply of the project that a path lies in, and give the names of the files. Raises PlanError.
+
+    In a file that was edited since, only what the apply changed goes back; where that was edited itself, the file stays as it is.
+    """
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.undo import undo as take_back
 
     try:
-        return take_back(root or find_root([existing(Path(path))])).names
+        undone = take_back(root or find_root([existing(Path(path))]))
     except WriteError as why:
         raise PlanError(" ".join([sentence(why.reason), *why.names])) from None
+    return tuple(sorted((*undone.names, *undone.merged)))
 
 
 def rendered_edits(found: Survey, unsafe: bool) -> Rendered:

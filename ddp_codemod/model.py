@@ -15,6 +15,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from ddp_codemod.kinds import Meaning, OriginKind
+
 
 class Action(str, Enum):
     """What happens to a site."""
@@ -33,15 +35,16 @@ class Applicability(str, Enum):
 
 
 class Reason(Struct, frozen=True):
-    """A sentence for the reader: a key of ``messages/*.toml`` and what fills its braces."""
+    """A sentence for the reader: a key of ``messages/*.toml`` and what fills its braces; ``means`` is what decisions may ask."""
 
     key: str
     args: tuple[tuple[str, str], ...] = ()
+    means: Meaning | None = None
 
     @classmethod
-    def of(cls, key: str, **args: object) -> Reason:
+    def of(cls, key: str, means: Meaning | None = None, /, **args: object) -> Reason:
         """Build a reason, turning every argument into text."""
-        return cls(key, tuple((name, str(value)) for name, value in args.items()))
+        return cls(key, tuple((name, str(value)) for name, value in args.items()), means)
 
 
 LINE_END = re.compile(r"\r\n?|\n")
@@ -95,6 +98,16 @@ class Source(Struct, frozen=True, dict=True):
         end = self.line_starts[row + 1] if row + 1 < len(self.line_starts) else len(self.text)
         return self.line_starts[row], end
 
+    def speaks_of(self, word: str) -> bool:
+        """Whether the text holds a word, in small letters or in capitals."""
+        if word not in self._spoken:
+            self._spoken[word] = word in self.text.lower()
+        return self._spoken[word]
+
+    @cached_property
+    def _spoken(self) -> dict[str, bool]:
+        return {}
+
     @property
     def file(self) -> Source:
         """The file itself, where ``text`` is only a part of it."""
@@ -133,12 +146,11 @@ class Hop(Struct, frozen=True):
 class Origin(Struct, frozen=True):
     """An expression that a value starts from.
 
-    ``kind`` says what it is (literal, enum, parameter-default, argument, option-default, key, omitted, unknown ...);
     ``known`` tells whether ``value`` is what it gives; an unknown origin carries ``why``.
     """
 
     place: Place
-    kind: str
+    kind: OriginKind
     known: bool
     value: Any = None
     why: Reason | None = None
@@ -241,7 +253,9 @@ class Survey(Struct, frozen=True):
     unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
     unaccounted: tuple[Unaccounted, ...] = ()
+    beyond: int = 0  # files that use a device the platform lacks, in code that no training entry reaches: left alone
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
+    hidden: int = 0  # findings that the options of this run leave out
 
 
 class FileChange(Struct, frozen=True):

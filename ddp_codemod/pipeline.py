@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.edits.losses import droppable, reexported
+from ddp_codemod.edits.migrations import migration
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.ledger.ledger import unaccounted
@@ -66,7 +67,8 @@ class Run:
         listing, rules = look.listing, look.options.rules
         self.root = listing.root
         platform, given = look.options.platform, look.options.versions
-        self.versions = Versions(self.root, rules.packages, platform.facts, given, platform.id, rules.machines)
+        named = [one.machine for one in rules.platforms.values()]
+        self.versions = Versions(self.root, rules.packages, platform.facts, given, platform.machine, rules.machines, named)
         self.options = options = replace(look.options, platform=self.versions.platform(platform))
         finder_surfaces = list(rules.surfaces.values())
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
@@ -109,10 +111,15 @@ class Run:
             classes = list(match_classes(self.context, findings, fix, self.limits.admits))
             findings += [finding for made in classes for finding in self._heeded(made)]
         findings = settled_by_class(self.context, findings)
-        rules = tuple(fix.id for fix in self.options.wanted)
-        whole = Whole(self.context, switches(self.context, findings), self.imports, rules)
+        options = self.options
+        rules = tuple(fix.id for fix in options.wanted)
+        whole = Whole(self.context, switches(self.context, findings), self.imports, rules, self.options.style == "pin")
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
-        findings += [finding for made in adapter.findings() for finding in self._heeded(made)]
+        known = options.rules.fixes.values()
+        vendor = migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
+        settled = findings if vendor is None else vendor.settled(findings)
+        about = (one for one in adapter.findings() if vendor is None or not vendor.cures(one))
+        findings = [*settled, *(finding for made in about for finding in self._heeded(made))]
         style = None
         if self.options.style == "portable":
             from ddp_codemod.edits.portable import Style
@@ -131,6 +138,7 @@ class Run:
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)
             decided, edits, self.ignored = decided | dict.fromkeys(made.decisions), made.edits, self.ignored + made.ignored
+        edits += vendor.edits(self.limits, edits) if vendor is not None else ()
         pins = pinned(self.root, self.options.wanted, self.limits, edits, self.versions.concerned)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
         decisions = tuple(sorted(decided, key=in_order))
@@ -158,6 +166,7 @@ class Run:
             ignored=self.ignored,
             unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
+            beyond=adapter.beyond(),
             unstated=tuple(sorted(self.versions.open)),
         )
 
@@ -169,7 +178,7 @@ class Run:
             partial(droppable, self.context, self._pure),
             partial(reexported, self.context),
             style,
-            rules.missing_on(self.options.platform.id),
+            rules.missing_on(self.options.platform),
             self.imports,
         )
 

@@ -17,6 +17,7 @@ from ddp_codemod.discover.files import MAX_BYTES
 from ddp_codemod.discover.listing import Listing, absolute
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.discover.unsaved import unsaved
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Decision, Reason, Skipped, Survey
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.load import Rules
@@ -100,7 +101,11 @@ class Look:
         from ddp_codemod.sites.unread import left_unread
 
         lost = {**self.texts.lost, **lost}
-        return {one.name: one for one in left_unread(self.listing, self.bounds, lost, unfit, self.is_wrong)}
+        return {one.name: one for one in left_unread(self.listing, self.bounds, lost, unfit, self.is_wrong, self._mentions)}
+
+    def _mentions(self, name: str) -> bool:
+        """Whether Python code under the paths of the run holds a name, or what an import makes of it."""
+        return any(self.bounds.admits(file) for file in self.texts.naming({name, name.replace("-", "_")}))
 
     def nothing(self) -> Survey:
         """What a run comes to that is over already."""
@@ -188,7 +193,7 @@ def about(whole: Survey, name: str, line: int) -> Survey:
 
     def concerns(decision: Decision) -> bool:
         places = [decision.call, decision.place, *(origin.place for origin in decision.origins)]
-        places += [hop.place for hop in decision.hops if hop.reason.key == "hop-start"]
+        places += [hop.place for hop in decision.hops if hop.reason.means is Meaning.PLACE]
         return any(touches(place.name, place.start, place.end) for place in places)
 
     chosen = tuple(decision for decision in whole.decisions if concerns(decision))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from proofs import power
 from proofs.faults import Scene, in_child, killing_at, planned, state, write
 from proofs.proof import REPOSITORY, Trial, environment, tree
 
@@ -44,11 +45,11 @@ def prove(trial: Trial) -> str:
     calls = trial.counts["points"] - touches
     _barred(trial, scenes["apply"])
     _refused(trial, scenes["apply"])
-    full = _full(trial, scenes["apply"])
+    full, replayed = _full(trial, scenes["apply"]), power.prove(trial)
     return (
         f"{touches} kills at the touches of files in apply, undo and recovery, {calls} kills and refusals (ENOSPC, EIO) at their system calls "
         f"({'strace' if calls else 'no strace'}), {full} full disks, {trial.counts['barred']} unwritable folders, "
-        f"{trial.counts['refused']} exchanges of names that the system refused (nothing left for recovery): "
+        f"{trial.counts['refused']} exchanges of names that the system refused (nothing left for recovery), {replayed} disks after a loss of power at each step (simulated): "
         f"{len(trial.failures)} mixed trees or missing files; {trial.counts['back']} went back, {trial.counts['forward']} forward"
     )
 

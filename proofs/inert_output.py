@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from proofs import reports
 from proofs.proof import REPOSITORY, Trial, environment, git, tool
 
 PROMISE = "output is inert: terminal, page, patch"
@@ -51,10 +52,11 @@ def prove(trial: Trial) -> str:
             )
             _look(trial, seen, f"{' '.join(words)} {' '.join(colour)}")
     patches = sum(_patch(trial, number) for number in range(trial.sized(3, 60)))
-    page = _page(trial)
+    page, texts = _page(trial), reports.prove(trial)
     return (
         f"{len(ATTACKS)} control sequences in code and names, {trial.counts['screens']} screens: {trial.counts['acting']} that act; "
-        f"{patches} patches with forged headers touch the planned files only; page: {page}"
+        f"{patches} patches with forged headers touch the planned files only; "
+        f"{texts} texts in workflow commands, Markdown, mail and the log of a pipeline forge nothing there; page: {page}"
     )
 
 

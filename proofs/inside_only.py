@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from proofs import refusals
 from proofs.faults import in_child
 from proofs.hostile import LAYOUTS, SECRET, lay
 from proofs.proof import Trial, environment, tree
@@ -18,6 +19,7 @@ COMMANDS = (["apply", "."], ["diff", "."], ["check", "."], ["scan", "."], ["appl
 
 def prove(trial: Trial) -> str:
     """Run every command in every tree, noting each file that is opened; then look at the canaries."""
+    places, foreign = refusals.places(trial), refusals.foreign(trial)
     names = list(LAYOUTS) if trial.whole else trial.random.sample(list(LAYOUTS), 3)
     for name in names:
         for number, words in enumerate((*COMMANDS[:1], *COMMANDS[4:]) if trial.whole else (COMMANDS[0], COMMANDS[4])):
@@ -40,7 +42,8 @@ def prove(trial: Trial) -> str:
                     trial.fail(f"{name}: {words}: {changed} was written")
     return (
         f"{len(names)} trees with canaries, {trial.counts['runs']} runs: {trial.counts['opened']} of them opened, "
-        f"{trial.counts['leaked']} shown, {len(trial.failures)} broken promises"
+        f"{trial.counts['leaked']} shown; {places} names that lead out or to no file, and {foreign} ways "
+        f"of a .git into another repository: refused; {len(trial.failures)} broken promises"
     )
 
 

@@ -12,6 +12,7 @@ from ddp_codemod.write.errors import Locked
 from ddp_codemod.write.lock import only_one
 from ddp_codemod.write.recover import recover
 from ddp_codemod.write.undo import undo
+from proofs import refusals
 from proofs.faults import in_child, project, state, write
 from proofs.proof import Trial, tree
 
@@ -21,7 +22,7 @@ FILES = 6
 
 def prove(trial: Trial) -> str:
     """Race two instances, and race an editor against one."""
-    many = trial.sized(6, 200)
+    many, refused = trial.sized(6, 200), refusals.own_work(trial)
     root = project(trial.folder, FILES)
     old = tree(root)
     with state(trial.folder):
@@ -36,7 +37,7 @@ def prove(trial: Trial) -> str:
         for number in range(many):
             _edited(trial, root, old, number, takes)
     return (
-        f"{many} races of two instances: {trial.counts['one winner']} with one winner and its files whole; "
+        f"{refused} kinds of own work refused (changed since the commit, read-only, changed since the apply); {many} races of two instances: {trial.counts['one winner']} with one winner and its files whole; "
         f"{trial.counts['refused by name']} of 3 commands refused while another instance was at work, with its number; {many} races with an editor "
         f"({trial.counts['apply won']} after the apply, {trial.counts['editor won']} before it or in it): {trial.counts['lost']} edits lost"
     )

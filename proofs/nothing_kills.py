@@ -72,6 +72,14 @@ def followed() -> Iterator[tuple[str, dict[str, str]]]:
             yield f"{name}-chain-{n}", {"train.py": head + shape(n)}
 
 
+def bombs() -> Iterator[tuple[str, dict[str, str]]]:
+    """Projects of some kilobytes that a reader makes gigabytes or minutes of, where nobody bounds them before."""
+    call = HEAD + "dist.init_process_group('nccl')\n"
+    yield "dots", {"train.py": call, "pyproject.toml": ".".join("a" * 40_000) + " = 1\n"}
+    headers = "".join(f"[{'.'.join('a' * 900)}.b{number}]\nc = 1\n" for number in range(300))
+    yield "headers", {"train.py": call, "pyproject.toml": headers}
+
+
 READER = """import argparse, yaml, json, tomllib
 import torch.distributed as dist
 
@@ -113,11 +121,19 @@ def prove(trial: Trial) -> str:
         seconds, memory = _run(trial, trial.folder / name, ["diff", ".", "--platform", "rocm"], name, b"")
         worst_time, worst_memory = max(worst_time, seconds), max(worst_memory, memory)
         trial.counts["files that are none, or huge"] += 1
+    for name, texts in bombs():
+        folder = trial.folder / name
+        folder.mkdir()
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+        seconds, memory = _run(trial, folder, ["check", ".", "--platform", "rocm"], name, b"")
+        worst_time, worst_memory = max(worst_time, seconds), max(worst_memory, memory)
+        trial.counts["bombs"] += 1
     mutants = _mutants(trial, trial.sized(50, 10_000))
     return (
         f"{trial.counts['runs on deep files']} runs on {len(shapes.EXPRESSIONS) + len(shapes.STATEMENTS)} shapes of Python and "
         f"{sum(map(len, (shapes.YAML, shapes.JSON, shapes.TOML, shapes.SHELL)))} of YAML, JSON, TOML and shell, "
-        f"{trial.counts['projects of deep files']} on the shapes at {len(shapes.POSITIONS)} places that are followed and on {len(shapes.CHAINS)} chains, {mutants} mutants, {trial.counts['files that are none, or huge']} pipes, devices and huge files: "
+        f"{trial.counts['projects of deep files']} on the shapes at {len(shapes.POSITIONS)} places that are followed and on {len(shapes.CHAINS)} chains, {trial.counts['bombs']} small files that grow in a reader, {mutants} mutants, {trial.counts['files that are none, or huge']} pipes, devices and huge files: "
         f"{len(trial.failures)} deaths, hangs or tracebacks; at most {worst_time:.1f} s and {worst_memory >> 20} MiB"
     )
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import click
 import pytest
 
-from ddp_codemod.cli import main
 from ddp_codemod.cli.app import app
 from ddp_codemod.rules.load import load
 
@@ -20,8 +18,7 @@ each_readme = pytest.mark.parametrize("lang", READMES)
 
 
 def commands(lang: str) -> list[str]:
-    said = re.sub(r"<!-- begin matrix -->.*?<!-- end matrix -->", "", READMES[lang].read_text("utf-8"), flags=re.S)
-    return re.findall(r"ddp-codemod ([a-z]+[^`\n#|;]*)", said)
+    return re.findall(r"ddp-codemod ([a-z]+[^`\n#|;]*)", READMES[lang].read_text("utf-8"))
 
 
 @each_readme
@@ -58,19 +55,5 @@ def test_both_show_the_same_commands() -> None:
 
 
 @each_readme
-def test_the_output_shown_is_real(
-    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(TOP / "fixtures/tts-spawn/project", tmp_path / "TTS")
-    monkeypatch.chdir(tmp_path)
-    for name in ("XDG_STATE_HOME", "LOCALAPPDATA"):
-        monkeypatch.setenv(name, str(tmp_path))
-    block = READMES[lang].read_text("utf-8").split("    $ ddp-codemod ", 1)[1].split("\n\n（" if lang == "zh" else "\n\n(", 1)[0]
-    typed, *shown = [line.removeprefix("    ") for line in block.splitlines()]
-    assert main([*typed.split(), "--lang", lang]) == 0
-    out, err = capfd.readouterr()
-    real = (err + out).splitlines()
-    at = 0
-    for line in shown:
-        if line != "...":
-            at = real.index(line, at) + 1
+def test_it_is_short(lang: str) -> None:
+    assert len(READMES[lang].read_text("utf-8").splitlines()) <= 120

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,26 +30,31 @@ def call(*command: object, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    call(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, TOP, cwd=folder)
-    (built,) = folder.glob("*.whl")
+def wheel(once: Callable[..., Path]) -> Path:
+    def build(folder: Path) -> None:
+        call(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, TOP, cwd=folder)
+
+    (built,) = once("wheel", build).glob("*.whl")
     return built
 
 
 @pytest.fixture(scope="module")
-def python(wheel: Path) -> Path:
+def python(wheel: Path, once: Callable[..., Path]) -> Path:
     """The Python of an environment that has the wheel, and of the running one only what the wheel depends on."""
-    home = wheel.parent / "environment"
-    call(sys.executable, "-m", "venv", "--without-pip", home, cwd=wheel.parent)
-    found = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    call(sys.executable, "-m", "pip", "--python", found, "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=wheel.parent)
-    packages = Path(call(found, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])", cwd=wheel.parent).strip())
-    # a .pth file's folders are searched last, and their own .pth files, such as that of an editable install, are not read
-    (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", "utf-8")
-    where = call(found, "-c", "import ddp_codemod; print(ddp_codemod.__file__)", cwd=wheel.parent)
-    assert Path(where.strip()).is_relative_to(packages)
-    return found
+
+    def create(home: Path) -> None:
+        call(sys.executable, "-m", "venv", "--without-pip", home, cwd=wheel.parent)
+        found = home / name
+        words = ("install", "--quiet", "--no-deps", "--no-index", wheel)
+        call(sys.executable, "-m", "pip", "--python", found, *words, cwd=wheel.parent)
+        packages = Path(call(found, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])", cwd=wheel.parent).strip())
+        # a .pth file's folders are searched last, and their own .pth files, such as that of an editable install, are not read
+        (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", "utf-8")
+        where = call(found, "-c", "import ddp_codemod; print(ddp_codemod.__file__)", cwd=wheel.parent)
+        assert Path(where.strip()).is_relative_to(packages)
+
+    name = "Scripts/python.exe" if sys.platform == "win32" else "bin/python"
+    return once("environment", create) / name
 
 
 def test_the_wheel_holds_the_package_and_its_data_alone(wheel: Path) -> None:

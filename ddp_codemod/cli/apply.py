@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown
 from ddp_codemod.cli.commit import commit as make_commit
-from ddp_codemod.cli.errors import refused
+from ddp_codemod.cli.errors import fail, refused
 from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.options import Settings, narrow_options, paths_argument, survey_options
 from ddp_codemod.cli.patching import Patching, patching, tell_cost
-from ddp_codemod.cli.run import prepare
+from ddp_codemod.cli.recorded import recorded
+from ddp_codemod.cli.run import again, prepare
 from ddp_codemod.cli.translate import Command, option
 
 
@@ -21,6 +22,7 @@ from ddp_codemod.cli.translate import Command, option
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
 @commit_options
 @SUMMARY
+@narrow_options
 @survey_options
 def command(
     settings: Settings, dry_run: bool, allow_dirty: bool, commit: bool, branch: str | None, run_hooks: bool, summary: str | None
@@ -36,10 +38,18 @@ def command(
             made = make_commit(patch, branch, run_hooks)
         else:
             _write(patch, allow_dirty)
-    if summary:
-        patch.job.console.raw(markdown(patch))
-    else:
-        _show(patch, dry_run, back(made) if made else None)
+    take_back = back(made) if made else None
+    try:
+        if summary:
+            patch.job.console.raw(markdown(patch))
+        else:
+            _show(patch, dry_run, take_back)
+        patch.job.console.flush()
+    except OSError as why:
+        if dry_run or not patch.rendered.changes or isinstance(why, BrokenPipeError):
+            raise
+        command = take_back or again(patch.job)("undo")
+        raise fail("apply-report-lost", files=len(patch.rendered.changes), why=why, command=command) from None
     if made is not None:
         patch.job.console.say(patch.job.console.text("commit-done", id=made.id[:10], branch=made.branch))
     elif commits and not dry_run:
@@ -52,7 +62,8 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
     from ddp_codemod.write.errors import WriteError
 
     try:
-        apply_changes(patch.job.root, patch.rendered.changes, allow_dirty=allow_dirty)
+        why = recorded(patch.survey, patch.rendered.changes)
+        apply_changes(patch.job.root, patch.rendered.changes, allow_dirty=allow_dirty, why=why)
     except WriteError as why:
         raise refused(why, patch.job.root) from None
 
@@ -60,7 +71,8 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
 def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
     from ddp_codemod.report.patch import patch as patch_report
     from ddp_codemod.report.shift import shifted
-    from ddp_codemod.report.summary import summary
+    from ddp_codemod.report.summary import closing, details, opening
+    from ddp_codemod.report.text import changed
 
     job, rendered = patch.job, patch.rendered
     if job.settings.format in MACHINES:
@@ -72,10 +84,16 @@ def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
     view = job.view(patch.survey)
     if not dry_run:
         view = replace(view, line_now=shifted(rendered.changes))
-    block = [] if job.settings.quiet else patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)
     outcome = patch.outcome("shown" if dry_run else "written")
     if take_back is not None:
-        again = outcome.again
-        outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else again(name, *words))
-    for line in block + summary(view, outcome):
+        offer = outcome.again
+        outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else offer(name, *words))
+    block = opening(view, outcome)
+    if not job.settings.quiet:
+        block += changed(view, outcome.made)
+    block += details(view, outcome)
+    if not job.settings.quiet and rendered.changes:
+        block += ["", *patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)]
+        block += closing(view, outcome)
+    for line in block:
         job.console.out(line)

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
+from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.narrow import look
+from ddp_codemod.cli.options import Settings, narrow_options, paths_argument, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
-from ddp_codemod.cli.translate import Command
+from ddp_codemod.cli.translate import Command, option
 
 
 @click.command("check", cls=Command, help="help-check")
 @paths_argument
+@option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-baseline")
+@option("--update-baseline", is_flag=True, help="help-update-baseline")
+@narrow_options
 @survey_options
 def command(settings: Settings) -> int:
     """List the edits that ``apply`` would make."""
+    if settings.update_baseline and settings.baseline is None:
+        raise fail("baseline-which")
     job = prepare(settings)
     from ddp_codemod.report import text
-    from ddp_codemod.report.summary import Outcome, summary
-    from ddp_codemod.survey import survey
+    from ddp_codemod.report.summary import Outcome, details, opening
 
-    found = survey(job.options)
+    found = look(job)
     if settings.format in MACHINES:
         job.console.raw(document(job, found))
         return exit_code(found, settings, edits_count=True)
@@ -33,9 +40,14 @@ def command(settings: Settings) -> int:
         return exit_code(found, settings, edits_count=True)
     made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))
     left = tuple(edit for edit in found.edits if not applicable(edit, settings.unsafe))
-    view = job.view(found)
-    for edit in made:
-        job.console.out(text.edit(view, edit))
-    for line in summary(job.view(found, sys.stderr), Outcome("found", made, left, again=again(job))):
+    view, talk = job.view(found), job.view(found, sys.stderr)
+    outcome = Outcome("found", made, left, again=again(job))
+    for line in opening(talk, outcome):
+        job.console.say(line)
+    if made:
+        job.console.say("")
+    for line in text.edits(view, made, shown=0, sure=True):
+        job.console.out(line)
+    for line in details(talk, outcome):
         job.console.say(line)
     return exit_code(found, settings, edits_count=True)

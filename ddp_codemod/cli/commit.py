@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.errors import fail, refused
 from ddp_codemod.cli.patching import Patching
+from ddp_codemod.cli.recorded import recorded
 from ddp_codemod.cli.translate import option
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
 
     job = patch.job
     try:
-        return commit_changes(job.root, patch.rendered.changes, _message(patch), branch=branch, run_hooks=run_hooks)
+        why = recorded(patch.survey, patch.rendered.changes)
+        return commit_changes(job.root, patch.rendered.changes, _message(patch), branch=branch, run_hooks=run_hooks, why=why)
     except WriteError as why:
         raise refused(why, job.root) from None
 

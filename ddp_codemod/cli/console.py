@@ -45,6 +45,22 @@ class Console(Struct):
             return Ink(self.color == "always")
         return Ink(_takes_escapes(stream) and not os.environ.get("NO_COLOR"))
 
+    def width(self, stream: TextIO) -> int:
+        """The cells of a line: those of the terminal, or of COLUMNS where that is set; 0, no limit, elsewhere."""
+        if not stream.isatty() and not os.environ.get("COLUMNS", "").isdigit():
+            return 0
+        from shutil import get_terminal_size
+
+        return get_terminal_size().columns
+
+    def folded(self, line: str, stream: TextIO, rest: int = 2) -> str:
+        """A line cut at words for a stream's width, what goes on indented."""
+        if not (width := self.width(stream)):
+            return line
+        from ddp_codemod.report.table import wrapped
+
+        return "\n".join(wrapped(line, max(width - 1, 40), "", " " * rest))
+
     def out(self, line: str = "") -> None:
         """Write a line of the result, with nothing in it that changes a terminal but our own colours."""
         self._clear()
@@ -60,6 +76,10 @@ class Console(Struct):
             return
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
+
+    def flush(self) -> None:
+        """Hand all of the result over. Raises OSError where nothing takes it."""
+        sys.stdout.flush()
 
     def say(self, line: str) -> None:
         """Talk, unless told to be quiet."""

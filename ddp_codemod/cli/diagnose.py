@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, fail
-from ddp_codemod.cli.options import Settings, command_line, machine_options, verbose
+from ddp_codemod.cli.options import Settings, command_line, completed_by_files, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
 
@@ -30,7 +30,7 @@ STDIN = "-"
 
 
 @click.command("diagnose", cls=Command, help="help-diagnose")
-@click.argument("log", required=False, metavar="LOG")
+@click.argument("log", required=False, metavar="LOG", shell_complete=completed_by_files)
 @option("--hang", is_flag=True, help="help-hang")
 @option("--apply", "target", metavar="PATH", help="help-diagnose-apply")
 @verbose("help-verbose-sources")
@@ -51,7 +51,8 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     name = console.text("diagnose-stdin") if log == STDIN else log or ""
     size = 0 if log in (None, STDIN) else existing(name).stat().st_size
     with _opened(log) as stream:
-        shown = (lambda done: console.progress(name, done >> 20, size >> 20)) if size else None
+        whole = size >> 20  # in megabytes; a log of less is read before anybody looks
+        shown = (lambda done: console.progress(name, min(done >> 20, whole - 1), whole)) if whole else None
         reading = diagnose(stream, known_errors(settings), hang=hang, progress=shown)
     reading = usable(reading, rules)
     found = _sites(settings, config, rules, reading, project, console)

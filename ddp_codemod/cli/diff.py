@@ -8,7 +8,7 @@ import click
 
 from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
 from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, patch_options, paths_argument
+from ddp_codemod.cli.options import Settings, narrow_options, patch_options, paths_argument
 from ddp_codemod.cli.patching import patching, tell_cost
 from ddp_codemod.cli.run import prepare
 from ddp_codemod.cli.translate import Command
@@ -17,12 +17,13 @@ from ddp_codemod.cli.translate import Command
 @click.command("diff", cls=Command, help="help-diff")
 @paths_argument
 @SUMMARY
+@narrow_options
 @patch_options
 def command(settings: Settings, summary: str | None) -> int:
     """Print the patch."""
     job = prepare(settings)
     patch = patching(job)
-    from ddp_codemod.report.summary import summary as closing
+    from ddp_codemod.report.summary import details, opening
 
     console = job.console
     if summary:
@@ -38,6 +39,10 @@ def command(settings: Settings, summary: str | None) -> int:
         console.raw(patch.json(written=False))
         return patch.code
     tell_cost(patch)
+    view, outcome = job.view(patch.survey, sys.stderr), patch.outcome("shown")
+    for line in opening(view, outcome):
+        console.say(line)
+    console.say("")
     data = patch.whole
     ink = console.ink(sys.stdout)
     if ink.on:
@@ -46,6 +51,6 @@ def command(settings: Settings, summary: str | None) -> int:
             console.out(ink.diff(part.decode(encoding, "surrogateescape").replace("\r\n", "\n").rstrip("\n")))
     else:
         console.raw(data)
-    for line in closing(job.view(patch.survey, sys.stderr), patch.outcome("shown")):
+    for line in details(view, outcome):
         console.say(line)
     return patch.code

@@ -49,6 +49,7 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
     """Ask a Python (the active one, if none is named). Raises Failure where it cannot be asked."""
     from ddp_codemod.machine.doctor import examine
     from ddp_codemod.machine.interview import interview
+    from ddp_codemod.machine.recognise import asked_for
 
     rules = load_rules(settings.folders)
     newest = next((package.newest for package in rules.packages.values() if package.asked), "")
@@ -59,6 +60,7 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
             exe,
             lambda section: console.working(console.text(f"doctor-section-{section}")),
             waiting=lambda section: console.say(console.text("doctor-waiting", what=console.text(f"doctor-section-{section}"))),
+            words=asked_for(rules.platforms),
         )
     except OSError as why:
         raise fail("doctor-python-fails", python=exe, why=why) from None

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, survey_options
+from ddp_codemod.cli.options import Settings, completed_by_files, survey_options
+from ddp_codemod.cli.recorded import told
 from ddp_codemod.cli.run import existing, exit_code, prepare, root_of
 from ddp_codemod.cli.translate import Command
 
 
 @click.command("explain", cls=Command, help="help-explain")
-@click.argument("place", metavar="FILE:LINE")
+@click.argument("place", metavar="FILE:LINE", shell_complete=completed_by_files)
 @survey_options
 def command(settings: Settings, place: str) -> int:
     """Print each decision that touches the line, step by step."""
@@ -25,7 +26,8 @@ def command(settings: Settings, place: str) -> int:
     job = prepare(replace(settings, paths=(str(root_of([path])), name)))
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
-    from ddp_codemod.report.text import advisories, unaccounted
+    from ddp_codemod.report.text import advisories, edits, unaccounted
+    from ddp_codemod.report.view import touching
     from ddp_codemod.survey import explain as survey
 
     found = survey(job.options, path, line)
@@ -36,13 +38,19 @@ def command(settings: Settings, place: str) -> int:
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings)
     view = job.view(found)
+    before = list(told(view, path, line))
+    for text in before:
+        job.console.out(text)
     for decision in found.decisions:
         for text in explain(view, decision):
             job.console.out(text)
         job.console.out()
     for text in (*advisories(view, found.advisories), *unaccounted(view, found.unaccounted)):
         job.console.out(text)
-    if not found.decisions and not found.advisories and not found.unaccounted:
+    bare = [edit for edit in found.edits if not touching(edit, found)]
+    for text in edits(view, bare, shown=0, sure=True):
+        job.console.out(text)
+    if not (before or bare or found.decisions or found.advisories or found.unaccounted):
         scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
         job.console.out(view.say("explain-nothing", place=place, command=scan))
     return exit_code(found, settings)

@@ -11,7 +11,7 @@ import click
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, INTERRUPTED, Failure, fail
-from ddp_codemod.cli.options import Settings, fleet_options
+from ddp_codemod.cli.options import Settings, completed_by_files, fleet_options
 from ddp_codemod.cli.run import given_versions, known_rules, load_rules
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
@@ -42,7 +42,7 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
 
 
 @click.command("fleet", cls=Command, help="help-fleet")
-@click.argument("listing", metavar="LIST")
+@click.argument("listing", metavar="LIST", shell_complete=completed_by_files)
 @option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR", help="help-fleet-out")
 @option("--scheduler", metavar="ADDRESS", help="help-fleet-scheduler")
 @option("--workers", type=click.IntRange(min=1), metavar="N", help="help-fleet-workers")

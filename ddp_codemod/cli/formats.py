@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from ddp_codemod.cli.run import Job
     from ddp_codemod.model import Survey
 
-MACHINES = ("sarif", "github", "rdjson")
+MACHINES = ("sarif", "github", "rdjson", "gitlab")
 
 
 def document(job: Job, survey: Survey) -> bytes:
     """A survey in the format that the options ask for, with every edit rendered."""
     from ddp_codemod.edits.render import Rendered, render
-    from ddp_codemod.report import github, rdjson, sarif
+    from ddp_codemod.report import github, gitlab, rdjson, sarif
 
     settings = job.settings
     scope = sarif.Scope(survey, job.options.rules, settings.json_lang, repository_prefix(job.root), settings.unsafe)
     rendered = render(survey, unsafe=True) if survey.edits else Rendered((), (), (), ())
-    dumps = {"sarif": sarif.dumps, "github": github.dumps, "rdjson": rdjson.dumps}[settings.format]
+    dumps = {"sarif": sarif.dumps, "github": github.dumps, "rdjson": rdjson.dumps, "gitlab": gitlab.dumps}[settings.format]
     return dumps(scope, rendered.failed_edits, rendered.failed)
 
 

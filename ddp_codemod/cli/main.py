@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
+COMPLETE = "_DDP_CODEMOD_COMPLETE"  # set by a shell that asks for completions, as click's documentation has it
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code; without one that of the process, which ends with it."""
     if args is not None:
@@ -34,6 +37,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _main(words: list[str]) -> int:
+    _stand_in()
     asked = _lang_option(words)
     lang = language(asked, os.environ)
     if asked is None and not all(can_show(lang, stream) for stream in (sys.stdout, sys.stderr)):
@@ -41,6 +45,10 @@ def _main(words: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         tame(stream)
     try:
+        if COMPLETE in os.environ:
+            from ddp_codemod.cli.complete import complete
+
+            return complete(COMPLETE, os.environ[COMPLETE], lang)
         code = _run(words, lang)
         sys.stdout.flush()
         return code
@@ -90,6 +98,13 @@ def _usage(why: click.UsageError, lang: str) -> str:
     if isinstance(why, click.BadParameter) and isinstance(why.param, click.Option) and isinstance(why.param.type, click.Choice):
         return text("usage-choice", lang, option=why.param.opts[-1], choices=", ".join(why.param.type.choices))
     return why.format_message()
+
+
+def _stand_in() -> None:
+    """Put the null device in the place of a standard stream that is closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _lang_option(words: list[str]) -> str | None:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from msgspec import Struct
@@ -16,7 +16,12 @@ from ddp_codemod.cli.formats import MACHINES
 from ddp_codemod.cli.translate import option, reader_of
 from ddp_codemod.messages import LANGUAGES
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 F = TypeVar("F", bound=Callable[..., Any])
+SEVERAL = ("apply", "check", "scan")  # commands that go through several projects in one run
+NARROWED = ("apply", "diff", "check", "scan", "review")  # commands that may be about a part of what is found
 
 
 class Settings(Struct, frozen=True):
@@ -38,6 +43,13 @@ class Settings(Struct, frozen=True):
     quiet: bool = False
     verbose: bool = False
     color: str = "auto"
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    diff_base: str | None = None
+    baseline: Path | None = None
+    update_baseline: bool = False
+    output: Path | None = None
+    apart: tuple[str, ...] = ()  # folders, from the root, that are projects of their own
 
     words: tuple[str, ...] = ()  # the command line as it was typed
 
@@ -67,6 +79,10 @@ class Settings(Struct, frozen=True):
             words += ["--env-in", self.env_in]
         if self.style != "pin":
             words += ["--style", self.style]
+        if command in NARROWED:
+            words += [part for rule in self.select for part in ("--select", rule)]
+            words += [part for rule in self.ignore for part in ("--ignore", rule)]
+            words += ["--diff-base", self.diff_base] if self.diff_base is not None else []
         if self.unsafe and "--unsafe" not in more:
             words.append("--unsafe")
         return command_line([*words, *more])
@@ -79,6 +95,24 @@ def command_line(words: list[str]) -> str:
     import subprocess
 
     return subprocess.list2cmdline(words)
+
+
+def _ids(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """What a shell offers for an option that takes the id of a platform or rule."""
+
+    def found(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from ddp_codemod.cli.offered import ids
+
+        return ids(kind, incomplete)
+
+    return found
+
+
+def completed_by_files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell offers for an argument that is a path."""
+    from ddp_codemod.cli.offered import files
+
+    return files(incomplete)
 
 
 LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
@@ -94,6 +128,7 @@ def verbose(help: str) -> Callable[[F], F]:
 
 
 _VERBOSE = verbose("help-verbose")
+_OUTPUT = option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-output")
 
 
 def _format(*names: str, help: str = "help-format") -> Callable[[F], F]:
@@ -102,8 +137,8 @@ def _format(*names: str, help: str = "help-format") -> Callable[[F], F]:
 
 _SURVEY_FORMAT = _format("text", "json", *MACHINES)
 _SURVEY = (
-    option("--platform", metavar="ID", help="help-platform"),
-    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule"),
+    option("--platform", metavar="ID", help="help-platform", shell_complete=_ids("platforms")),
+    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule", shell_complete=_ids("rules")),
     _FOLDERS,
     option("--torch-version", metavar="VERSION", help="help-torch-version"),
     option("--env-in", type=click.Choice(["python", "shell"]), default="python", help="help-env-in"),
@@ -111,18 +146,27 @@ _SURVEY = (
     option("--unsafe", is_flag=True, help="help-unsafe"),
     option("--strict", is_flag=True, help="help-strict"),
     _SURVEY_FORMAT,
+    _OUTPUT,
     _QUIET,
     _VERBOSE,
     _COLOR,
     LANG,
 )
-_TALK = (_FOLDERS, _COLOR, LANG)
+_TALK = (_FOLDERS, _OUTPUT, _COLOR, LANG)
 _PLAIN_FORMAT = option("--format", type=click.Choice(["text", "json"]), default="text", help="help-plain-format")
-_MACHINE = (_FOLDERS, _PLAIN_FORMAT, _QUIET, _COLOR, LANG)
+_MACHINE = (_FOLDERS, _PLAIN_FORMAT, _OUTPUT, _QUIET, _COLOR, LANG)
+
+
+def _run(function: Callable[..., Any], settings: Settings, args: tuple[Any, ...], values: dict[str, Any]) -> Any:
+    if settings.command not in SEVERAL:
+        return function(*args, settings=settings, **values)
+    from ddp_codemod.cli.projects import each
+
+    return each(settings, lambda part: function(*args, settings=part, **values))
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
-    names = set(Settings.__struct_fields__) - {"command", "paths", "json_lang", "words"}
+    names = set(Settings.__struct_fields__) - {"command", "paths", "json_lang", "words", "apart"}
 
     @functools.wraps(function)
     def call(*args: Any, **values: Any) -> Any:
@@ -131,7 +175,11 @@ def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
         reader = reader_of(context)
         known |= {"lang": reader.lang, "json_lang": known.get("lang") or "en", "words": reader.words}
         settings = Settings(command=context.info_name or "", paths=values.pop("paths", ()), **known)
-        return function(*args, settings=settings, **values)
+        if settings.output is not None:
+            from ddp_codemod.cli.output import into_file
+
+            return into_file(settings.output, lambda: _run(function, settings, args, values))
+        return _run(function, settings, args, values)
 
     wrapped: Any = call
     for decorate in reversed(options):
@@ -153,13 +201,34 @@ def patch_options(function: F) -> F:
 
 def fleet_options(function: F) -> F:
     """Give ``fleet`` those options of what reads projects that mean something for many."""
-    other = {_SURVEY_FORMAT: _PLAIN_FORMAT, _VERBOSE: None}
+    other = {_SURVEY_FORMAT: _PLAIN_FORMAT, _VERBOSE: None, _OUTPUT: None}
     return _settings(function, tuple(one for each in _SURVEY if (one := other.get(each, each)) is not None))
+
+
+def review_options(function: F) -> F:
+    """Give ``review`` those that mean something where each change is asked about."""
+    return _settings(function, tuple(one for one in _SURVEY if one is not _OUTPUT))
+
+
+def narrow_options(function: F) -> F:
+    """Let a command be about a part of what is found: some rules, what a branch changed."""
+    for one in (
+        option("--diff-base", metavar="REF", help="help-diff-base"),
+        option("--ignore", multiple=True, metavar="RULE", help="help-ignore", shell_complete=_ids("rules")),
+        option("--select", multiple=True, metavar="RULE", help="help-select", shell_complete=_ids("rules")),
+    ):
+        function = one(function)
+    return function
 
 
 def talk_options(function: F) -> F:
     """Give a command the options of everything that only prints rule data."""
     return _settings(function, _TALK)
+
+
+def undo_options(function: F) -> F:
+    """Give ``undo`` its options."""
+    return _settings(function, (_QUIET, _COLOR, LANG))
 
 
 def machine_options(function: F) -> F:
@@ -169,4 +238,4 @@ def machine_options(function: F) -> F:
 
 def paths_argument(function: F) -> F:
     """PATH...: the files and folders to work on."""
-    return click.argument("paths", nargs=-1, required=True, metavar="PATH...")(function)
+    return click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completed_by_files)(function)

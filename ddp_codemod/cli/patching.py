@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.cli.narrow import look
 from ddp_codemod.cli.run import Job, again, exit_code
 
 if TYPE_CHECKING:
@@ -59,14 +61,12 @@ def tell_cost(patch: Patching) -> None:
     backends = {fix.id for fix in rules.fixes.values() if fix.recipe == "replace-backend"}
     cost = in_language(job.options.platform, "cost", job.settings.lang)
     if cost and job.settings.format == "text" and not job.settings.quiet and any(edit.rule in backends for edit in patch.made):
-        job.console.say(job.console.text("platform-cost", cost=cost))
+        job.console.say(job.console.folded(job.console.text("platform-cost", cost=cost), sys.stderr))
 
 
 def patching(job: Job, converted: bool = False) -> Patching:
     """Survey the project and render its edits; without an edit neither LibCST nor git is loaded."""
-    from ddp_codemod.survey import survey
-
-    return patched(job, survey(job.options), converted)
+    return patched(job, look(job), converted)
 
 
 def patched(job: Job, found: Survey, converted: bool = False) -> Patching:

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from ddp_codemod.cli.commit import back, check_commit, commit_options
 from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
-from ddp_codemod.cli.options import Settings, survey_options
+from ddp_codemod.cli.options import Settings, completed_by_files, narrow_options, review_options
 from ddp_codemod.cli.patching import Patching, patched, patching
+from ddp_codemod.cli.recorded import recorded
 from ddp_codemod.cli.run import exit_code, prepare
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.edits.units import Unit, units
@@ -21,12 +22,13 @@ from ddp_codemod.model import Applicability, Survey
 
 
 @click.command("review", cls=Command, help="help-review")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completed_by_files)
 @option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-review-html")
 @option("--answers", is_flag=True, help="help-review-answers")
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
 @commit_options
-@survey_options
+@narrow_options
+@review_options
 def command(
     settings: Settings,
     page: Path | None,
@@ -143,7 +145,8 @@ class _Review(Struct):
             made = make_commit(done, self.branch, self.run_hooks)
         else:
             try:
-                apply_changes(job.root, done.rendered.changes, allow_dirty=self.allow_dirty)
+                why = recorded(done.survey, done.rendered.changes)
+                apply_changes(job.root, done.rendered.changes, allow_dirty=self.allow_dirty, why=why)
             except WriteError as why:
                 raise refused(why, job.root) from None
         job.console.out()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, unknown
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from ddp_codemod.cli.platform import Choice
     from ddp_codemod.discover.config import Config
+    from ddp_codemod.discover.scope import Scope
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.report.view import View
     from ddp_codemod.rules.load import Rules
@@ -39,8 +42,9 @@ class Job(Struct, frozen=True):
         """How to show a survey to this reader, on standard output if no other stream is named."""
         from ddp_codemod.report.view import View
 
-        ink = self.console.ink(stream or sys.stdout)
-        return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose)
+        stream = stream or sys.stdout
+        ink, width = self.console.ink(stream), self.console.width(stream)
+        return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose, width)
 
 
 ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found
@@ -76,12 +80,21 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         root=root,
         progress=console.progress,
         keep=None if kept is None else kept.append,
-        scope=config.scope,
+        scope=_scope(config, settings.apart),
         env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,
         style="portable" if settings.style == "portable" else "pin",
     )
     return Job(settings, console, options, root)
+
+
+def _scope(config: Config, apart: Sequence[str]) -> Scope:
+    """What the project says, and without the folders that are projects of their own."""
+    scope = config.scope
+    if not apart:
+        return scope
+    written = (re.sub(r"([\\*?\[\]!#])", r"\\\1", folder) for folder in apart)
+    return replace(scope, exclude=(*scope.exclude, *(f"/{folder}/" for folder in written)))
 
 
 def existing(name: str) -> Path:
@@ -173,7 +186,8 @@ def _announce(settings: Settings, console: Console, choice: Choice) -> None:
         return
     ink = console.ink(sys.stderr)
     title = in_language(choice.platform, "title", settings.lang)
-    console.say(console.text("platform-chosen", platform=ink(choice.platform.id, "bold"), title=title))
+    head = console.folded(console.text("platform-chosen", platform=choice.platform.id, title=title), sys.stderr)
+    console.say(head.replace(choice.platform.id, ink(choice.platform.id, "bold"), 1))
     if choice.reason != Reason.of("platform-option"):
         console.say("  " + render(choice.reason, settings.lang))
     for other in choice.others:

@@ -7,22 +7,23 @@ import sys
 import click
 
 from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, paths_argument, survey_options
+from ddp_codemod.cli.narrow import look
+from ddp_codemod.cli.options import Settings, narrow_options, paths_argument, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
 from ddp_codemod.cli.translate import Command
 
 
 @click.command("scan", cls=Command, help="help-scan")
 @paths_argument
+@narrow_options
 @survey_options
 def command(settings: Settings) -> int:
     """Print the sites."""
     job = prepare(settings)
     from ddp_codemod.report import text
     from ddp_codemod.report.summary import Outcome, summary
-    from ddp_codemod.survey import survey
 
-    found = survey(job.options)
+    found = look(job)
     if settings.format in MACHINES:
         job.console.raw(document(job, found))
         return exit_code(found, settings)

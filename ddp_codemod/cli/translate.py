@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from msgspec import Struct
 
 from ddp_codemod.messages import text
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,6 +55,13 @@ def option(*names: str, help: str, **attributes: Any) -> Callable[[F], F]:
 
 class Command(click.Command):
     """A command whose help text is a message key."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click does, with the help in the reader's language."""
+        found = super().shell_complete(ctx, incomplete)
+        for item in found:
+            item.help = item.help and text(item.help, lang_of(ctx)).split("\n")[0]
+        return found
 
     def get_help_option(self, ctx: click.Context) -> click.Option:
         """-h and --help, in the reader's language."""

@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, refused
+from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, refused
 from ddp_codemod.cli.mend import mend
-from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.options import Settings, completed_by_files, undo_options
 from ddp_codemod.cli.run import existing, root_of
-from ddp_codemod.cli.translate import Command
+from ddp_codemod.cli.translate import Command, option
 
 
 @click.command("undo", cls=Command, help="help-undo")
-@click.argument("paths", nargs=1, default=".", metavar="[PATH]")
-@talk_options
-def command(settings: Settings) -> int:
+@click.argument("paths", nargs=1, default=".", metavar="[PATH]", shell_complete=completed_by_files)
+@option("--keep", multiple=True, metavar="FILE", help="help-undo-keep")
+@undo_options
+def command(settings: Settings, keep: tuple[str, ...]) -> int:
     """Put back the bytes that the last apply replaced."""
     from ddp_codemod.report.view import typed
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.undo import undo
 
-    console = Console(settings.lang, settings.color)
+    console = Console(settings.lang, settings.color, settings.quiet)
     root = root_of([existing(str(settings.paths))])
+    kept = [_name(file, root) for file in keep]
     if mend(console, root):  # which is what was to be taken back
         return DONE
     try:
-        undone = undo(root)
+        undone = undo(root, kept)
     except WriteError as why:
         raise refused(why, root) from None
+
+    def tell(key: str, name: str) -> None:
+        if not settings.quiet:
+            console.out(console.text(key, path=typed(root.absolute() / name, Path.cwd())))
+
     for name in undone.names:
-        console.out(console.text("undo-file", path=typed(root.absolute() / name, Path.cwd())))
-    if undone.left:
+        tell("undo-file", name)
+    for name in undone.merged:
+        tell("undo-merged", name)
+    for name in undone.kept:
+        tell("undo-kept", name)
+    for one in undone.stay:
+        lines = console.text("list-comma").join(map(str, one.lines))
+        path = typed(root.absolute() / one.name, Path.cwd())
+        console.error(console.text("undo-stays" if lines else "undo-gone", path=path, lines=lines, old=one.old))
+    if undone.left and not settings.quiet:
         console.out(console.text("undo-more", n=undone.left))
-    return DONE
+    return FOUND if undone.stay else DONE
+
+
+def _name(file: str, root: Path) -> str:
+    """A file as the journal names it. Raises Failure for one that the last apply did not write."""
+    from ddp_codemod.write.journal import entries
+
+    name = Path(os.path.relpath(Path(file).absolute(), root.absolute())).as_posix()
+    past = entries(root)
+    known = [kept.name for kept in past[-1].files] if past else []
+    if name not in known:
+        raise _unknown(file, known)
+    return name
+
+
+def _unknown(file: str, known: list[str]) -> Failure:
+    return fail("undo-keep-unknown", *known, path=file)

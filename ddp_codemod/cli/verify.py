@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail
-from ddp_codemod.cli.options import Settings, machine_options, verbose
+from ddp_codemod.cli.options import Settings, completed_by_files, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
@@ -39,7 +39,7 @@ class Request(Struct, frozen=True):
 
 
 @click.command("verify", cls=Command, help="help-verify")
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completed_by_files)
 @option("--python", metavar="EXE", help="help-python")
 @option("--platform", metavar="ID", help="help-verify-platform")
 @option("-n", "--ranks", default="2", metavar="N", help="help-verify-ranks")
@@ -100,7 +100,7 @@ def _ranks(said: str) -> tuple[int, ...]:
 
 def _verify(settings: Settings, console: Console, request: Request) -> int:
     from ddp_codemod.cli.diagnose import cure_command, known_errors
-    from ddp_codemod.machine.recognise import OWN
+    from ddp_codemod.machine.recognise import by_accelerator
     from ddp_codemod.machine.trials import trials
     from ddp_codemod.pipeline import Options, survey
     from ddp_codemod.report import trials as report
@@ -114,7 +114,7 @@ def _verify(settings: Settings, console: Console, request: Request) -> int:
     stores = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "init-method-query")
     found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root, scope=config.scope))
     console.say(console.text("verify-platform", platform=platform.id))
-    device = next((name for name, ident in OWN.items() if ident == platform.id), None)
+    device = next((name for name, ident in by_accelerator(rules.platforms).items() if ident == platform.id), None)
     tried = Trying(console, request, known_errors(settings), device, platform.id)
     command = cure_command(rules, settings.paths[0])
     view = View(found, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)

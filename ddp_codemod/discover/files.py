@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ddp_codemod.discover.unsaved import unsaved
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 
 # Folders that hold no code of the project: version control, caches, installed packages.
@@ -153,9 +154,9 @@ def read_text(path: Path, root: Path) -> Source | Skipped:
         text = data.decode(encoding)
     except UnicodeDecodeError as why:
         line = data.count(b"\n", 0, why.start) + 1
-        return Skipped(name, Reason.of("skipped-not-utf-8", line=line))
+        return Skipped(name, Reason.of("skipped-not-utf-8", Meaning.NO_TEXT, line=line))
     if "\0" in text:
-        return Skipped(name, Reason.of("skipped-not-text"))
+        return Skipped(name, Reason.of("skipped-not-text", Meaning.NO_TEXT))
     return Source(path, name, data, text, encoding)
 
 
@@ -164,7 +165,7 @@ def read_loosely(path: Path, root: Path) -> Source | Skipped:
     made = read_text(path, root)
     if isinstance(made, Source):
         return made
-    found = content(path, root) if made.reason.key in ("skipped-not-utf-8", "skipped-not-text") else b"\0"
+    found = content(path, root) if made.reason.means is Meaning.NO_TEXT else b"\0"
     data = b"\0" if isinstance(found, Reason) else found
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"
     text = data.decode(encoding, "replace")

@@ -7,6 +7,7 @@ import ast
 from msgspec.structs import replace
 
 from ddp_codemod.edits.lists import displayed, lists
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -32,7 +33,7 @@ def admitting_edits(finding: Finding, leaf: Leaf, text: str, edit: Edit, rules: 
         if all(name in rules.backends for name in names):
             last = elements[-1]
             end, quote = module.place(last).end, module.text(last)[-1]
-            reason = Reason.of("edit-choices", value=text)
+            reason = Reason.of("edit-choices", Meaning.CHOICES, value=text)
             made = replace(
                 edit,
                 name=module.name,

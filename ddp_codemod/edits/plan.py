@@ -18,6 +18,7 @@ from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.values import first_quote, new_value
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
@@ -98,7 +99,7 @@ class Planner(Struct):
             first = self._made[keys[0]]
             place = module.place(unused.statement)
             recipe = Recipe(REMOVE_IMPORT, (("name", unused.name),))
-            reason = Reason.of("edit-unused-import", name=unused.name)
+            reason = Reason.of("edit-unused-import", Meaning.UNUSED, name=unused.name)
             self._keep(Edit(module.name, place.start, place.end, None, first.rule, first.applicability, reason, group, recipe))
 
     def _settle(self, finding: Finding) -> Finding:
@@ -126,6 +127,8 @@ class Planner(Struct):
 
     def _join(self, joined: set[int], group: int) -> None:
         """Make one group of several."""
+        if joined == {group}:
+            return
         for key, edit in self._made.items():
             if joined & set(edit.groups):
                 own, *also = dict.fromkeys(group if number in joined else number for number in edit.groups)
@@ -284,7 +287,7 @@ class Planner(Struct):
         insertion, written = found
         if insertion is None:
             return [], written
-        reason = Reason.of("edit-import", name=name or package)
+        reason = Reason.of("edit-import", Meaning.IMPORT, name=name or package)
         made = Edit(
             module.name, insertion.offset, insertion.offset, insertion.text, finding.rule, finding.applicability, reason, group
         )

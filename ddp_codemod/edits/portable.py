@@ -14,6 +14,7 @@ from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.objects import call_text
 from ddp_codemod.edits.portable_condition import Import, Make, condition_of, either, statement_edits, variable_edits
 from ddp_codemod.edits.values import first_quote, new_value, written
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
@@ -208,7 +209,7 @@ def _called(
     written_once = replace(
         make(helper.offset, helper.offset, helper.text(choice)),
         name=helper.home.name,
-        reason=Reason.of("edit-helper", name=helper.name),
+        reason=Reason.of("edit-helper", Meaning.HELPER, name=helper.name),
     )
     if module is helper.home:
         return [*inside[0], written_once], f"{helper.name}()"

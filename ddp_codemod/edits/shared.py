@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Applicability, Edit
 
 K = TypeVar("K")
@@ -14,7 +15,7 @@ K = TypeVar("K")
 
 def is_import(edit: Edit) -> bool:
     """Whether the edit brings in a name that a change beside it uses."""
-    return edit.reason.key in ("edit-import", "edit-helper")
+    return edit.reason.means in (Meaning.IMPORT, Meaning.HELPER)
 
 
 def shared(known: Edit, other: Edit) -> Edit:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Applicability, Edit, Survey
 
 _SURER = (Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL)
@@ -49,8 +50,12 @@ def only(survey: Survey, taken: Iterable[Unit]) -> Survey:
 
 def _lead(edits: Sequence[Edit]) -> Edit:
     """The edit that the others go along with: neither an import nor an addition that it calls for."""
-    companions = ("edit-import", "edit-unused-import", "edit-choices")
-    return min(edits, key=lambda edit: (edit.reason.key in companions, edit.name, _at(edit)))
+    return min(edits, key=lambda edit: (goes_along(edit), edit.name, _at(edit)))
+
+
+def goes_along(edit: Edit) -> bool:
+    """Whether an edit is made for another one: an import, or an addition that it calls for."""
+    return edit.reason.means in (Meaning.IMPORT, Meaning.UNUSED, Meaning.CHOICES)
 
 
 def _at(edit: Edit) -> int:

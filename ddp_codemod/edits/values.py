@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
@@ -31,7 +32,7 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     module, node = leaf.module, leaf.node
     if not isinstance(module, Module) or not isinstance(node, ast.AST):
         return _elsewhere(leaf, text)
-    if leaf.kind == "member":
+    if leaf.kind == OriginKind.MEMBER:
         return None  # its name says the text that it holds; which member is meant is for a person
     outer = leaf.outer
     whole = outer is not None and not _has_comment(module.text(outer))
@@ -41,7 +42,7 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
     place = module.place(node)
     if _has_comment(module.text(node)):
         return None
-    if leaf.kind == "enum":
+    if leaf.kind == OriginKind.ENUM:
         return NewValue(place.start, place.end, written(leaf, text, rules, node))
     if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(leaf.value, Default):
         return NewValue(place.start, place.end, _quoted(text, first_quote(module, node)))
@@ -77,7 +78,7 @@ def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:
 def written(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
     """An enum member stays one where torch itself has the new name; everything else is a string in the code's quotes."""
     known = rules.backends.get(text)
-    if leaf.kind == "enum" and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
+    if leaf.kind == OriginKind.ENUM and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
         return leaf.text.removesuffix(leaf.node.attr) + text.upper()
     return _quoted(text, first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
 

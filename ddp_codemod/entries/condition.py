@@ -11,6 +11,7 @@ from ddp_codemod.entries.api import Api, given
 from ddp_codemod.entries.fstrings import start_of, text_of
 from ddp_codemod.entries.guards import Guards
 from ddp_codemod.entries.model import Piece, Seen
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import Given, given_argument
 from ddp_codemod.parse.python import Module, last_name
@@ -85,7 +86,7 @@ class Conditions:
         insertion, written = found
         if insertion is None:
             return Condition(written)
-        reason = Reason.of("edit-import", name=name or package)
+        reason = Reason.of("edit-import", Meaning.IMPORT, name=name or package)
         return Condition(written, (Piece(module, insertion.offset, insertion.offset, insertion.text, reason),))
 
     def _size(self, start: Seen) -> ast.expr | None:

@@ -8,6 +8,7 @@ from ddp_codemod.edits.imports import add_import, bound_import
 from ddp_codemod.entries.api import Api
 from ddp_codemod.entries.model import Piece, Seen
 from ddp_codemod.entries.work import Work
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 
@@ -56,5 +57,5 @@ def empty(api: Api, module: Module, node: ast.AST) -> tuple[str, list[Piece]] | 
     insertion, written = found
     if insertion is None:
         return f"{written}.{name}", []
-    reason = Reason.of("edit-import", name=package)
+    reason = Reason.of("edit-import", Meaning.IMPORT, name=package)
     return f"{written}.{name}", [Piece(module, insertion.offset, insertion.offset, insertion.text, reason)]

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.entries.model import Open, Piece
 from ddp_codemod.entries.survey import Entry
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason
 from ddp_codemod.rules.limits import Limits, ignored_within, says_ignore
 from ddp_codemod.rules.model import Fix
@@ -91,7 +92,7 @@ def _joined(pieces: Iterable[Piece]) -> list[Piece]:
     names: dict[object, set[str]] = {}
     for piece in pieces:
         head, middle, name = (piece.after or "").strip().partition(" import ")
-        joins = piece.reason.key == "edit-import" and bool(middle)
+        joins = piece.reason.means is Meaning.IMPORT and bool(middle)
         key: object = (piece.module.name, piece.start, head) if joins else id(piece)
         found.setdefault(key, piece)
         if joins:
@@ -99,7 +100,7 @@ def _joined(pieces: Iterable[Piece]) -> list[Piece]:
     for key, wanted in names.items():
         after, one = found[key].after or "", sorted(wanted)
         old = after.strip().partition(" import ")[2]
-        reason = Reason.of("edit-import", name=", ".join(one))
+        reason = Reason.of("edit-import", Meaning.IMPORT, name=", ".join(one))
         found[key] = replace(found[key], after=after.replace(f" import {old}", f" import {', '.join(one)}"), reason=reason)
     return list(found.values())
 

@@ -88,7 +88,7 @@ class Finder:
     @cached_property
     def _commands(self) -> frozenset[str]:
         """The files that the commands run which the project installs."""
-        found = entry_points(self.project, [*self.project.configs, *self.project.names])
+        found = entry_points(self.project.root, self.project.file, [*self.project.configs, *self.project.names])
         return frozenset(name for names in found.values() for name in names)
 
     def _reach(self, module: Module) -> Reach:

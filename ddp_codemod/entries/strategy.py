@@ -7,6 +7,7 @@ import ast
 from ddp_codemod.edits.imports import add_import
 from ddp_codemod.entries.api import Api, given
 from ddp_codemod.entries.model import Open, Piece, Seen
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
@@ -96,7 +97,11 @@ class Strategies:
         insertion, written = needed
         written, made = f"{written}.{rest}", []
         if insertion is not None:
-            made.append(Piece(module, insertion.offset, insertion.offset, insertion.text, Reason.of("edit-import", name=top)))
+            made.append(
+                Piece(
+                    module, insertion.offset, insertion.offset, insertion.text, Reason.of("edit-import", Meaning.IMPORT, name=top)
+                )
+            )
         test = f"{written}.{name}() > 1"
         if isinstance(held, ast.IfExp) and held is not inside:
             if any(

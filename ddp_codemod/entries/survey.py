@@ -25,6 +25,7 @@ from ddp_codemod.entries.rewrite import rewrite
 from ddp_codemod.entries.strategy import Strategies
 from ddp_codemod.entries.work import Work
 from ddp_codemod.entries.wrapped import Wrapped
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
@@ -34,7 +35,6 @@ from ddp_codemod.rules.processes import Processes
 from ddp_codemod.sites.project import Project
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CONDITIONS = ("single-condition", "single-tried")
 
 
 class Entry(Struct, frozen=True, eq=False):
@@ -105,7 +105,7 @@ class Entries:
         kept = self._kept(start, collected, guards, history)
         if kept is not None:
             said = dict(kept.args)
-            rest = half(said["test"], collected, guards, history, parts) if kept.key in _CONDITIONS else None
+            rest = half(said["test"], collected, guards, history, parts) if kept.means is Meaning.CONDITION else None
             return Entry(start, kept) if rest is None or self._barred(rest) else self._half(start, rest, said)
         return self._planned(start, decided, collected, guards, programs)
 
@@ -133,7 +133,7 @@ class Entries:
             return _condition(condition)
         tried = history.tried(start.module, start.node)
         if tried is not None and start.call.role == "start":
-            return Reason.of("single-tried", test="try", at=_at(start.module, tried))
+            return Reason.of("single-tried", Meaning.CONDITION, test="try", at=_at(start.module, tried))
         needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
         if needs is not None:
             return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
@@ -221,7 +221,7 @@ class Entries:
 
 def _condition(found: tuple[Module, ast.expr]) -> Reason:
     module, test = found
-    return Reason.of("single-condition", test=" ".join(module.text(test).split()), at=_at(module, test))
+    return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=_at(module, test))
 
 
 def _needed(bound: Seen) -> Reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from ddp_codemod.ledger.accounted import Words, is_accounted
@@ -45,15 +46,16 @@ def unaccounted(
     found: list[Unaccounted] = []
     seen: set[Place] = set()
     for one in standing(project, names, is_wrong, admits):
+        line = one.tree.source.position(one.place.start)[0]
+        if one.place in seen or spoken.of(one.place, line):
+            continue  # asked first, since it costs least
         if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
             if is_accounted(context.tracer, words, one.tree, one.node):
                 continue
         elif _is_counted(one) or _is_unread(project, one):
             continue
-        line = one.tree.source.position(one.place.start)[0]
         ignored = any(says_ignore(one.tree, one.place.start, rule) for rule in asking)
-        ignored = ignored or limits.scope.ignores_in(one.place.name, set(asking))
-        if one.place not in seen and not spoken.of(one.place, line) and not ignored:
+        if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):
             seen.add(one.place)
             found.append(Unaccounted(one.place, line, one.value, _reason(one)))
     yield from sorted(found, key=lambda one: (one.place.name, one.place.start))
@@ -63,7 +65,7 @@ class _Spoken:
     """What the other stages speak of: stretches of files, and lines."""
 
     def __init__(self, decisions: Iterable[Decision], edits: Iterable[Edit], notes: Iterable[Advisory]) -> None:
-        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._places: dict[str, set[tuple[int, int]]] = {}
         for decision in decisions:
             places = [origin.place for origin in decision.origins]
             for place in [*places, decision.place] if decision.value is not None else places:
@@ -71,14 +73,32 @@ class _Spoken:
         for edit in edits:
             self._add(Place(edit.name, edit.start, edit.end))
         self._lines = {(note.name, note.line) for note in notes}
+        self._stretches = {name: _joined(places) for name, places in self._places.items()}
 
     def _add(self, place: Place) -> None:
-        self._places.setdefault(place.name, []).append((place.start, place.end))
+        self._places.setdefault(place.name, set()).add((place.start, place.end))
 
     def of(self, place: Place, line: int) -> bool:
         if (place.name, line) in self._lines:
             return True
-        return any(start <= place.end and place.start <= end for start, end in self._places.get(place.name, ()))
+        stretches = self._stretches.get(place.name, [])
+        first = bisect_left(stretches, place.start, key=_end)
+        return first < len(stretches) and stretches[first][0] <= place.end
+
+
+def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches in order, those that touch as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _end(stretch: tuple[int, int]) -> int:
+    return stretch[1]
 
 
 def _is_counted(one: Standing) -> bool:

@@ -116,15 +116,21 @@ def is_overwritten(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     if not isinstance(target, ast.Name):
         return False
     home = owner(module, scope_of(module, target), target.id)
-    read = [one for one in names_of(module).get(target.id, ()) if is_read(module, one)]
+    if isinstance(home, ast.ClassDef):
+        return False
+    key = ("values that are read", home, target.id)
+    if key not in module.cache:
+        module.cache[key] = _values_read(tracer, module, home, target.id)
+    held: set[ast.AST | None] | None = module.cache[key]  # type: ignore[assignment]
+    return held is not None and node not in held
+
+
+def _values_read(tracer: Tracer, module: Module, home: ast.AST | None, name: str) -> set[ast.AST | None] | None:
+    """What those that read a name of this file can read; None where it is not known who does, or nobody does."""
+    read = [one for one in names_of(module).get(name, ()) if is_read(module, one)]
     read = [one for one in read if owner(module, scope_of(module, one), one.id) is home]
-    taken = isinstance(home, ast.Module) and len(tracer.resolver.project.mentioning(target.id)) > 1
-    return (
-        bool(read)
-        and not taken
-        and not isinstance(home, ast.ClassDef)
-        and not any(made.value is node for one in read for made in tracer.facts.definitions(module, one))
-    )
+    taken = isinstance(home, ast.Module) and len(tracer.resolver.project.mentioning(name)) > 1
+    return {made.value for one in read for made in tracer.facts.definitions(module, one)} if read and not taken else None
 
 
 def is_unread_setting(project: Project, module: Module, node: ast.expr) -> bool:

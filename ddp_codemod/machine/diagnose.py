@@ -34,12 +34,14 @@ def diagnose(
     ``hang``: the run stands still, so an error that shows as silence is there even where the log does not end with its sign.
     ``hints`` are those that are known without the log.
     """
-    found = Scanner(known.signatures.values(), known.hints.values()).scan(stream, progress)
+    found = Scanner(known.signatures.values(), known.hints.values(), known.harmless.values()).scan(stream, progress)
     found.hints.update(hints)
     ranked = _known(found, known)
     if not any(entry[2].signature is None for entry in ranked):
         ranked += _unknown(found, bool(ranked))
-    if hang:
+    if not hang:
+        ranked = _without_silence(ranked)
+    else:
         ranked = _with_silence(ranked, known, found.hints, found.lines)
     ranked.sort(key=lambda entry: entry[:2])
     return Reading(tuple(entry[2] for entry in ranked), tuple(sorted(found.hints)), found.lines, found.size)
@@ -72,6 +74,15 @@ def _unknown(found: Found, others: bool) -> list[Ranked]:
     kind, first = seen
     order = _LEFT if kind == HANDED_ON else _UNKNOWN
     return [(order, first.line, Diagnosis(None, first, handed_on=kind == HANDED_ON))]
+
+
+def _without_silence(ranked: list[Ranked]) -> list[Ranked]:
+    """A run that has printed an error did not stand still."""
+    ended = any(
+        order < _GENERAL and not (one.signature and (one.signature.silence or one.signature.role == "warning"))
+        for order, _, one in ranked
+    )
+    return [entry for entry in ranked if not (ended and entry[2].signature and entry[2].signature.silence)]
 
 
 def _with_silence(ranked: list[Ranked], known: Diagnostics, hints: Collection[str], lines: int) -> list[Ranked]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.machine.checks_torch import MIB, OK, PROBLEM, WARNING, gpu_checks, torch_checks
 from ddp_codemod.machine.recognise import recognise
 from ddp_codemod.model import Reason
+from ddp_codemod.rules.model import Platform
 
 SHARED = 1 << 30  # bytes of /dev/shm below which data loaders and NCCL fail in practice
 VIRTUAL = re.compile(
@@ -24,7 +25,9 @@ _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES
 LAUNCH = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
-def examine(facts: dict[str, Any], known: Collection[str], newest: str = "", gpus: Mapping[str, str] | None = None) -> Checkup:
+def examine(
+    facts: dict[str, Any], known: Mapping[str, Platform], newest: str = "", gpus: Mapping[str, str] | None = None
+) -> Checkup:
     """All checks, and the platform (of those known) that the machine is taken for.
 
     ``newest`` is the newest torch that is known; ``gpus`` are the platforms of single architectures.

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +75,15 @@ def interview(
     progress: Callable[[str], None] | None = None,
     seconds: float | None = None,
     waiting: Callable[[str], None] | None = None,
+    words: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """What the environment says, by section. A section that failed has an ``error``, one that took too long is ``late`` as well.
 
     ``seconds``: the limit for each section, else the usual one. ``waiting`` hears of a section that has not ended after a while.
-    Raises OSError where the program cannot be started.
+    ``words``: the "accelerators" and "packages" that are asked for beside torch's own. Raises OSError where the program cannot be started.
     """
     with _nowhere() as folder:
-        return _interview([_placed(python), "-X", "utf8", "-"], folder, progress, seconds, waiting)
+        return _interview([_placed(python), "-X", "utf8", "-", json.dumps(words or {})], folder, progress, seconds, waiting)
 
 
 def _interview(

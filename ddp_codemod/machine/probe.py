@@ -27,10 +27,16 @@ OVERRIDES = (
     "ACCELERATE_", "PL_TORCH_DISTRIBUTED_BACKEND", "TORCH_DISTRIBUTED_DEBUG", "CUDA_LAUNCH_BLOCKING", "TP_SOCKET_IFNAME",
 )  # fmt: skip
 PACKAGES = (
-    "torch", "lightning", "pytorch-lightning", "accelerate", "deepspeed", "transformers", "torch-npu", "torch-mlu",
-    "torch-musa", "intel-extension-for-pytorch", "oneccl-bind-pt", "colossalai", "ray",
+    "torch", "lightning", "pytorch-lightning", "accelerate", "deepspeed", "transformers",
+    "intel-extension-for-pytorch", "oneccl-bind-pt", "colossalai", "ray",
 )  # fmt: skip
 Section = Dict[str, Any]
+
+
+def named(kind: str) -> List[str]:
+    """The words of a kind that whoever asks knows: the rule data names accelerators and the packages that bring them."""
+    words: Dict[str, List[str]] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+    return words.get(kind, [])
 
 
 def system() -> Section:
@@ -110,7 +116,7 @@ def packages() -> Section:
     from importlib import metadata
 
     versions = {}
-    for name in PACKAGES:
+    for name in [*PACKAGES, *named("packages")]:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -180,7 +186,7 @@ def torch() -> Section:
         return {"error": f"{type(why).__name__}: {why}"[:500], "missing": isinstance(why, ModuleNotFoundError)}
     found: Section = {"version": torch.__version__, "cuda": torch.version.cuda, "hip": getattr(torch.version, "hip", None)}
     found["devices"] = _devices(torch)
-    found["accelerators"] = [name for name in ("cuda", "xpu", "npu", "mlu", "musa", "hpu") if _available(torch, name)]
+    found["accelerators"] = [name for name in sorted({"cuda", "xpu", *named("accelerators")}) if _available(torch, name)]
     found["mps"] = bool(getattr(getattr(torch.backends, "mps", None), "is_available", lambda: False)())
     if "cuda" in found["accelerators"]:
         found["architectures"] = _try(lambda: list(torch.cuda.get_arch_list()), [])

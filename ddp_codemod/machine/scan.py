@@ -15,7 +15,7 @@ from ddp_codemod.machine.ranks import rank_of, unmarked
 from ddp_codemod.machine.stack import Stack, stack
 from ddp_codemod.machine.suspects import SIGNS, Suspects
 from ddp_codemod.rules.pattern import anchors
-from ddp_codemod.rules.signature import Hint, Signature
+from ddp_codemod.rules.signature import Harmless, Hint, Signature
 
 WIDTH = 2000  # characters looked at on either side of a strike
 SHOWN = 300  # characters of a line that are shown
@@ -23,6 +23,7 @@ RANKS = 64  # ranks remembered for one error
 LOOKS = 200  # stacks read for one error: the same one can fill a log
 SOURCE = "raise "  # a traceback's line of source that holds the message is not the message
 QUIET = 10  # lines that may follow the last sign of life of a hang
+NEVER = "\\0never\\0"  # a pattern of nothing
 TAKEN = 100_000  # lines remembered that a signature has taken
 
 
@@ -74,8 +75,9 @@ class _Entry:
 class Scanner:
     """Looks for signatures and hints. Its memory does not grow with the log."""
 
-    def __init__(self, signatures: Iterable[Signature], hints: Iterable[Hint]) -> None:
+    def __init__(self, signatures: Iterable[Signature], hints: Iterable[Hint], harmless: Iterable[Harmless] = ()) -> None:
         self.found = Found()
+        self._harmless = [(_any(entry.patterns), _any(entry.apart or (NEVER,))) for entry in harmless]
         self._signatures = list(signatures)
         entries: list[Signature | Hint] = [*self._signatures, *hints]
         self._entries = [_Entry(entry, _any(entry.patterns), _anchors(entry.patterns)) for entry in entries]
@@ -121,6 +123,8 @@ class Scanner:
 
     def _line(self, what: Signature | Hint | int, block: Block, span: tuple[int, int], number: int) -> None:
         if isinstance(what, Signature):
+            if not what.silence and self._said_in_health(block.data[slice(*span)]):
+                return
             self._record(what, block, span, number)
         elif isinstance(what, int):
             self.found.suspects.line(what, stack(block, *span), number)
@@ -129,6 +133,10 @@ class Scanner:
         else:
             self.found.hints.add(what.id)
             self._forget(lambda entry: entry.what is what)
+
+    def _said_in_health(self, line: bytes) -> bool:
+        """Whether a healthy run prints this line, too; only a run that then stands still makes something of it."""
+        return any(said.search(line) and not other.search(line) for said, other in self._harmless)
 
     def _forget(self, which: Callable[[_Entry], bool]) -> None:
         """Look no longer for what has said all that it can."""

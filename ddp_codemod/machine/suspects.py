@@ -29,7 +29,7 @@ SIGNS = {
         r"oom-kill",
         r"FATAL",
     ),
-    HANDED_ON: (r"\(?exitcode\s*: -?[1-9]", r"exit code [1-9]", r"exit status [1-9]", r"terminated with signal SIG"),
+    HANDED_ON: (r"\(?exitcode\s*:? ?-?[1-9]", r"exit code [1-9]", r"exit status [1-9]", r"terminated with signal SIG"),
 }
 _LAST = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Interrupt|Exit)(?:\(\w{1,60}\))?(?::\s|$)")
 _OTHER = re.compile(r"(?:[a-zA-Z_]\w{0,60}\.){1,8}[A-Z]\w{0,60}(?::\s|$)")  # exceptions of other names, right after a traceback

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 
 from ddp_codemod.health import Trial, Verified
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.machine.probe import OVERRIDES
 from ddp_codemod.model import Decision, Place, Reason, Survey
 from ddp_codemod.rules.model import Platform, Surface
 
 UNKNOWN = "?"
-UNTRIED = ("keep-unreachable", "keep-no-training", "keep-handler")  # no group forms here, or another site decides
+UNTRIED = (Meaning.UNREACHABLE, Meaning.ELSEWHERE)  # no group forms here, or another site decides
 _OWN_STORE = re.compile(r"\bstore\s*=(?!=|\s*None\b)")
 _PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify brings its own
 _LOADS = re.compile(r"PLUGIN|PATH|FILE|DIR|_LIB(?:_|$)|_LIBRARY")  # names a program or file, perhaps one of the project's
@@ -36,7 +37,7 @@ def _of_site(survey: Survey, site: Decision, urls: list[Decision], platform: Pla
     def left(reason: Reason) -> Verified:
         return Verified(site.call.name, line, site.surface, None, left=reason)
 
-    if site.reason.key in UNTRIED:
+    if site.reason.means in UNTRIED:
         yield left(site.reason)
     elif not site.resolves_to or UNKNOWN in site.resolves_to:
         yield left(Reason.of("verify-unknown", parameter=site.parameter))

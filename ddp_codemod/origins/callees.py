@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.calls import calls_of, is_value
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.handed import may_call, only_looks
@@ -42,7 +43,7 @@ def uses_of_receivers(tracer: Tracer, module: Module, words: Collection[str]) ->
     for call in (call for word in sorted(table.keys() & set(words)) for call in table[word]):
         if not isinstance(call.func, ast.Attribute) or tracer.resolver.resolve(module, call.func):
             continue
-        names = [list(_receivers(tracer, leaf)) for leaf in tracer.trace(module, call.func.value, Way(kind="object"))]
+        names = [list(_receivers(tracer, leaf)) for leaf in tracer.trace(module, call.func.value, Way(kind=OriginKind.OBJECT))]
         found = [tracer.finder.surface(f"{name}.{call.func.attr}") for known in names for name in known]
         surface = next(filter(None, found), None)
         if surface is not None:
@@ -129,7 +130,7 @@ def _use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, surfac
         return None  # a class or function of the project, whose own code is read
     leaves = [
         leaf
-        for leaf in tracer.trace(module, call.func, Way(kind="object"))
+        for leaf in tracer.trace(module, call.func, Way(kind=OriginKind.OBJECT))
         if not (isinstance(leaf.value, Known) and leaf.value.value is None)  # which is not called
     ]
     ours = [leaf for leaf in leaves if leaf.node is value or _is_surface(tracer, leaf.module, leaf.node, surface)]
@@ -153,4 +154,4 @@ def _is_surface(tracer: Tracer, module: object, node: object, surface: Surface) 
 
 def _may_give(tracer: Tracer, module: Module, callee: ast.expr, other: Module, part: ast.Call) -> bool:
     """Whether a callee can be what a call that binds arguments gives."""
-    return any(leaf.module is other and leaf.node is part for leaf in tracer.trace(module, callee, Way(kind="object")))
+    return any(leaf.module is other and leaf.node is part for leaf in tracer.trace(module, callee, Way(kind=OriginKind.OBJECT)))

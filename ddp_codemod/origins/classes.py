@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
-from ddp_codemod.sites.words import stands
 
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
@@ -32,7 +32,9 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
         for binding in _stores(owner_module, base).get(name, ()):
             if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
                 step = way.hop(
-                    owner_module.place(binding.node), Reason.of("hop-attribute", name=name, owner=base.name), "assignment"
+                    owner_module.place(binding.node),
+                    Reason.of("hop-attribute", name=name, owner=base.name),
+                    OriginKind.ASSIGNMENT,
                 )
                 found += tracer.trace(owner_module, binding.value, step)
         found += _of_body(tracer, owner_module, base, name, way)
@@ -42,10 +44,10 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
         for binding in _stores(other_module, other).get(name, ()) if not found else ():
             if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
                 place = other_module.place(binding.node)
-                step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), "assignment")
+                step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), OriginKind.ASSIGNMENT)
                 found += tracer.trace(other_module, binding.value, step)
         for leaf in _of_body(tracer, other_module, other, name, way):
-            found.append(replace(leaf, kind="subclass-argument") if leaf.kind == "field-default" else leaf)
+            found.append(replace(leaf, kind=OriginKind.SUBCLASS_ARGUMENT) if leaf.kind == OriginKind.FIELD_DEFAULT else leaf)
     return found
 
 
@@ -57,14 +59,14 @@ def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
     classes: list[tuple[Module, ast.ClassDef]] = known[name]
     if len(classes) != 1:
         return []
-    return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != "unknown"]
+    return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != OriginKind.UNKNOWN]
 
 
 def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
     """The classes of the project that declare a field of a name."""
     project = tracer.resolver.project
     for file in project.mentioning(name):
-        module = project.module(file) if stands(project.data(file), name.encode(), _AT_START, _ANNOTATED) else None
+        module = project.module(file) if project.stands(file, name, _AT_START, _ANNOTATED) else None
         for node in module.nodes.get(ast.ClassDef, ()) if module else ():
             assert isinstance(node, ast.ClassDef)
             assert module is not None
@@ -85,7 +87,7 @@ def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list
         bases = tracer.resolver.external_bases(leaf.code[0], around)
         if not any(base in idioms.enums for idioms in tracer.idioms for base in bases):
             return None
-        found.append(replace(leaf, kind="member"))
+        found.append(replace(leaf, kind=OriginKind.MEMBER))
     return found or None
 
 
@@ -98,7 +100,7 @@ def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way:
     for binding in bindings(module, node).get(name, ()):
         place = module.place(binding.node)
         if binding.kind == "value" and binding.value is not None:
-            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), "field-default")
+            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), OriginKind.FIELD_DEFAULT)
             found += tracer.trace(module, binding.value, step)
             if isinstance(binding.node, ast.AnnAssign):
                 found += _constructed(tracer, module, node, name, way)
@@ -121,7 +123,11 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
                 continue
             argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
             if argument is not None:
-                step = way.hop(other.place(call), Reason.of("hop-argument", name=name, function=node.name), "argument")
+                step = way.hop(
+                    other.place(call),
+                    Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name),
+                    OriginKind.ARGUMENT,
+                )
                 yield from tracer.trace(other, argument, replace(step, frame=None))
 
 
@@ -129,7 +135,7 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
     """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
     project = tracer.resolver.project
     for file in project.mentioning(name):
-        other = project.module(file) if stands(project.data(file), name.encode(), _DOT, _GIVEN) else None
+        other = project.module(file) if project.stands(file, name, _DOT, _GIVEN) else None
         for statement in other.nodes.get(ast.Assign, ()) if other is not None else ():
             assert other is not None
             for target, value in assigned(statement):
@@ -138,7 +144,7 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
                     outside = not any(around is node for around in other.ancestors(statement))
                     if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
                         step = way.hop(
-                            other.place(statement), Reason.of("hop-attribute", name=name, owner=node.name), "assignment"
+                            other.place(statement), Reason.of("hop-attribute", name=name, owner=node.name), OriginKind.ASSIGNMENT
                         )
                         yield from tracer.trace(other, value, replace(step, frame=None))
 

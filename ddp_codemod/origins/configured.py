@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
 from ddp_codemod.origins.fold import Known
@@ -92,7 +93,7 @@ def _in_sections(tracer: Tracer, module: Module, origin: Provenance, key: str, w
             step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
             if not _is_whole(module, document, key):
                 step = step.doubted(Doubt.NAME, ".".join(entry.path))
-            yield Leaf(document, entry, "config-key", Known(entry.value), None, step)
+            yield Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step)
 
 
 def _is_whole(module: Module, document: Document, key: str) -> bool:
@@ -141,7 +142,7 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = 
         part = len(below) > 1 and path[-len(below) :] == below
         if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
             step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
-            found.append(Leaf(document, entry, "config-key", Known(entry.value), None, step))
+            found.append(Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step))
     found += settings.trace_settings(tracer, keys, way)
     return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
 
@@ -203,5 +204,5 @@ def given_for(tracer: Tracer, document: Document, path: tuple[str, ...], way: Wa
     for script, option in tracer.composed.overrides(document, path):
         if tracer.could_be_value(option.value):
             step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
-            found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
+            found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return found

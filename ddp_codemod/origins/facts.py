@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 from ddp_codemod.origins.blocks import first_before
 from ddp_codemod.origins.flow import Flow
@@ -16,6 +16,7 @@ from ddp_codemod.rules.model import Fact, FactValue
 from ddp_codemod.sites.resolve import Definition, Resolver, Variable
 from ddp_codemod.sites.scopes import Binding, bindings, enclosing, global_bindings, owner, scope_of
 
+FEW = 8
 BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -39,6 +40,7 @@ class Facts:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
         self.names, self.present, self.switches = names, present, switches
         self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
+        self._flows: dict[tuple[ast.AST, str], Flow] = {}
 
     @cached_property
     def unset(self) -> Facts:
@@ -88,13 +90,13 @@ class Facts:
         return None
 
     def _variable(self, module: Module, node: ast.Name, frame: Frame | None) -> Value:
-        scope = scope_of(module, node)
-        home = owner(module, scope, node.id)
+        home = owner(module, scope_of(module, node), node.id)
         if home is None:
             return UNKNOWN
-        if any(made.kind == "parameter" for made in bindings(module, home).get(node.id, ())):
+        made = bindings(module, home).get(node.id, [])
+        if any(binding.kind == "parameter" for binding in made):
             within = frame.find(home) if frame else None
-            if within is None or node.id not in within.bound or not _only_parameter(module, home, node.id):
+            if within is None or node.id not in within.bound or len(made) != 1:
                 return UNKNOWN
             bound_module, bound, outer = within.bound[node.id]
             return self._closed(self.fold(bound_module, bound, outer))
@@ -117,7 +119,7 @@ class Facts:
             return [*_without_placeholder(made), *elsewhere]  # a function may have run
         if len(made) == 1 and _unconditional(module, made[0], home):
             return made
-        reached = self._flow(module, made).before(node)
+        reached = self._flow(module, made, (home, node.id)).before(node)
         return [*_parameters(made), *reached.found] if reached.open else reached.found
 
     def at_end(self, module: Module, home: ast.AST, name: str) -> list[Binding]:
@@ -128,7 +130,7 @@ class Facts:
         key = ("at-end", home, name)
         if key not in module.cache:
             module.cache[key] = made  # while its own conditions are being folded
-            reached = self._flow(module, made).block(home.body)
+            reached = self._flow(module, made, (home, name)).block(home.body)
             found = [*_parameters(made), *reached.found] if reached.open else reached.found
             if isinstance(home, ast.Module):
                 elsewhere = global_bindings(module, name)
@@ -147,11 +149,14 @@ class Facts:
         for call in module.nodes.get(ast.Call, ()):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
                 if scope_of(module, call) is home and self.unreachable(module, call) is None:
-                    found += self._flow(module, made).before(call).found
+                    found += self._flow(module, made, (home, name)).before(call).found
         return [binding for binding in dict.fromkeys(found) if binding not in last]
 
-    def _flow(self, module: Module, made: list[Binding]) -> Flow:
-        return Flow(module, made, lambda test: self.truth(module, test), lambda node: self.case(module, node))
+    def _flow(self, module: Module, made: list[Binding], of: tuple[ast.AST, str]) -> Flow:
+        found = self._flows.get(of) or Flow(module, made, partial(self.truth, module), partial(self.case, module))
+        if len(made) > FEW:  # what is soon made takes more room than time
+            self._flows[of] = found
+        return found
 
     def _agreed(self, module: Module, found: list[Binding], frame: Frame | None) -> Value:
         """The one value that all bindings give, if they do."""
@@ -236,7 +241,7 @@ class Facts:
             block = getattr(parent, name, None)
             if not isinstance(block, list) or child not in block:
                 continue
-            flow = self._flow(module, [])
+            flow = self._flow(module, [], (module.tree, ""))
 
             def ends(earlier: ast.stmt, flow: Flow = flow) -> ast.AST | None:
                 if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
@@ -289,10 +294,6 @@ def _unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
 def _without_placeholder(made: list[Binding]) -> list[Binding]:
     """Without the None that a module gives a name which its functions set."""
     return [binding for binding in made if not (isinstance(binding.value, ast.Constant) and binding.value.value is None)]
-
-
-def _only_parameter(module: Module, home: ast.AST, name: str) -> bool:
-    return len(bindings(module, home).get(name, ())) == 1
 
 
 def _is_docstring(node: ast.stmt) -> bool:

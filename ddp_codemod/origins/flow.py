@@ -61,6 +61,9 @@ class Flow:
                 return result
             if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
                 result.found = self._anything(parent) + result.found  # an earlier turn of the loop
+                if block is getattr(parent, "body", None) and self.defines(parent):
+                    result.open = False  # each turn of a ``for`` begins with its own value
+                    return result
             elif isinstance(parent, ast.If):
                 result.found = self._anything(parent.test) + result.found
             elif isinstance(parent, ast.match_case):

@@ -8,6 +8,7 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Value
 from ddp_codemod.parse.python import Module
@@ -51,7 +52,7 @@ class Doubt(Enum):
 class Way(Struct, frozen=True):
     """How tracing got here."""
 
-    kind: str = "literal"  # what the next literal is: literal, assignment, parameter-default, argument, option-default ...
+    kind: OriginKind = OriginKind.LITERAL  # what the next literal is
     hops: tuple[Hop, ...] = ()
     frame: Frame | None = None
     seen: frozenset[tuple[int, int]] = frozenset()
@@ -68,7 +69,7 @@ class Way(Struct, frozen=True):
         """The same way in another frame."""
         return replace(self, frame=frame)
 
-    def hop(self, place: Place, reason: Reason, kind: str | None = None) -> Way:
+    def hop(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Way:
         """One step further."""
         return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
 
@@ -78,7 +79,7 @@ class Leaf(Struct, frozen=True):
 
     module: Tree
     node: Node
-    kind: str
+    kind: OriginKind
     value: Value | Default | Current = UNKNOWN
     why: Reason | None = None  # of an unknown value: what stopped the trace
     way: Way = Way()

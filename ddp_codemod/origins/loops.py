@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
@@ -37,7 +38,7 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
             at = _element(element, path)
             if at is None:
                 return None
-            step = leaf.way.hop(leaf.code[0].place(element), Reason.of("hop-loop", name=binding.name), "loop")
+            step = leaf.way.hop(leaf.code[0].place(element), Reason.of("hop-loop", name=binding.name), OriginKind.LOOP)
             found += tracer.trace(leaf.code[0], at, step)
     return [_spared(tracer, leaf, found) for leaf in found]
 

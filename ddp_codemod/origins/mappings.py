@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import callers, calls, configured, journey, parameters, records
 from ddp_codemod.origins.fold import Known, Value
@@ -45,7 +46,7 @@ def descend(tracer: Tracer, module: Module, node: ast.expr, keys: Sequence[str],
     for leaf in look_up(tracer, module, node, ast.Constant(keys[0]), way) or []:
         if len(keys) == 1:
             found.append(leaf)
-        elif leaf.kind == "object":
+        elif leaf.kind == OriginKind.OBJECT:
             # what was just reached is gone into: it is not met a second time
             found += descend(tracer, *leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
     return found
@@ -69,7 +70,7 @@ def _of_name(
         if not understood and not any(step.does is Does.SETS for step in steps):
             return None
     for step in reached:
-        at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), "key")
+        at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), OriginKind.KEY)
         if step.does is Does.SETS and step.value is not None:
             found += tracer.trace(module, step.value, at)
         elif step.does is Does.MIXES and step.value is not None:
@@ -79,7 +80,7 @@ def _of_name(
             found.append(_not_known(tracer, module, step.statement, at))
     fills = [step for step in reached if step.does is Does.FILLS and step.value is not None]
     for step in fills if not found or open_ else ():
-        at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), "key")
+        at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), OriginKind.KEY)
         found += tracer.trace(module, step.value, at)  # type: ignore[arg-type]
     return found
 
@@ -101,20 +102,20 @@ def _of_leaves(
             found += [_not_known(tracer, other, argument, step)] if inside is None and whole else inside or []
         return found, understood
     made = [step.value for step in reached if step.does is Does.MAKES and step.value is not None]
-    traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind="object"))]
-    for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind="object")):
-        if leaf.kind == "parameter":
+    traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind=OriginKind.OBJECT))]
+    for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind=OriginKind.OBJECT)):
+        if leaf.kind == OriginKind.PARAMETER:
             passed = parameters.passed_through(tracer, leaf, name, whole)
             understood = understood or passed is not None
             found += passed or []
-        if leaf.kind == "unknown" and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
+        if leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
             copied = records.copied(tracer, leaf.module, leaf.node)
             inside = look_up(tracer, leaf.module, copied, ast.Constant(name), leaf.way, whole) if copied is not None else None
             if inside is None:  # ``opt = cfg["dist"]``, then ``opt["backend"]``
                 inside = configured.trace_key(tracer, leaf.module, leaf.node, leaf.way, (name,)) or None
             understood = understood or inside is not None
             found += inside if inside is not None else [replace(leaf, open=True)] if whole and made else []
-        if leaf.kind != "object":
+        if leaf.kind != OriginKind.OBJECT:
             continue
         understood = True
         home, node = leaf.code
@@ -142,8 +143,8 @@ def _given(tracer: Tracer, module: Module, mapping: ast.Name, way: Way) -> list[
         argument = calls.given_argument(given, home, mapping.id, method)
         if argument is None:
             return None
-        reason = Reason.of("hop-argument", name=mapping.id, function=home.name)
-        found.append((given.module, argument, way.hop(given.module.place(given.call), reason, "argument")))
+        reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=mapping.id, function=home.name)
+        found.append((given.module, argument, way.hop(given.module.place(given.call), reason, OriginKind.ARGUMENT)))
     return found or None
 
 
@@ -160,7 +161,9 @@ def _changed_later(
             if owner(home, scope_of(home, place), place.id) is same:
                 continue  # heeded already, in the order in which it runs
         for step in step_at(tracer, home, place, wanted):
-            at = way.hop(home.place(step.statement), Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]"), "key")
+            at = way.hop(
+                home.place(step.statement), Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]"), OriginKind.KEY
+            )
             if step.does in (Does.SETS, Does.FILLS) and step.value is not None:
                 found += tracer.trace(home, step.value, at)
             elif step.does is Does.MIXES and step.value is not None:
@@ -195,7 +198,7 @@ def _entry(
         return (right, True) if sure else ([*right, *_inner(tracer, module, node.left, name, way, whole)[0]], False)
     found: list[Leaf] = []
     for value in _chosen(tracer, module, node, wanted):
-        step = way.hop(module.place(value), Reason.of("hop-key", text=name), "key")
+        step = way.hop(module.place(value), Reason.of("hop-key", text=name), OriginKind.KEY)
         found += tracer.trace(module, value, step)
     explicit = bool(found)
     if explicit and isinstance(wanted, Known) and not _spread_behind(module, tracer, node, wanted):
@@ -223,7 +226,7 @@ def _inner(tracer: Tracer, module: Module, node: ast.expr, name: str, way: Way, 
     inside = look_up(tracer, module, node, ast.Constant(name), way, whole)
     if inside is None:
         return ([_not_known(tracer, module, node, way)] if whole else []), False
-    leaves = tracer.trace(module, node, replace(way, kind="object"))
+    leaves = tracer.trace(module, node, replace(way, kind=OriginKind.OBJECT))
     tables = [leaf.code for leaf in leaves if isinstance(leaf.node, ast.Dict)]
     sure = len(tables) == len(leaves) and all(
         Known(name) in [tracer.facts.fold(home, key) for key, _ in entries(at)] for home, at in tables

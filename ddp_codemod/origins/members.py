@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import classes, configured, mappings, objects, options, records, spreads, variables
 from ddp_codemod.origins.calls import argument_of
@@ -30,17 +31,23 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
     known = _enum(tracer, module, node, way)
     if known is not None:
         return [known]
-    found, closed = _stored(tracer, module, node, way)
+    stored, closed = _stored(tracer, module, node, way)
     if closed:
-        return found
-    if node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
+        return stored
+    if not stored and node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
         return member
+    found = _brought(tracer, module, node, way)
+    return stored + found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
+
+
+def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The leaves of ``x.attr`` that hold where no assignment of the same body has put another in their place."""
     base = tracer.resolver.resolve(module, node.value)
-    found += _of_objects(tracer, base, node.attr, node, way)
+    found = _of_objects(tracer, base, node.attr, node, way)
     held, whole = records.held(tracer, module, node, way) if not found else ([], True)
     found += held
     if not found and objects.of_surface(tracer, module, node.value, node.attr):
-        return [Leaf(module, node, "handed-on", way=way)]
+        return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
     guess = way.doubted(origin.doubt, module.text(node.value)) if origin is not None else way
     if origin is not None:
@@ -51,16 +58,16 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
         found += configured.trace_key(tracer, module, node, way)
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
     found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
-    if all(leaf.kind == "config-key" for leaf in found):  # the files may say nothing, and then the field's default holds
+    if all(leaf.kind == OriginKind.CONFIG_KEY for leaf in found):  # the files may say nothing, and then the field's default holds
         origin = provenance(tracer, module, node.value, way)
         ours = _of_objects(tracer, origin.classes, node.attr, node, way)
         guess = way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
         found += ours or classes.only_field(tracer, node.attr, guess)
-    if any(leaf.kind == "field-default" for leaf in found):
+    if any(leaf.kind == OriginKind.FIELD_DEFAULT for leaf in found):
         origin = provenance(tracer, module, node.value, way)
         if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
             found += options.given_for_field(tracer, node.attr, origin.homes, way)
-    return found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
+    return found
 
 
 def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:
@@ -82,7 +89,7 @@ def _enum(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> Leaf
         return None
     owners = tracer.resolver.names(module, node.value)
     if any(owner in idioms.backend_enums for idioms in tracer.idioms for owner in owners):
-        return Leaf(module, node, "enum", Known(name), None, way)
+        return Leaf(module, node, OriginKind.ENUM, Known(name), None, way)
     return None
 
 
@@ -113,7 +120,7 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     found = elsewhere if reached.open else []
     for binding in reached.found:
         if binding.kind == "value" and binding.value is not None:
-            step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), "assignment")
+            step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
             found += tracer.trace(module, binding.value, step)
     made_here = any(binding.kind == ROOT for binding in reached.found)
     return found, bool(found) and not reached.open and not made_here
@@ -130,7 +137,7 @@ def _elsewhere(
         home = scope_of(module, binding.node)
         if binding.value is not None and home is not scope and owner(module, home, root) is module.tree:
             if tracer.facts.unreachable(module, binding.node) is None:
-                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), "assignment")
+                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
                 found += tracer.trace(module, binding.value, step.inside(None))
     return found
 
@@ -139,9 +146,9 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     """The leaves of ``x[key]``."""
     if ast.unparse(node.value) == "os.environ":
         found = variables.trace_variable(tracer, node.slice, way)
-        return found or [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
+        return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
     if _is_default_table(tracer, module, node.value):
-        return [Leaf(module, node, "platform-default", Default(), None, way)]
+        return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     found, closed = _stored(tracer, module, node, way)
     if closed:
         return found
@@ -151,7 +158,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
             return given
     looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
     open_ = [
-        leaf for leaf in looked_up if leaf.kind == "unknown"
+        leaf for leaf in looked_up if leaf.kind == OriginKind.UNKNOWN
     ]  # whoever writes the key into one mapping does not do so into all
     found += [leaf for leaf in looked_up if not leaf.open]
     whole = bool(found) and not open_
@@ -169,7 +176,9 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
         found += more or (open_ if found else [])
     if not found:
         found += [
-            leaf for leaf in tracer.trace(module, node.value, way) if leaf.kind == "parameter" and leaf.module.name == module.name
+            leaf
+            for leaf in tracer.trace(module, node.value, way)
+            if leaf.kind == OriginKind.PARAMETER and leaf.module.name == module.name
         ]
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
 
@@ -192,16 +201,16 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
     if "os.environ.get" in names:
         return trace_environment(tracer, module, node, way)
     if _is_default_table(tracer, module, node.func.value):
-        return [Leaf(module, node, "platform-default", Default(), None, way)]
+        return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
     if found is None:
         made = tracer._result(module, node, way)
-        if any(leaf.kind != "unknown" for leaf in made):
+        if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:
         found = configured.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
-        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), "key-default")
+        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
         step = step.doubted(
             None if found is not None else _may_have_its_own(tracer, module, node.func.value, way), module.text(node.func.value)
         )
@@ -218,9 +227,9 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
     elif isinstance(name, ast.Constant) and isinstance(name.value, str):
         attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
         module.parents[attribute] = module.parents[node]
-        found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != "unknown"]
+        found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != OriginKind.UNKNOWN]
     if len(node.args) > 2:
-        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), "key-default")
+        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), OriginKind.KEY_DEFAULT)
         step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way), module.text(node.args[0]))
         found += tracer.trace(module, node.args[2], step)
     return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
@@ -230,8 +239,8 @@ def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) 
     """That an object which is not known may have what a default stands in for."""
     made = provenance(tracer, module, node, way).made
     if not made or all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made):
-        leaves = tracer.trace(module, node, Way(kind="object", frame=way.frame))
-        if not leaves or any(leaf.kind not in ("object", "parameter") for leaf in leaves):
+        leaves = tracer.trace(module, node, Way(kind=OriginKind.OBJECT, frame=way.frame))
+        if not leaves or any(leaf.kind not in (OriginKind.OBJECT, OriginKind.PARAMETER) for leaf in leaves):
             return Doubt.DEFAULT
     return None
 
@@ -242,6 +251,6 @@ def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) 
     found = variables.trace_variable(tracer, name, way)
     default = argument_of(node, "default", 1)
     if default is not None:
-        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), "environment-default")
+        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
         return [*tracer.trace(module, default, step), *found]
-    return found or [tracer.unknown(module, node, way, "why-environment", text=module.text(node))]
+    return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]

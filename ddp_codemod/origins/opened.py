@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.pieces import pieces
 from ddp_codemod.origins.provenance import Maker, Provenance
@@ -22,7 +23,7 @@ _READ = frozenset(
     {"open", "read", "read_bytes", "read_text", "resolve", "absolute", "expanduser"}
 )  # methods of a path or a stream
 _PATHS = frozenset({"Path", "PurePath", "abspath", "expanduser", "open", "realpath", "str"})  # of their first argument
-_CHOSEN = frozenset({"option-default", "environment-default", "parameter-default"})
+_CHOSEN = frozenset({OriginKind.OPTION_DEFAULT, OriginKind.ENVIRONMENT_DEFAULT, OriginKind.PARAMETER_DEFAULT})
 DEPTH = 8
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.fold import Known
@@ -134,7 +135,9 @@ def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], w
                 if name not in words or not text.startswith("-"):
                     continue
                 step = way.hop(
-                    module.place(part), Reason.of("hop-argument", name=name, function=last_name(call.func)), "argument"
+                    module.place(part),
+                    Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=last_name(call.func)),
+                    OriginKind.ARGUMENT,
                 )
                 if joined:  # one text holds the name and the value
                     found.append(tracer.unknown(module, part, step, "why-expression", text=module.text(part)))
@@ -160,7 +163,7 @@ def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way
                 started = takers(project, script, option) if option.name == word else []
                 if any(file not in others for file in started) and tracer.could_be_value(option.value):
                     step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
-                    found.append(Leaf(script, option, "command-line", Known(option.value), None, step))
+                    found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return list(dict.fromkeys(found))
 
 
@@ -193,9 +196,9 @@ def _nearest(name: str, files: Iterable[str]) -> list[str]:
 def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Way) -> list[Leaf]:
     keyword = name if last_name(call.func) == flag.defaults_method else flag.default
     value = calls.argument_of(call, keyword, flag.default_position)
-    step = way.hop(module.place(call), Reason.of("hop-option", name=name), "option-default")
+    step = way.hop(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
     if value is None:
-        return [tracer.unknown(module, call, step, "why-option", name=name)]
+        return [tracer.unknown(module, call, step, "why-option", Meaning.GIVEN_AT_START, name=name)]
     return tracer.trace(module, value, step.inside(None))
 
 

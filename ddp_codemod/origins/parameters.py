@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import mappings, options, spreads
 from ddp_codemod.origins.callers import callers, handed_away
@@ -37,7 +38,11 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     if node is function.args.vararg and callers(tracer, module, function):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     if node in (function.args.vararg, function.args.kwarg) or _given_by_test(tracer, module, function, node.arg):
-        return [Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)]
+        return [
+            Leaf(
+                module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way
+            )
+        ]
     if decorator := opaque(tracer, module, function):
         way = way.doubted(Doubt.REPLACED, decorator)
     frame = way.frame.find(function) if way.frame else None
@@ -46,12 +51,14 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
         if node.arg in frame.bound:
             bound_module, bound, outer = frame.bound[node.arg]
             step = way.hop(
-                bound_module.place(bound), Reason.of("hop-argument", name=node.arg, function=function.name), "argument"
+                bound_module.place(bound),
+                Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
+                OriginKind.ARGUMENT,
             )
             return tracer.trace(bound_module, bound, step.inside(outer))
         if default is not None:
             step = way.hop(
-                module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default"
+                module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
             )
             return tracer.trace(module, default, step)
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
@@ -59,15 +66,21 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     spread_open: tuple[Module, ast.expr, Way] | None = None
     method, given_by = bound_method(module, function), callers(tracer, module, function)
     if default is not None and not _always_given(tracer, module, given_by, function, node.arg):
-        step = way.hop(module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), "parameter-default")
+        step = way.hop(
+            module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
+        )
         found += tracer.trace(module, default, step.inside(None))
     elif default is not None:
         tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
     found += options.decorated_default(tracer, module, function, node.arg, way)
     for given in given_by:
         argument = given_argument(given, function, node.arg, method)
-        kind = "subclass-argument" if _to_base(given.call) else "argument"
-        step = way.hop(given.module.place(given.call), Reason.of("hop-argument", name=node.arg, function=function.name), kind)
+        kind = OriginKind.SUBCLASS_ARGUMENT if _to_base(given.call) else OriginKind.ARGUMENT
+        step = way.hop(
+            given.module.place(given.call),
+            Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
+            kind,
+        )
         if argument is not None:
             found += tracer.trace(given.module, argument, step.inside(None))
             continue
@@ -84,7 +97,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     if not found and handed_away(tracer, module, function):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     return found or [
-        Leaf(module, node, "parameter", why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
+        Leaf(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]
 
 
@@ -114,14 +127,16 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -
     open_: list[Leaf] = []
     calls = callers(tracer, module, function)
     for given in calls:
-        step = leaf.way.hop(given.module.place(given.call), Reason.of("hop-argument", name=name, function=function.name))
+        step = leaf.way.hop(
+            given.module.place(given.call), Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)
+        )
         for keyword in given.keywords:
             if keyword.arg == name:
-                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind="argument"))
+                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
             elif keyword.arg is None:
                 inside = mappings.look_up(tracer, given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
-                found += [one for one in inside or () if one.kind != "unknown"]
-                open_ += [one for one in inside or () if one.kind == "unknown"]
+                found += [one for one in inside or () if one.kind != OriginKind.UNKNOWN]
+                open_ += [one for one in inside or () if one.kind == OriginKind.UNKNOWN]
                 if inside is None:
                     text = given.module.text(keyword.value)
                     unknown = tracer.unknown(given.module, given.call, step, "why-spread", text=text)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.parse.python import Module, last_name
@@ -31,7 +32,7 @@ def _made(tracer: Tracer, module: Module, node: ast.expr, depth: int = 0) -> fro
     """The calls that made a parser, with those that made the ones that it has its options from; None where that is not known."""
     parts = {name for idioms in tracer.idioms for flag in idioms.flag for name in flag.part_methods}
     found: set[ast.AST] = set()
-    for leaf in tracer.trace(module, node, Way(kind="object")):
+    for leaf in tracer.trace(module, node, Way(kind=OriginKind.OBJECT)):
         call, home = leaf.node, leaf.module
         if not isinstance(call, ast.Call) or not isinstance(home, Module) or depth > DEPTH:
             return None

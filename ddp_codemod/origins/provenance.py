@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.flattened import flattened
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
@@ -95,7 +96,7 @@ def provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: 
 def _provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int) -> Provenance:
     at = node
     while True:
-        leaves = tracer.trace(module, at, Way(kind="object", frame=way.frame))
+        leaves = tracer.trace(module, at, Way(kind=OriginKind.OBJECT, frame=way.frame))
         made = tuple(dict.fromkeys(one for leaf in leaves for one in _of_leaf(tracer, leaf, at, depth)))
         if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
             break
@@ -114,7 +115,7 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
     if isinstance(node, ast.arg) and (owners := _classes(tracer.resolver.annotated(module, node.annotation))):
         yield Made(Maker.CLASS, module, owners=owners)
         return
-    if leaf.kind == "parameter":
+    if leaf.kind == OriginKind.PARAMETER:
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
         return
     if depth < DEPTH and (table := flattened(module, node)) is not None:

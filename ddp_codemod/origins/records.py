@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import mappings
 from ddp_codemod.origins.leaf import Leaf, Way
@@ -44,9 +45,11 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
         for name in _names(home, call):
             for binding in stored_at(home, ".".join([name, *path])):
                 if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
-                    step = leaf.way.hop(home.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
+                    step = leaf.way.hop(
+                        home.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT
+                    )
                     found += tracer.trace(home, binding.value, step)
-        step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), "key")
+        step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), OriginKind.KEY)
         for keyword in call.keywords:
             if keyword.arg == path[0]:
                 found += mappings.descend(tracer, home, keyword.value, path[1:], step)
@@ -58,7 +61,7 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
 
 def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozenset[ast.expr] = frozenset()) -> Iterator[Leaf]:
     """What an object can be: the calls that made it, or what it was copied from, copies of copies included, and what is no call."""
-    for leaf in tracer.trace(module, node, replace(way, kind="object")):
+    for leaf in tracer.trace(module, node, replace(way, kind=OriginKind.OBJECT)):
         call = leaf.node
         if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
             yield leaf

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import mappings
 from ddp_codemod.origins.calls import calls_of
@@ -38,7 +39,7 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
                 step = way.hop(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
                 for leaf in mappings.descend(tracer, module, binding.value, keys[start + 1 :], step):
                     if isinstance(leaf.value, Known) and tracer.could_be_value(str(leaf.value.value)):
-                        found.append(replace(leaf, kind="config-key" if leaf.kind == "key" else leaf.kind))
+                        found.append(replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind))
     return found
 
 

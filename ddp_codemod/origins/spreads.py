@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import bound_method
@@ -41,8 +42,8 @@ def at_position(
     found: list[Leaf] = []
     calls = callers(tracer, module, function)
     for given in calls:
-        reason = Reason.of("hop-argument", name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
-        step = way.hop(given.module.place(given.call), reason, "argument")
+        reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
+        step = way.hop(given.module.place(given.call), reason, OriginKind.ARGUMENT)
         inside = max(taken - given.skip, 0) + position - star
         leaves = at_position(tracer, given.module, given.positional, inside, replace(step, frame=None), depth + 1)
         if leaves is None:

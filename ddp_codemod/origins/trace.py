@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import loops, members, objects, options, parameters, pieces, unpacking
 from ddp_codemod.origins.facts import Facts
@@ -86,9 +87,9 @@ class Tracer:
             if self._steps > self._most:
                 self._most = max(FEW_STEPS, self._most // 2)
 
-    def unknown(self, module: Module, node: ast.AST, way: Way, key: str, **args: object) -> Leaf:
+    def unknown(self, module: Module, node: ast.AST, way: Way, key: str, means: Meaning | None = None, /, **args: object) -> Leaf:
         """A leaf whose value is not known, and why."""
-        return Leaf(module, node, "unknown", UNKNOWN, Reason.of(key, **args), way)
+        return Leaf(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way)
 
     def _trace(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
         if isinstance(node, ast.Constant):
@@ -106,7 +107,7 @@ class Tracer:
         if isinstance(node, ast.Call):
             return self._call(module, node, way)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):  # two mappings
-            return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
+            return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             value = self.facts.fold(module, node, way.frame)
             if isinstance(value, Known) and not (self._is_wrong(value) and self._has_names(module, node, way)):
@@ -116,7 +117,7 @@ class Tracer:
                 return put_together
             return [self.unknown(module, node, way, "why-text-built", text=module.text(node))]
         if isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
-            return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
+            return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
 
     def _has_names(self, module: Module, node: ast.expr, way: Way) -> bool:
@@ -187,7 +188,7 @@ class Tracer:
             if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
                 found += parameters.trace_parameter(self, module, home, binding, way)
             elif binding.kind == "value" and binding.value is not None:
-                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), "assignment")
+                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT)
                 found += self.trace(module, binding.value, step)
             elif binding.kind == "unpack" and binding.value is not None:
                 found += unpacking.trace_unpacked(self, module, binding, way)
@@ -228,9 +229,9 @@ class Tracer:
         names = self.resolver.names(module, node.func)
         for idioms in self.idioms:
             if any(name in idioms.default_functions for name in names):
-                return [Leaf(module, node, "platform-default", Default(), None, way)]
+                return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
             if any(name in idioms.current_functions for name in names):
-                return [Leaf(module, node, "current", Current(), None, way)]
+                return [Leaf(module, node, OriginKind.CURRENT, Current(), None, way)]
             if any(name in idioms.backend_enums for name in names) and len(node.args) == 1:
                 return self.trace(module, node.args[0], way)
         if isinstance(node.func, ast.Attribute):
@@ -246,7 +247,7 @@ class Tracer:
             if node.func.id == "getattr" and len(node.args) >= 2:
                 return members.trace_getattr(self, module, node, way)
             if node.func.id == "dict":
-                return [Leaf(module, node, "object", UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
+                return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
         if any(name in ("os.getenv", "os.environ.get") for name in names):
             return members.trace_environment(self, module, node, way)
         declared = options.declared_default(self, module, node, names)
@@ -265,13 +266,15 @@ class Tracer:
             and isinstance(node.func, ast.Attribute)
             and objects.of_surface(self, module, node.func.value, node.func.attr)
         ):
-            return [Leaf(module, node, "handed-on", way=way)]
+            return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
         return found or [self.unknown(module, node, way, "why-call", text=_short(module.text(node.func)))]
 
     def returned(self, entity: Definition, way: Way, frame: Frame | None) -> list[Leaf]:
         """The leaves of a function's ``return`` statements that the platform can reach."""
         function, module = entity.node, entity.module
-        step = replace(way, frame=frame).hop(module.place(function), Reason.of("hop-returns", name=function.name), "return")
+        step = replace(way, frame=frame).hop(
+            module.place(function), Reason.of("hop-returns", name=function.name), OriginKind.RETURN
+        )
         found: list[Leaf] = []
         for statement in module.nodes.get(ast.Return, ()):
             if isinstance(statement, ast.Return) and scope_of(module, statement) is function and statement.value is not None:

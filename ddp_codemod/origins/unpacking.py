@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
@@ -37,5 +38,5 @@ def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Way) -
     return [
         leaf
         for home, at, step in found
-        for leaf in tracer.trace(home, at, step.hop(module.place(binding.node), reason, "assignment"))
+        for leaf in tracer.trace(home, at, step.hop(module.place(binding.node), reason, OriginKind.ASSIGNMENT))
     ]

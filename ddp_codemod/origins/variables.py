@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
@@ -27,7 +28,7 @@ def trace_variable(tracer: Tracer, name: ast.expr, way: Way) -> list[Leaf]:
             if setting.name == name.value and setting.kind in _INHERITED and tracer.could_be_value(setting.value):
                 if setting.kind == "image" or _starts_ours(tracer, script):
                     step = way.hop(script.place(setting), Reason.of("hop-variable", name=setting.name, file=script.name))
-                    found.append(Leaf(script, setting, "launch-variable", Known(setting.value), None, step))
+                    found.append(Leaf(script, setting, OriginKind.LAUNCH_VARIABLE, Known(setting.value), None, step))
     return list(dict.fromkeys(found))
 
 

@@ -79,11 +79,25 @@ def steps_of(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Name, 
             yield from _mixed(tracer, module, binding.node, binding.node.value, (), wanted)
         elif binding.kind != "parameter":
             yield Step(Does.CHANGES, binding.node)
-    for node in names_of(module).get(mapping.id, ()):
-        if node is mapping or not isinstance(node.ctx, ast.Load):
-            continue
-        if owner(module, scope_of(module, node), node.id) is scope:
-            yield from step_at(tracer, module, node, wanted)
+    key = ("steps", scope, mapping.id, type(wanted.value), repr(wanted.value))
+    if key not in module.cache:
+        module.cache[key] = _steps_at_names(tracer, module, scope, mapping.id, wanted)
+    others: list[tuple[ast.Name, list[Step]]] = module.cache[key]  # type: ignore[assignment]
+    for node, steps in others:
+        if node is not mapping:
+            yield from steps
+
+
+def _steps_at_names(
+    tracer: Tracer, module: Module, scope: ast.AST, name: str, wanted: Known
+) -> list[tuple[ast.Name, list[Step]]]:
+    """What is done where a mapping's name stands, of those places where something is done."""
+    found: list[tuple[ast.Name, list[Step]]] = []
+    for node in names_of(module).get(name, ()):
+        if isinstance(node.ctx, ast.Load) and owner(module, scope_of(module, node), node.id) is scope:
+            if steps := list(step_at(tracer, module, node, wanted)):
+                found.append((node, steps))
+    return found
 
 
 def step_at(tracer: Tracer, module: Module, node: ast.expr, wanted: Known) -> Iterator[Step]:

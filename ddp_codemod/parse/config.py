@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from importlib import import_module
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.document import Content, Document, Entry, Link
 from ddp_codemod.parse.grammar import MAX_BYTES
@@ -25,14 +26,14 @@ def parse_config(source: Source) -> Document | Skipped:
     if len(source.data) > MAX_BYTES:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
     if source.path.suffix.lower() not in (".ini", ".cfg") and nests_too_deep(source.text):
-        return Skipped(source.name, Reason.of("skipped-too-deep", levels=MAX_LEVELS))
+        return Skipped(source.name, Reason.of("skipped-too-deep", Meaning.GIVEN_UP, levels=MAX_LEVELS))
     if holds_too_much(source.text, source.path.suffix.lower()):
-        return Skipped(source.name, Reason.of("skipped-too-much", limit=MOST_VALUES))
+        return Skipped(source.name, Reason.of("skipped-too-much", Meaning.GIVEN_UP, limit=MOST_VALUES))
     reader = import_module(f"ddp_codemod.parse.{_READERS[source.path.suffix.lower()]}")
     try:
         return Document(source, reader.read(source.text), reader.written)
     except RecursionError as why:
-        return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
+        return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why=type(why).__name__))
 
 
 def giving(key: str, values: Iterable[bytes]) -> bytes:

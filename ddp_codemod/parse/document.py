@@ -117,8 +117,7 @@ class Document(Struct, eq=False, dict=True):
 
     def mapping(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
         """The entries directly under the mapping or list at a path, in one document of the file or in all."""
-        found = self._children.get(tuple(path), ())
-        return tuple(entry for entry in found if document is None or entry.document == document)
+        return self._children.get((tuple(path), document), ())
 
     def ending(self, key: str) -> Sequence[Entry]:
         """The entries under a key, wherever it stands."""
@@ -135,7 +134,7 @@ class Document(Struct, eq=False, dict=True):
         if not path or path in seen:
             return []
         seen.add(path)
-        own = [entry for entry in self.mapping(path[:-1], document) if entry.path == path]
+        own = self._own.get((path, document), [])
         if own or (path, document) in self._standing:
             return own
         for cut in range(len(path), -1, -1):  # the nearest link decides
@@ -154,11 +153,20 @@ class Document(Struct, eq=False, dict=True):
         return found
 
     @cached_property
-    def _children(self) -> dict[Path, list[Entry]]:
-        children: dict[Path, list[Entry]] = {}
+    def _children(self) -> dict[tuple[Path, int | None], tuple[Entry, ...]]:
+        """By the path above them, in one document and in all."""
+        children: dict[tuple[Path, int | None], list[Entry]] = {}
         for entry in self.entries:
-            children.setdefault(entry.path[:-1], []).append(entry)
-        return children
+            for document in (None, entry.document):
+                children.setdefault((entry.path[:-1], document), []).append(entry)
+        return {key: tuple(entries) for key, entries in children.items()}
+
+    @cached_property
+    def _own(self) -> dict[tuple[Path, int], list[Entry]]:
+        found: dict[tuple[Path, int], list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault((entry.path, entry.document), []).append(entry)
+        return found
 
     @cached_property
     def _standing(self) -> set[tuple[Path, int]]:

@@ -10,10 +10,16 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Place, Reason, Skipped, Source
 from ddp_codemod.parse.nodes import Nodes, Parents, fields_backwards, remade
 
 PYTHON_2 = r"(?m)^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)"
+
+# Names and operators of one file. A tree takes up to 1.3 kB for each, seen with CPython 3.11: so it stays below 1 GiB.
+MOST = 750_000
+_STRING = r"\"\"\"(?s:.*?)\"\"\"|'''(?s:.*?)'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+_PART = re.compile(rf"#[^\n]*|{_STRING}|(\w+|[\[({{]|[-+~*/%@&|^<>=!.]+)")
 
 
 class Module(Struct, eq=False):
@@ -70,12 +76,14 @@ class Module(Struct, eq=False):
 
 def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
     """Parse a file; one that this Python cannot read, or that nests deeper, is skipped by name with what to do about it."""
+    if len(source.text) > MOST and _parts(source.text) > MOST:
+        return Skipped(source.name, Reason.of("skipped-too-many-names", limit=MOST))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
             tree = ast.parse(source.text)
         if deepest is not None and nests_deeper(tree, deepest):
-            return Skipped(source.name, Reason.of("skipped-parser", why="RecursionError"))
+            return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why="RecursionError"))
         return Module(source, tree, Parents(tree), remade(tree))
     except SyntaxError as why:
         if re.search(PYTHON_2, source.text):
@@ -85,7 +93,12 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
             reason = Reason.of("skipped-syntax", line=why.lineno or 1, why=why.msg, version=version)
         return Skipped(source.name, reason)
     except (ValueError, RecursionError, MemoryError) as why:
-        return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
+        return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why=type(why).__name__))
+
+
+def _parts(text: str) -> int:
+    """How many names and operators a text has outside of its strings and comments."""
+    return sum(1 for part in _PART.finditer(text) if part.lastindex)
 
 
 def nests_deeper(tree: ast.AST, levels: int) -> bool:

@@ -11,7 +11,7 @@ import re
 from msgspec import Struct, field
 
 from ddp_codemod.discover.kinds import WINDOWS
-from ddp_codemod.model import Place, Reason, Skipped, Source
+from ddp_codemod.model import Place, Source
 
 MAX_BYTES = 500_000  # a launch file; 5 MB of words took 17 s and 1.4 GB, and what is larger carries data behind its commands
 MANIFEST = "manifest"  # the kind of the commands that a configuration file holds
@@ -145,34 +145,3 @@ class Script(Struct, eq=False):
         if not entry.quote and self.kind == "shell":
             return f'"{escaped}"' if "'" in value else f"'{value}'"
         raise ValueError(f"cannot be written inside {quote or self.kind}: {value!r}")
-
-
-def parse_shell(source: Source) -> Script | Skipped:
-    """Read a launch file, its kind by name or shebang; a file of no such kind has no commands."""
-    from ddp_codemod.parse.shell_reader import read
-
-    if len(source.data) > MAX_BYTES:
-        return Skipped(source.name, Reason.of("skipped-too-large", limit=f"{MAX_BYTES / 1_000_000:g}"))
-    if (kind := WINDOWS.get(source.path.suffix.lower())) is not None:
-        from ddp_codemod.parse import windows
-
-        return Script(source, kind, windows.read(source, kind))
-    from ddp_codemod.parse import shell_kinds
-
-    kind = shell_kinds.kind(source)
-    if kind is None:
-        return Script(source, "", Parts((), (), (), ()))
-    try:
-        return Script(source, kind, read(source, kind))
-    except RecursionError as why:
-        return Skipped(source.name, Reason.of("skipped-parser", why=type(why).__name__))
-
-
-def script_of(source: Source) -> Script:
-    """A text that a shell reads, whatever its name."""
-    from ddp_codemod.parse.shell_reader import read
-
-    try:
-        return Script(source, "shell", read(source, "shell"))
-    except RecursionError:
-        return Script(source, "", Parts((), (), (), ()))

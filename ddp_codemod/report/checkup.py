@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.messages import render, text
+from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import cells
 
@@ -63,7 +63,7 @@ def dumps(checkup: Checkup, lang: str, command: str | None) -> bytes:
             for check in checkup.checks
         ],
     }
-    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+    return indented(document)
 
 
 def markdown(checkup: Checkup, lang: str, version: str, command: str | None, names: Iterable[str]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ddp_codemod.health import Diagnosis, Reading
 from ddp_codemod.messages import in_language, text
+from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import wrapped
 from ddp_codemod.rules.signature import Cure
@@ -55,6 +55,7 @@ def _unknown(diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Comm
         block += ["", *_indented(text("diagnose-todo", lang)), *_cures(diagnosis, lang, ink, command)]
     else:
         block += _indented(text("diagnose-handed-on" if diagnosis.handed_on else "diagnose-unknown-why", lang))
+    block += ["", *_indented(text("diagnose-unknown-report", lang))]
     return block + (_indented(text("diagnose-unknown-below", lang)) if others else [])
 
 
@@ -83,7 +84,7 @@ def dumps(reading: Reading, name: str, lang: str, command: Command, sites: Mappi
         "diagnoses": [_entry(one, lang, command) for one in reading.diagnoses],
         "sites": (sites or {}).get("sites", []),
     }
-    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+    return indented(document)
 
 
 def _entry(diagnosis: Diagnosis, lang: str, command: Command) -> dict[str, Any]:

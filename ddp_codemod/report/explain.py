@@ -10,19 +10,23 @@ from ddp_codemod.report.view import View
 def explain(view: View, decision: Decision) -> list[str]:
     """One site and each step of its decision."""
     block = text.site(view, decision)[:1]
-    block.append("  " + view.say("explain-call", where=view.where(decision.call), call=view.source_text(decision.call)))
+    call = view.say("explain-call", where=view.where(decision.call), call=view.source_text(decision.call))
+    block += view.folded(call, 2, 9)
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
-    block.append("  " + view.say("explain-value", parameter=decision.parameter, value=value))
+    block += view.folded(view.say("explain-value", parameter=decision.parameter, value=value), 2, 9)
     told = {hop for origin in decision.origins for hop in origin.hops}
     block += _hops(view, tuple(hop for hop in decision.hops if hop not in told))
     for origin in decision.origins:
         block += _hops(view, origin.hops)
-        block.append("  " + view.say("explain-origin", origin=view.origin(origin)))
+        block += view.folded(view.say("explain-origin", origin=view.origin(origin)), 2, 4)
     block.append("  " + view.say("explain-gives", platform=view.survey.platform, gives=view.gives(decision)))
     so = view.say(f"explain-so-{decision.action.value}", reason=view.reason(decision.reason))
-    block.append("  " + view.ink(so, "bold"))
-    return block
+    return block + [view.ink(line, "bold") for line in view.folded(so, 2, 4)]
 
 
 def _hops(view: View, hops: tuple[Hop, ...]) -> list[str]:
-    return [f"    {view.where(hop.place)}  {view.source_text(hop.place)}\n        {view.reason(hop.reason)}" for hop in hops]
+    lines = []
+    for hop in hops:
+        lines += view.folded(f"{view.where(hop.place)}  {view.source_text(hop.place)}", 4, 6)
+        lines += view.folded(view.reason(hop.reason), 8, 8)
+    return lines

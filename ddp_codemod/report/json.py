@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ddp_codemod.edits.lines import preview_lines
 from ddp_codemod.messages import render
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey, Unaccounted
+from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.view import shorten
 
 VERSION = 1
@@ -37,11 +39,17 @@ def dumps(
         "unaccounted": _sorted(_unaccounted(survey, left, lang) for left in survey.unaccounted),
         "skipped": _sorted(_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
     }
-    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+    return indented(document)
 
 
 def _sorted(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(entries, key=lambda entry: (entry["path"], entry.get("line", 0), entry.get("column", 0), json.dumps(entry)))
+    made = sorted(entries, key=_where)
+    alike = [list(group) for _, group in groupby(made, _where)]  # only what stands at one place is told apart by all that it says
+    return [entry for group in alike for entry in (sorted(group, key=json.dumps) if len(group) > 1 else group)]
+
+
+def _where(entry: dict[str, Any]) -> tuple[str, int, int]:
+    return entry["path"], entry.get("line", 0), entry.get("column", 0)
 
 
 def _site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def _site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
         "parameter": decision.parameter,
         "value": decision.value,
         "resolves_to": list(decision.resolves_to),
-        "origins": [_origin(survey, origin.place, origin.kind) for origin in decision.origins],
+        "origins": [_origin(survey, origin.place, origin.kind.value) for origin in decision.origins],
         "action": decision.action.value,
         "applicability": decision.applicability.value,
         "rule": decision.rule,

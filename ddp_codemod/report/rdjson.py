@@ -5,13 +5,13 @@ https://github.com/reviewdog/reviewdog/tree/master/proto/rdf
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ddp_codemod.edits.blocks import Block, blocks, split
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped, Source
+from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.fixes import Proposal, position, proposals
 from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
 
@@ -39,7 +39,7 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
         found.append(_entry(scope, render(skipped.reason, scope.lang), {"path": scope.path(skipped.name)}, severity, "skipped"))
     found.sort(key=lambda entry: (entry["location"]["path"], entry["location"].get("range", {}).get("start", {}).get("line", 0)))
     document = {"source": {"name": "ddp-codemod"}, "severity": "WARNING", "diagnostics": found}
-    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+    return indented(document)
 
 
 def _proposals(scope: Scope, found: list[Proposal], severity: str) -> Iterator[dict[str, Any]]:

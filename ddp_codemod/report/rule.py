@@ -25,14 +25,14 @@ def describe(ident: str, rules: Rules, lang: str, ink: Ink) -> list[str]:
     if (surface := rules.surfaces.get(ident)) is not None:
         block += _surface(surface, lang, ink)
     if (advice := rules.advice.get(ident)) is not None:
-        block += _advice(advice, lang, ink)
+        block += _advice(advice, rules, lang, ink)
     return block
 
 
-def _advice(advice: Advice, lang: str, ink: Ink) -> list[str]:
+def _advice(advice: Advice, rules: Rules, lang: str, ink: Ink) -> list[str]:
     block = [*_title(advice, lang, ink), *_wrapped(in_language(advice, "text", lang)), ""]
-    if advice.platforms:
-        block.append(text("advice-platforms", lang, platforms=", ".join(advice.platforms)))
+    if advice.on:
+        block.append(text("advice-platforms", lang, platforms=", ".join(rules.fitting(advice.on))))
     block += [text("advice-when", lang, package=package, versions=versions) for package, versions in advice.when.items()]
     if advice.backend:
         block.append(text("advice-backend", lang, backends=", ".join(advice.backend)))

@@ -17,6 +17,7 @@ from msgspec import Struct
 from ddp_codemod import __version__
 from ddp_codemod.messages import in_language, render, text
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Place, Skipped, Source, Survey, Unaccounted
+from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.fixes import Proposal, position, proposals, replacement
 from ddp_codemod.rules.load import Rules
 
@@ -76,7 +77,7 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
         "results": results,
         "properties": {"platform": survey.platform},
     }
-    return (json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n").encode("ascii")
+    return indented({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _driver(scope: Scope, ids: list[str]) -> dict[str, Any]:

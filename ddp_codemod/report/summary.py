@@ -1,4 +1,4 @@
-"""The end of every report on a project: what was found, what was left and why, and what to type next."""
+"""What every report on a project says first: what was done, what is left, what to type; and then why it was left."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ddp_codemod.model import Action, Edit, Skipped
+from ddp_codemod.model import Action, Applicability, Edit, Skipped
 from ddp_codemod.report import text
-from ddp_codemod.report.view import View, leading
+from ddp_codemod.report.kinds import devices
+from ddp_codemod.report.view import View, leading, touching
 
+UNKNOWN = "?"  # among what a site resolves to
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
 
@@ -24,47 +26,90 @@ class Outcome(Struct, frozen=True):
 
 
 def summary(view: View, outcome: Outcome) -> list[str]:
-    """The closing lines of ``apply``, ``diff``, ``check`` and ``scan``."""
+    """What ``check``, ``diff`` and ``scan`` say about a project."""
+    return [*opening(view, outcome), *details(view, outcome)]
+
+
+def opening(view: View, outcome: Outcome) -> list[str]:
+    """The first things: what was done, whether that is all, and what to type next."""
+    survey, counts = view.survey, _counts(view, outcome)
+    block = [*_headline(view, outcome)]
+    block += view.folded(view.say("summary-counts", **counts), 0, 2)
+    if survey.ignored:
+        block += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
+    if survey.hidden:
+        block += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
+    if used := devices(view, survey.decisions):
+        block += view.folded(view.say("summary-devices", kinds=used), 0, 2)
+    if survey.beyond:
+        block += view.folded(view.say("summary-beyond", n=survey.beyond), 0, 2)
+    if survey.unstated and survey.decisions:
+        packages = view.say("list-comma").join(survey.unstated)
+        block += view.folded(view.say("version-unstated", package=packages), 0, 2)
+    if survey.excluded:
+        block += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
+    return block + _next(view, outcome, bool(counts["kept"]))
+
+
+def details(view: View, outcome: Outcome) -> list[str]:
+    """What was left, each kind under its heading."""
     survey = view.survey
     keep = [decision for decision in survey.decisions if decision.action is Action.KEEP]
-    review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
-    block = [_headline(view, outcome)]
-    counts = {"files": survey.files_seen, "sites": len(survey.decisions), "kept": len(keep), "review": len(review)}
-    block.append(view.say("summary-counts", **counts))
-    if survey.ignored:
-        block.append(view.say("summary-ignored", n=survey.ignored))
-    if survey.unstated and survey.decisions:
-        block.append(view.say("version-unstated", package=view.say("list-comma").join(survey.unstated)))
-    if survey.excluded:
-        block.append(view.say("summary-excluded", n=survey.excluded))
-    if (
-        keep
-        and (view.verbose or (not outcome.made and not outcome.left and len(keep) <= SHORT_LIST))
-        and outcome.done != "scanned"
-    ):
-        block += text.kept(view, keep)
-    if outcome.done != "scanned":
-        block += text.reviews(view, review)
+    few = not outcome.made and not outcome.left and len(keep) <= SHORT_LIST
+    scanned = outcome.done == "scanned"
+    block = []
+    if not scanned:
+        block += text.reviews(view, [decision for decision in survey.decisions if decision.action is Action.REVIEW])
     block += text.unaccounted(view, survey.unaccounted)
-    block += text.unsafe(view, outcome.left, outcome.again("apply", "--unsafe"))
+    block += text.unsafe(view, outcome.left)
     block += text.manual(view, outcome.left)
-    block += text.advisories(view, survey.advisories)
     block += text.skipped(view, (*survey.skipped, *outcome.failed))
-    return block + _next(view, outcome, bool(keep))
+    block += text.advisories(view, survey.advisories)
+    if keep and not scanned and (view.verbose or few):
+        block += text.kept(view, keep)
+    return block
 
 
-def _headline(view: View, outcome: Outcome) -> str:
+def closing(view: View, outcome: Outcome) -> list[str]:
+    """The first things once more, for a reader who stands at the end of a long patch."""
+    command = outcome.again("undo" if outcome.done == "written" else "apply")
+    key = "next-undo" if outcome.done == "written" else "next-apply"
+    return [*_headline(view, outcome), view.say(key, command=view.ink(command, "bold"))]
+
+
+def _counts(view: View, outcome: Outcome) -> dict[str, int]:
+    actions = [decision.action for decision in view.survey.decisions]
+    kept, review = actions.count(Action.KEEP), actions.count(Action.REVIEW)
+    return {"files": view.survey.files_seen, "sites": len(actions), "kept": kept, "review": review}
+
+
+def _headline(view: View, outcome: Outcome) -> list[str]:
     survey = view.survey
     edits, files = len(outcome.made), len({edit.name for edit in outcome.made})
     if edits:
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
         line = view.say(key, edits=edits, files=files, platform=survey.platform)
+    elif survey.hidden:
+        line = view.say("summary-nothing-here", platform=survey.platform)
     elif not survey.decisions and not outcome.left and not survey.unaccounted:
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
         line = view.say("summary-no-safe" if outcome.left else "summary-nothing", platform=survey.platform)
-    left = _left(view, outcome)
-    return view.ink(line, "bold") + (" " + view.ink(view.say("summary-left", what=left), "bold", "yellow") if left else "")
+    block = [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
+    if left := _left(view, outcome):
+        block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=left), 0, 2)]
+    elif edits and outcome.done != "scanned" and not survey.hidden:
+        block += view.folded(_complete(view), 0, 2)
+    return block
+
+
+def _complete(view: View) -> str:
+    """That nothing else is to be done, as far as that is known."""
+    made = (site for site in view.survey.decisions if site.action is Action.EDIT)
+    if open_ := sum(UNKNOWN in site.resolves_to for site in made):
+        return view.say("summary-open", n=open_)
+    notes = len(view.survey.advisories)
+    return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)
 
 
 def _left(view: View, outcome: Outcome) -> str:
@@ -86,14 +131,22 @@ def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
         commands.append(("next-undo", outcome.again("undo")))
     elif outcome.made:
         commands.append(("next-apply", outcome.again("apply")))
-    places = [decision.place for decision in view.survey.decisions if decision.action is not Action.KEEP] or [
-        decision.place for decision in view.survey.decisions
-    ]
-    places = places or [one.place for one in view.survey.unaccounted]
-    if places:
-        commands.append(("next-explain", outcome.again("explain", view.where(places[0]))))
+    if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left):
+        commands.append(("next-unsafe", outcome.again("apply", "--unsafe")))
+    if places := _telling(view, outcome):
+        commands.append(("next-explain", outcome.again("explain", places[0])))
     if kept and not view.verbose and outcome.done != "scanned":
         commands.append(("next-scan", outcome.again("scan")))
     if not view.survey.decisions:
         commands.append(("next-rules", outcome.again("rules")))
     return ["", *(view.say(key, command=view.ink(command, "bold")) for key, command in commands)] if commands else []
+
+
+def _telling(view: View, outcome: Outcome) -> list[str]:
+    """Lines that ``explain`` has something to say of, the most telling first: one that changes, one that is left, any."""
+    survey = view.survey
+    found = [view.at(edit.name, view.edit_line(edit)) for edit in leading(outcome.made, survey) if touching(edit, survey)]
+    found = found or [view.at(edit.name, view.edit_line(edit)) for edit in outcome.made]
+    found = found or [view.where(one.place) for one in survey.decisions if one.action is not Action.KEEP]
+    found = found or [view.where(one.place) for one in survey.decisions]
+    return found or [view.where(one.place) for one in survey.unaccounted]

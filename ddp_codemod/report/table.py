@@ -13,7 +13,11 @@ _PIECE = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*|.")
 
 def cells(text: str) -> int:
     """How many cells of a terminal a text takes."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth  # rarely; it knows combining marks and emoji, too
+
+    return known if (known := wcswidth(text)) >= 0 else len(text)
 
 
 def cut(line: str, width: int) -> str:
@@ -32,13 +36,23 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(_padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def wrapped(paragraph: str, width: int) -> list[str]:
-    """Lines of at most ``width`` cells, cut at spaces and between wide characters."""
-    lines = [""]
+def wrapped(paragraph: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of at most ``width`` cells, cut at spaces and between wide characters; ``first`` and ``rest`` are put before them.
+
+    A word that is longer than a line, such as a path or an address, stays whole.
+    """
+    lines, room = [first], width - cells(first)
+    empty = True
     for piece in _PIECE.findall(paragraph):
-        if lines[-1] and cells(lines[-1] + piece.rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece if lines[-1] else piece.lstrip()
+        taken = cells(piece.rstrip())
+        if not empty and taken > room:
+            lines.append(rest)
+            room, empty = width - cells(rest), True
+        if empty:
+            piece = piece.lstrip()
+        lines[-1] += piece
+        room -= cells(piece)
+        empty = empty and not piece
     return [line.rstrip() for line in lines]
 
 

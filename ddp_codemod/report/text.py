@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ddp_codemod.edits.units import goes_along
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Skipped, Unaccounted
-from ddp_codemod.report.view import View, leading, touching
+from ddp_codemod.report.comments import same_either_way, stale
+from ddp_codemod.report.grouped import SHOWN, Finding, blocks
+from ddp_codemod.report.view import View, leading, shorten, touching
 
-_SHOWN = 3  # places of one kind that are listed without -v
+_SITES = 3  # sites that are named below an edit which is made for several
+_GLANCE = 100  # characters of code that are read at a glance
 _COLOURS = {Action.EDIT: "green", Action.KEEP: "dim", Action.REVIEW: "yellow"}
 
 
@@ -20,90 +24,110 @@ def site(view: View, decision: Decision) -> list[str]:
     if decision.action is Action.EDIT:
         action += f" ({view.say(f'applicability-{decision.applicability.value}')}, {decision.rule})"
     head = f"{view.ink(f'{view.path(decision.place.name)}:{line}:{column + 1}', 'bold')}: {view.site(decision)}  {action}"
-    block = [head, "    " + view.say("site-gives", value=value, gives=gives)]
-    block += [
-        "    " + view.say("site-starts", origin=view.origin(origin))
-        for origin in decision.origins
-        if origin.place != decision.place
-    ]
-    return [*block, "    " + view.reason(decision.reason)]
+    block = [head, *view.folded(view.say("site-gives", value=value, gives=gives), 4, 8)]
+    for origin in decision.origins:
+        if origin.place != decision.place:
+            block += view.folded(view.say("site-starts", origin=view.origin(origin)), 4, 8)
+    return [*block, *view.folded(view.reason(decision.reason), 4, 4)]
 
 
-def edit(view: View, edit: Edit) -> str:
-    """An edit on one line, for ``check``: where, which rule, how sure, and why."""
-    where = view.ink(view.at(edit.name, view.edit_line(edit)), "bold")
-    return f"{where}: {edit.rule} ({view.say(f'applicability-{edit.applicability.value}')}): {view.reason(edit.reason)}"
+def edits(view: View, made: Sequence[Edit], shown: int = SHOWN, sure: bool = False) -> list[str]:
+    """Edits under their reasons: those made for a site first, then what goes along with them."""
+    leads = [edit for edit in leading(made, view.survey) if not goes_along(edit)]
+    chosen = {id(edit) for edit in leads}
+    beside = [edit for edit in made if id(edit) not in chosen]
+    lines = blocks(view, (_edited(view, edit, sure) for edit in leads), shown)
+    if beside:
+        found = blocks(view, (_edited(view, edit, sure) for edit in beside), shown)
+        lines += [view.ink("  " + view.say("edits-beside"), "bold"), *("  " + line for line in found)] if leads else found
+    return lines
 
 
-def change(view: View, edit: Edit) -> list[str]:
-    """An edit above its diff: its line and reason, and the sites elsewhere that it is made for."""
-    block = [f"{view.ink(view.at(edit.name, view.edit_line(edit)), 'bold')}  [{edit.rule}]", "    " + view.reason(edit.reason)]
-    for decision in touching(edit, view.survey):
-        if (decision.place.name, view.position(decision.place)[0]) != (edit.name, view.edit_line(edit)):
-            block.append("    " + view.say("edit-for", site=view.site(decision), where=view.where(decision.call)))
-    return block
+def changed(view: View, made: Sequence[Edit]) -> list[str]:
+    """The changes by their reasons, above their diffs."""
+    return _listed(view, "left-changed", edits(view, made), len(made))
+
+
+def _edited(view: View, edit: Edit, sure: bool) -> Finding:
+    """An edit with the rule, how sure it is, what it does to the text, and the sites elsewhere that it is made for."""
+    head = f"{edit.rule} ({view.say(f'applicability-{edit.applicability.value}')})" if sure else edit.rule
+    here = [change] if (change := _change(view, edit)) else []
+    here += [view.say("edit-stale-comment", name=name, text=shorten(said)) for name, said in stale(edit, view.survey)]
+    if same_either_way(edit, view.survey):
+        here.append(view.say("edit-same-twice"))
+    line = view.edit_line(edit)
+    sites = [site for site in touching(edit, view.survey) if (site.place.name, view.position(site.place)[0]) != (edit.name, line)]
+    here += [view.say("edit-for", site=view.site(site), where=view.where(site.call)) for site in sites[:_SITES]]
+    if len(sites) > _SITES:
+        here.append(view.say("edit-for-more", n=len(sites) - _SITES))
+    return Finding(head, edit.reason, edit.name, line, tuple(here))
+
+
+def _change(view: View, edit: Edit) -> str:
+    """The old text and the new one, where both are short enough to be read at a glance; "" elsewhere."""
+    source = view.survey.sources.get(edit.name)
+    old, new = source.text[edit.start : edit.end] if source else "", edit.after or ""
+    old = " ".join(old.split())
+    if edit.recipe is not None or not old or not new.strip() or "\n" in new or len(old) + len(new) > _GLANCE:
+        return ""
+    if old.count("(") != old.count(")") or new.count("(") != new.count(")"):
+        return ""  # a part of a call says nothing by itself
+    return f"{old} → {new}"
 
 
 def kept(view: View, decisions: Sequence[Decision]) -> list[str]:
-    """Sites that stay, one line each."""
-    return _listed(view, "left-kept", [_decided(view, one) for one in decisions])
+    """Sites that stay."""
+    return _listed(view, "left-kept", blocks(view, _decided(view, decisions)), len(decisions))
 
 
 def reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
-    """Sites that a person has to look at, one line each."""
-    return _listed(view, "left-review", [_decided(view, one) for one in decisions], "yellow")
+    """Sites that a person has to look at."""
+    return _listed(view, "left-review", blocks(view, _decided(view, decisions)), len(decisions), "yellow")
 
 
 def unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
-    """Names that nothing else speaks of, those with one reason on one line."""
-    places: dict[str, list[str]] = {}
-    for one in found:
-        places.setdefault(view.reason(one.reason), []).append(view.where(one.place))
-    lines = []
-    for reason, where in places.items():
-        shown = where if view.verbose else where[:_SHOWN]
-        more = view.say("list-more", n=len(where) - len(shown)) if len(where) > len(shown) else ""
-        lines.append(f"{view.say('list-comma').join(shown)}{more}: {reason}")
-    block = _listed(view, "left-unaccounted", lines, "yellow")
-    return block and [block[0], view.ink(view.say("left-unaccounted", n=len(found)), "bold", "yellow"), *block[2:]]
+    """Names that nothing else speaks of."""
+    listed = (Finding("", one.reason, one.place.name, view.position(one.place)[0]) for one in found)
+    return _listed(view, "left-unaccounted", blocks(view, listed), len(found), "yellow")
 
 
-def unsafe(view: View, edits: Sequence[Edit], command: str) -> list[str]:
-    """Edits that were not made because other behaviour may change, and the command that makes them."""
-    found = [edit(view, one) for one in leading(edits, view.survey) if one.applicability is Applicability.UNSAFE]
-    block = _listed(view, "left-unsafe", found, "yellow")
-    return [*block, "  " + view.say("left-unsafe-next", command=view.ink(command, "bold"))] if block else []
+def unsafe(view: View, edits: Sequence[Edit]) -> list[str]:
+    """Edits that were not made because other behaviour may change."""
+    return _left(view, "left-unsafe", edits, Applicability.UNSAFE)
 
 
 def manual(view: View, edits: Sequence[Edit]) -> list[str]:
     """Edits that only a person can make."""
-    return _listed(
-        view,
-        "left-manual",
-        [edit(view, one) for one in leading(edits, view.survey) if one.applicability is Applicability.MANUAL],
-        "yellow",
-    )
+    return _left(view, "left-manual", edits, Applicability.MANUAL)
+
+
+def _left(view: View, key: str, edits: Sequence[Edit], sure: Applicability) -> list[str]:
+    found = [one for one in leading(edits, view.survey) if one.applicability is sure]
+    return _listed(view, key, blocks(view, (_edited(view, one, True) for one in found)), len(found), "yellow")
 
 
 def advisories(view: View, found: Sequence[Advisory]) -> list[str]:
     """Notes that no edit cures. One about the whole project has no place."""
-    lines = []
-    for one in found:
-        where = f"{view.at(one.name, one.line)}: " if one.line else ""
-        lines.append(f"{where}{one.rule}: {view.reason(one.message)}")
-    return _listed(view, "left-advisories", list(dict.fromkeys(lines)), "yellow")
+    notes = dict.fromkeys((one.name if one.line else "", one.line, one.rule, one.message) for one in found)
+    lines: list[str] = []
+    for _, line, rule, message in notes:
+        if not line:
+            lines += view.folded(f"{rule}: {view.reason(message)}", 2, 4)
+    placed = (Finding(rule, message, name, line) for name, line, rule, message in notes if line)
+    return _listed(view, "left-advisories", lines + blocks(view, placed), len(notes), "yellow")
 
 
-def skipped(view: View, files: Iterable[Skipped]) -> list[str]:
+def skipped(view: View, files: Sequence[Skipped]) -> list[str]:
     """Files that could not be handled, each with the reason."""
-    return _listed(view, "left-skipped", [f"{view.path(one.name)}: {view.reason(one.reason)}" for one in files], "red")
+    return _listed(view, "left-skipped", blocks(view, (Finding("", one.reason, one.name, 0) for one in files)), len(files), "red")
 
 
-def _decided(view: View, decision: Decision) -> str:
-    return f"{view.where(decision.place)}: {view.site(decision)}: {view.reason(decision.reason)}"
+def _decided(view: View, decisions: Sequence[Decision]) -> Iterable[Finding]:
+    for one in decisions:
+        yield Finding(view.site(one), one.reason, one.place.name, view.position(one.place)[0])
 
 
-def _listed(view: View, key: str, lines: list[str], *styles: str) -> list[str]:
+def _listed(view: View, key: str, lines: list[str], count: int, *styles: str) -> list[str]:
     if not lines:
         return []
-    return ["", view.ink(view.say(key, n=len(lines)), "bold", *styles), *("  " + line for line in lines)]
+    return ["", *(view.ink(line, "bold", *styles) for line in view.folded(view.say(key, n=count), 0, 2)), *lines]

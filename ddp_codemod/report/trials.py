@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ddp_codemod.health import Tried, Verified
 from ddp_codemod.messages import in_language, render, text
+from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.view import shorten
 from ddp_codemod.rules.signature import Cure
@@ -63,7 +63,7 @@ def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -
 def dumps(found: Sequence[Verified], platform: str, lang: str, command: Command) -> bytes:
     """The report for programs: trials.schema.json says what it holds."""
     document = {"version": VERSION, "platform": platform, "sites": [_entry(one, lang, command) for one in found]}
-    return (json.dumps(document, indent=1) + "\n").encode("ascii")
+    return indented(document)
 
 
 def _entry(one: Verified, lang: str, command: Command) -> dict[str, Any]:

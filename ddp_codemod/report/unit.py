@@ -21,7 +21,7 @@ def unit(view: View, shown: Unit, total: int, changes: Sequence[FileChange], par
     head = view.say("review-head", number=shown.number, total=total)
     block = [
         view.ink(f"{head}  {where}", "bold") + f"  {shown.lead.rule}  ",
-        "  " + view.reason(shown.lead.reason),
+        *view.folded(view.reason(shown.lead.reason), 2, 2),
     ]
     block[0] += view.ink(view.say(f"applicability-{sure.value}"), _COLOURS[sure])
     for site in sites(view, shown):
@@ -29,7 +29,8 @@ def unit(view: View, shown: Unit, total: int, changes: Sequence[FileChange], par
     others = [edit for edit in shown.edits if edit is not shown.lead]
     if others:
         block.append("  " + view.say("review-together", n=len(others)))
-        block += [f"    {view.at(edit.name, view.edit_line(edit))}  {view.reason(edit.reason)}" for edit in others]
+        for edit in others:
+            block += view.folded(f"{view.at(edit.name, view.edit_line(edit))}  {view.reason(edit.reason)}", 4, 6)
     block.append("")
     for change in changes:
         source = view.survey.sources.get(change.name)

@@ -21,6 +21,7 @@ class View(Struct, frozen=True):
     ink: Ink
     here: Path
     verbose: bool = False
+    width: int = 0  # cells of a line; 0: lines are not cut
     line_now: Callable[[str, int], int] = lambda name, line: line  # lines of the files as they are when the report is read
 
     def say(self, key: str, /, **args: object) -> str:
@@ -30,6 +31,15 @@ class View(Struct, frozen=True):
     def reason(self, reason: Reason) -> str:
         """A reason in the reader's language."""
         return render(reason, self.lang)
+
+    def folded(self, paragraph: str, first: int, rest: int) -> list[str]:
+        """A paragraph in lines of the reader's width, cut at words: the first is indented by ``first``, the others by ``rest``."""
+        if not self.width:
+            return [" " * first + paragraph]
+        from ddp_codemod.report.table import wrapped
+
+        lines = wrapped(paragraph, max(self.width - 1, 40), " " * first, " " * rest)
+        return [line for line in lines if line.strip()]
 
     def path(self, name: str) -> str:
         """A file as the reader would type it."""
@@ -60,7 +70,8 @@ class View(Struct, frozen=True):
 
     def gives(self, decision: Decision) -> str:
         """What a site resolves to, on one line."""
-        return ", ".join(map(one_line, decision.resolves_to)) or self.say("gives-unknown")
+        unknown = self.say("gives-unknown")
+        return self.say("list-comma").join(unknown if one == "?" else one_line(one) for one in decision.resolves_to) or unknown
 
     def origin(self, origin: Origin) -> str:
         """Where a value starts: place, kind and text."""

@@ -15,8 +15,10 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.advisory import Advice, Pattern
 from ddp_codemod.rules.backend import libraries
 from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.own_device import on_device
 from ddp_codemod.rules.switches import Switches, concerned
-from ddp_codemod.rules.usage import Hit, hits, may_hold, texts_of
+from ddp_codemod.rules.usage import Hit, Runs, hits, leaves, may_hold, texts_of
+from ddp_codemod.rules.usage_device import knows
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.words import Parts
 
@@ -30,11 +32,15 @@ class Whole(Struct, dict=True):
     switches: Switches
     imports: Imports
     rules: tuple[str, ...]  # those in force
+    alone: bool = True  # the code is for this platform alone; False: others run it too
+    _sure: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
     _concerned: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
 
     def advice(self) -> list[Advice]:
         """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
+        device = self.context.platform.device
         found = [advice for advice in self.context.rules.advice.values() if self._holds(advice)]
+        found = [on_device(advice, device, self.alone) for advice in found] if device is not None else found
         instead = {ident for advice in found if advice.instead_of and self.versions(advice) for ident in advice.instead_of}
         return [advice for advice in found if advice.id not in instead]
 
@@ -45,7 +51,9 @@ class Whole(Struct, dict=True):
 
     def _holds(self, advice: Advice) -> bool:
         platform = self.context.platform
-        if advice.platforms and platform.id not in advice.platforms:
+        if advice.on and not platform.fits(advice.on):
+            return False
+        if advice.where and not (platform.device and ("own" if platform.device.module else "none") in advice.where):
             return False
         if advice.devices and not set(advice.devices) & set(platform.device_types):
             return False
@@ -72,11 +80,19 @@ class Whole(Struct, dict=True):
 
     def sure(self, advice: Advice) -> set[str]:
         """The files in which a group is used that comes out so without an unsafe edit."""
-        wanted = set(advice.backend)
-        return concerned(self.imports, {name for name, found in self.switches.safe.items() if not wanted or found & wanted})
+        if advice.backend not in self._sure:
+            wanted = set(advice.backend)
+            names = {name for name, found in self.switches.safe.items() if not wanted or found & wanted}
+            self._sure[advice.backend] = concerned(self.imports, names)
+        return self._sure[advice.backend]
 
-    def hits(self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]]) -> Iterator[Hit]:
-        """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late."""
+    def hits(
+        self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]], runs: Runs | None = None
+    ) -> Iterator[Hit]:
+        """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late.
+
+        ``runs``: what code is looked at, where looking takes long.
+        """
         pattern = advice.pattern
         assert pattern is not None
         project = self.context.tracer.resolver.project
@@ -88,7 +104,11 @@ class Whole(Struct, dict=True):
             if not advice.if_open and not self.versions(advice, name):
                 continue  # nothing has to be read for what no version is stated for
             for module in project.programs(name):
-                found = [hit for hit in hits(self.context, pattern, module) if not self._guarded(advice, hit)]
+                found = [
+                    hit
+                    for hit in hits(self.context, pattern, module, *([runs] if runs else ()))
+                    if not self._guarded(advice, hit)
+                ]
                 # which files belong together is asked late: it takes the imports of the whole project
                 yield from found if found and self.versions(advice, name) and name in within() else ()
 
@@ -121,6 +141,9 @@ class Whole(Struct, dict=True):
 def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     """Whether a place is never come past, or only where a backend or device of other machines was asked for, or is tried."""
     module, facts, child = hit.module, context.facts, hit.node
+    device = context.platform.device
+    if advice.where and device is not None and device.module and knows(module, hit.node, device.type):
+        return True
     never = facts.unreachable(module, hit.node)
     if never is not None and not (advice.level == "review" and _leaves(module, never)):
         return True
@@ -163,7 +186,7 @@ def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) 
 def _leaves(module: Module, never: ast.AST) -> bool:
     """Whether code is not come past because an earlier assertion fails or a test raises: that is a place of its own."""
     at = module.parents.get(never)
-    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and isinstance(at.body[-1], ast.Raise))
+    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and leaves(at.body[-1]))
 
 
 def _compares(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import MISSING_NAME, REMOVE_IMPORT, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module
@@ -114,7 +115,7 @@ def _is_none(node: ast.expr) -> bool:
 
 def _outcomes(finding: Finding) -> set[str]:
     """The backends that a site has once the edits are made."""
-    if finding.reason.key == "keep-unreachable":
+    if finding.reason.means is Meaning.UNREACHABLE:
         return set()
     edited = {change.text for change in finding.changes if isinstance(change, (NewObject, NewText))}
     if finding.action is not Action.KEEP or not is_backend(finding):
@@ -128,7 +129,7 @@ def _missing_imports(context: Context, finder: Finder, writable: Writable, gone:
     ``gone`` are those that an edit removes: file, place and name.
     """
     project = context.tracer.resolver.project
-    missing = [surface for surface in finder.surfaces if context.platform.id in surface.missing_on]
+    missing = [surface for surface in finder.surfaces if context.platform.fits(surface.missing_on)]
     words = {name.rsplit(".", 1)[-1] for surface in missing for name in surface.names}
     for name in sorted({name for word in words for name in project.mentioning(word) if writable(name)}):
         for module in project.programs(name):

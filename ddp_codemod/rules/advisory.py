@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
+from ddp_codemod.rules.machine import Conditions
 
 
 class Pattern(RuleEntry, frozen=True, kw_only=True):
@@ -13,9 +14,13 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...] = ()  # qualified names that are called ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
     keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument
+    below: Name | None = None  # ... or, with use = "named", every qualified name below this one
+    attributes: tuple[Name, ...] = ()  # ... or attributes of whatever object that are read
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
-    use: Literal["called", "named", "required", "instance", "compared", "set"] = "called"
+    # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
+    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``
+    use: Literal["called", "named", "required", "instance", "compared", "set", "imported", "text", "asked"] = "called"
     argument: str | None = None
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
@@ -33,7 +38,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""
-        if not (self.names or self.methods or self.keywords or self.commands):
+        named = (*self.names, *self.methods, *self.keywords, *self.commands, *self.attributes, *self.texts, *self.within)
+        if not named and self.below is None:
             raise ValueError("a pattern has names, methods, keywords or commands")
 
 
@@ -42,8 +48,15 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
 
     # "drop-argument"; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
     # "at-least": never less than ``otherwise``; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
-    # "argument-unless": the call under the condition, else its first argument
-    recipe: Literal["drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless"]
+    # "argument-unless": the call under the condition, else its first argument; "conditional-call": the call, else ``otherwise``, in
+    # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
+    # only under the condition. Of the platform's own device (Platform.device):
+    # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
+    # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says
+    recipe: Literal[
+        "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
+        "not-required", "own-module", "own-method", "own-name", "own-text",
+    ]  # fmt: skip
     package: str = ""
     condition: str = ""  # a question to the package: source text that follows its name
     otherwise: str = ""  # source text
@@ -65,6 +78,16 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
 
 
+class OnDevice(RuleEntry, frozen=True, kw_only=True):
+    """What is said and done where the platform has a device of its own; DEVICE and MODULE in it are the platform's."""
+
+    text: str
+    text_zh: str
+    left: str = ""  # what is said where the recipe does not fit; empty: the same
+    left_zh: str = ""
+    rewrite: Rewrite | None = None
+
+
 class Advice(RuleEntry, frozen=True, kw_only=True):
     """One thing that no longer holds, and when."""
 
@@ -75,7 +98,10 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # only groups of which all that switches was one of these, and no part of a composite; "kept": the code's own condition gives it
     replaces: tuple[Name, ...] = ()
     devices: tuple[Name, ...] = ()  # only on platforms that have one of these devices
-    platforms: tuple[Name, ...] = ()  # only on these; empty: on any
+    on: Conditions = ()  # only on these machines; empty: on any
+    # only where the platform's processes have no accelerator ("none"), or one that is not the one most code is written for ("own")
+    where: tuple[Literal["none", "own"], ...] = ()
+    own: OnDevice | None = None  # what takes the place of text and rewrite on the latter
     picks: str = ""  # the backend that is taken where nothing is said: only on platforms where it does not work
     rule: str | None = None  # only where this rule is in force
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -27,7 +28,7 @@ def _on_the_way(finding: Finding, made: Decision) -> Iterator[Decision]:
     """The calls of project functions that hand on a value which is edited: each chooses a backend too."""
     for change in finding.changes:
         for hop in change.leaf.way.hops if isinstance(change, NewText) else ():
-            if hop.reason.key == "hop-argument" and isinstance(change, NewText):
+            if hop.reason.means is Meaning.ARGUMENT and isinstance(change, NewText):
                 leaf = change.leaf
                 line = leaf.module.source.position(leaf.place.start)[0]
                 reason = Reason.of("edit-through", surface=made.surface, origin=f"{leaf.module.name}:{line}", wanted=change.text)
@@ -71,9 +72,9 @@ def _starts(finding: Finding) -> Iterator[Hop]:
     """Where a variable is set, if that is not beside the site itself."""
     for change in finding.changes:
         if isinstance(change, NewVariable) and change.node is not finding.use.call:
-            yield Hop(change.module.place(change.node), Reason.of("hop-start", name=change.environment.name))
+            yield Hop(change.module.place(change.node), Reason.of("hop-start", Meaning.PLACE, name=change.environment.name))
         elif isinstance(change, Splice) and change.before is not None:
-            yield Hop(change.before, Reason.of("hop-start", name=finding.parameter))
+            yield Hop(change.before, Reason.of("hop-start", Meaning.PLACE, name=finding.parameter))
 
 
 def _origin(leaf: Leaf) -> Origin:

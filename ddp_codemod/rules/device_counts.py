@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from enum import Enum
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.fold import UNKNOWN, Known, Value
 from ddp_codemod.origins.leaf import Current, Default, Way
 from ddp_codemod.origins.mappings import look_up
@@ -13,7 +14,7 @@ from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.objects import Objects
 from ddp_codemod.sites.find import Use
 
-_DEFAULTS = ("option-default", "parameter-default", "field-default")  # the user gives another number
+_DEFAULTS = (OriginKind.OPTION_DEFAULT, OriginKind.PARAMETER_DEFAULT, OriginKind.FIELD_DEFAULT)  # the user gives another number
 
 
 class Count(Enum):

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.kept import kept
 from ddp_codemod.rules.files import RuleError, add, data_folder, decode, line_of, nearest
-from ddp_codemod.rules.signature import DiagnosticFile, Hint, Signature
+from ddp_codemod.rules.signature import DiagnosticFile, Harmless, Hint, Signature
 
 
 class Diagnostics(Struct, frozen=True):
@@ -15,6 +15,7 @@ class Diagnostics(Struct, frozen=True):
 
     signatures: dict[str, Signature] = field(default_factory=dict)
     hints: dict[str, Hint] = field(default_factory=dict)
+    harmless: dict[str, Harmless] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=4)
@@ -34,6 +35,7 @@ def _read_diagnostics(extra: tuple[Path, ...]) -> Diagnostics:
             file = decode(path, DiagnosticFile)
             add(known.signatures, file.signature, path, "signature", seen)
             add(known.hints, file.hint, path, "hint", seen)
+            add(known.harmless, file.harmless, path, "harmless", seen)
     for signature in known.signatures.values():
         for ident in (ident for cure in signature.cure for ident in (*cure.when, *cure.unless)):
             if ident not in known.hints:

@@ -9,6 +9,7 @@ from typing import Literal, Union
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
@@ -159,6 +160,10 @@ class Finding(Struct, frozen=True, eq=False):
         """The same, kept."""
         return replace(self, action=Action.KEEP, reason=reason)
 
+    def without_changes(self) -> Finding:
+        """The same, with nothing to mend."""
+        return replace(self, applicability=Applicability.SAFE, rule=None, changes=(), required_import=None)
+
     def review(self, rule: str, reason: Reason) -> Finding:
         """The same, for a person to look at."""
         return replace(self, action=Action.REVIEW, applicability=Applicability.MANUAL, rule=rule, reason=reason, changes=())
@@ -196,15 +201,16 @@ def start(
 
 
 def reason_for(finding: Finding, change: Change) -> Reason:
-    """Why one of a finding's changes is made: what is said of the place where the value starts is said of its own."""
+    """Why one of a finding's changes is made: where the value starts, the new one is written, wherever the call may be."""
     said = dict(finding.reason.args)
-    if not isinstance(change, NewText) or "origin" not in said or len(finding.changes) < 2:
+    if not isinstance(change, NewText) or not {"origin", "value", "wanted"} <= said.keys():
         return finding.reason
     leaf = change.leaf
-    said["origin"] = f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
-    if "value" in said and isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
+    if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
         said["value"] = leaf.value.value
-    return Reason(finding.reason.key, tuple(said.items()))
+    said["wanted"] = change.text
+    args = tuple((name, value) for name, value in said.items() if name not in ("origin", "count"))
+    return Reason("edit-backend", args, finding.reason.means)
 
 
 def unreachable(context: Context, use: Use) -> Reason | None:
@@ -213,4 +219,10 @@ def unreachable(context: Context, use: Use) -> Reason | None:
     if test is None:
         return None
     line = use.module.line(test)
-    return Reason.of("keep-unreachable", test=" ".join(use.module.text(test).split()), line=line, platform=context.platform.id)
+    return Reason.of(
+        "keep-unreachable",
+        Meaning.UNREACHABLE,
+        test=" ".join(use.module.text(test).split()),
+        line=line,
+        platform=context.platform.id,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Leaf
@@ -14,7 +15,16 @@ from ddp_codemod.rules.model import Fix
 from ddp_codemod.sites.scopes import scope_of
 
 # Each of these is somebody's whole choice, no branch of one.
-ENTRANCES = frozenset({"parameter-default", "argument", "option-default", "config-key", "command-line", "launch-variable"})
+ENTRANCES = frozenset(
+    {
+        OriginKind.PARAMETER_DEFAULT,
+        OriginKind.ARGUMENT,
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.CONFIG_KEY,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH_VARIABLE,
+    }
+)
 
 
 def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool:
@@ -35,7 +45,7 @@ def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool
         and context.platform.backend.default in context.platform.backend.works
     ):
         return True  # torch's own choice comes first, and this is what is left for a device that it does not know
-    if leaf.kind == "subclass-argument":
+    if leaf.kind == OriginKind.SUBCLASS_ARGUMENT:
         return any(other.kind == leaf.kind and _serves(context, other, devices[:1]) for other in leaves)
     scope = _scope(leaf)
     beside = [other for other in leaves if other is not leaf and other.module is leaf.module and other.kind not in ENTRANCES]
@@ -102,7 +112,9 @@ def is_chosen_by_option(context: Context, leaf: Leaf) -> bool:
     for around in leaf.module.ancestors(leaf.node):
         if isinstance(around, (ast.If, ast.IfExp)):
             asked = (part for part in ast.walk(around.test) if isinstance(part, (ast.Name, ast.Attribute)))
-            if any(found.way.kind == "option-default" for part in asked for found in context.tracer.trace(leaf.module, part)):
+            if any(
+                found.way.kind == OriginKind.OPTION_DEFAULT for part in asked for found in context.tracer.trace(leaf.module, part)
+            ):
                 return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return False

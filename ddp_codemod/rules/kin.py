@@ -77,10 +77,12 @@ def _is_doubted(context: Context, doubt: Doubt, file: str) -> bool:
 
 def _speaks(leaf: Leaf, package: str) -> bool:
     """Whether a file speaks of a package, also in the name of a variable or setting that switches it on."""
-    return package in leaf.module.source.text.lower()
+    return leaf.module.source.speaks_of(package)
 
 
 def _is_used(context: Context, package: str) -> bool:
     """Whether any program or launch file of the project speaks of a package."""
-    project = context.tracer.resolver.project
-    return any(package.encode() in project.data(name).lower() for name in (*project.names, *project.launchers))
+    project, known = context.tracer.resolver.project, context.tracer.memory.setdefault("packages that are used", {})
+    if package not in known:
+        known[package] = any(package.encode() in project.data(name).lower() for name in (*project.names, *project.launchers))
+    return bool(known[package])

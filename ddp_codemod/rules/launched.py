@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -54,7 +55,7 @@ def in_launch_files(context: Context, launches: Launches, finding: Finding) -> I
         yield replace(finding, changes=()).keep(_kept(environment))
     for script, launch in by_hand:
         made_by_hand = finding.review(finding.rule, Reason.of("review-launch-line", line=_line(script, environment)))
-        yield replace(made_by_hand, at=(Leaf(script, launch, "launch"),))
+        yield replace(made_by_hand, at=(Leaf(script, launch, OriginKind.LAUNCH),))
 
 
 def heed_launch_files(context: Context, launches: Launches, finding: Finding) -> Finding:
@@ -86,7 +87,7 @@ def _corrected(script: Script, there: Setting, environment: Environment) -> Chan
     """The other value, where the variable has to have the rule's."""
     if not environment.override or there.value == environment.value or not script.editable:
         return None
-    return NewText(Leaf(script, there, "launch-variable", Known(there.value)), environment.value)
+    return NewText(Leaf(script, there, OriginKind.LAUNCH_VARIABLE, Known(there.value)), environment.value)
 
 
 def _before(script: Script, launch: Launch, environment: Environment) -> Change | None:

@@ -6,6 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -121,7 +122,7 @@ def void_launches(context: Context, launches: Launches, parameter: Parameter, ma
     more = ", ".join((*others[:LISTED], *(["..."] if len(others) > LISTED else ())))
     by = f"--{first.name} ({more})" if more else f"--{first.name}"
     reason = Reason.of("review-void", by=by, **_instead(context, parameter))
-    item = replace(made.review(made.rule, reason), at=(Leaf(script, first, "command-line"),))
+    item = replace(made.review(made.rule, reason), at=(Leaf(script, first, OriginKind.COMMAND_LINE),))
     return [item] if len(given) == len(starts) else [made, item]
 
 

@@ -5,47 +5,20 @@ from functools import lru_cache
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct, field
 
 from ddp_codemod.kept import kept
-from ddp_codemod.rules.advisory import Advice, AdviceFile
+from ddp_codemod.rules.advisory import AdviceFile
 from ddp_codemod.rules.backend import with_kin
-from ddp_codemod.rules.backend_model import Backend, BackendFile
-from ddp_codemod.rules.files import RuleError, add, data_folder, decode, line_of, nearest
+from ddp_codemod.rules.backend_model import BackendFile
+from ddp_codemod.rules.files import RuleError, add, data_folder, decode
 from ddp_codemod.rules.idioms import Alias, AliasFile, Idioms
-from ddp_codemod.rules.model import Fix, Platform, Surface, SurfaceFile
-from ddp_codemod.rules.objects import TextObject
-from ddp_codemod.rules.packages import Machines, Package, PackageFile
+from ddp_codemod.rules.model import Fix, Platform, SurfaceFile
+from ddp_codemod.rules.packages import PackageFile
 from ddp_codemod.rules.processes import Processes
+from ddp_codemod.rules.references import check_references
+from ddp_codemod.rules.tables import Rules
 
-
-class Rules(Struct, frozen=True):
-    """All rule data, by id."""
-
-    platforms: dict[str, Platform] = field(default_factory=dict)
-    surfaces: dict[str, Surface] = field(default_factory=dict)
-    frameworks: dict[str, str] = field(default_factory=dict)  # by surface
-    fixes: dict[str, Fix] = field(default_factory=dict)
-    backends: dict[str, Backend] = field(default_factory=dict)
-    idioms: list[Idioms] = field(default_factory=list)
-    objects: dict[str, list[TextObject]] = field(default_factory=dict)  # by table
-    packages: dict[str, Package] = field(default_factory=dict)
-    machines: list[Machines] = field(default_factory=list)
-    advice: dict[str, Advice] = field(default_factory=dict)
-    processes: list[Processes] = field(default_factory=list)
-
-    def rule(self, ident: str) -> Fix | Advice | None:
-        """What an edit names as its reason."""
-        return self.fixes.get(ident) or self.advice.get(ident)
-
-    @property
-    def compared(self) -> str:
-        """The newest releases that the rule data was compared with: ``torch 2.15.0, lightning 2.6.6``."""
-        return ", ".join(f"{package.name} {package.newest}" for package in self.packages.values() if package.newest)
-
-    def missing_on(self, platform: str) -> frozenset[str]:
-        """The qualified names that a platform's packages do not have: importing them fails there."""
-        return frozenset(name for surface in self.surfaces.values() if platform in surface.missing_on for name in surface.names)
+__all__ = ["Rules", "load"]
 
 
 @lru_cache(maxsize=4)
@@ -89,7 +62,7 @@ def _read(extra: tuple[Path, ...]) -> Rules:
             rules.idioms.append(decode(path, Idioms))
         if (path := folder / "processes.toml").is_file():
             rules.processes.append(decode(path, Processes))
-    _check_references(rules, seen)
+    check_references(rules, seen)
     _add_facts(rules)
     _add_aliases(rules, aliases)
     _add_kin(rules)
@@ -119,13 +92,3 @@ def _add_kin(rules: Rules) -> None:
             for one in platform.earlier
         )
         rules.platforms[ident] = msgspec.structs.replace(platform, backend=own, earlier=earlier)
-
-
-def _check_references(rules: Rules, seen: dict[tuple[str, str], Path]) -> None:
-    for platform in rules.platforms.values():
-        for ident in platform.rules:
-            if ident not in rules.fixes:
-                path = seen["platform", platform.id]
-                line = line_of(path.read_text("utf-8"), ident)
-                said = f"platform {platform.id!r} asks for the rule {ident!r}, which no file defines"
-                raise RuleError(f"{path}:{line}: {said}{nearest(ident, rules.fixes)}")

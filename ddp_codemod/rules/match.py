@@ -6,6 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins import objects
 from ddp_codemod.origins.classes import of_class
@@ -28,7 +29,7 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import bindings
 
-OMITTED = "omitted"
+OMITTED = OriginKind.OMITTED
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
@@ -48,9 +49,9 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
             return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
         found += leaves
     if use.skip and not found:
-        return None, [Leaf(module, call, "partial")]
+        return None, [Leaf(module, call, OriginKind.PARTIAL)]
     if use.own_init and not found:
-        return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, "class")]
+        return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, OriginKind.CLASS)]
     found = found or _of_class(context, use, parameter)
     omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
     return None, found or [Leaf(module, call, OMITTED, omitted)]
@@ -65,7 +66,7 @@ def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
             if any(parameter.name in bindings(module, node) for module, node in lineage):
                 found = of_class(tracer, entity.module, entity.node, parameter.name, use.call, Way())
                 named = [leaf for leaf in found if isinstance(leaf.value, Known) and leaf.value.value is not None]
-                return named or [Leaf(use.module, use.call, "class")]  # what None means is the class's own business
+                return named or [Leaf(use.module, use.call, OriginKind.CLASS)]  # what None means is the class's own business
     return []
 
 
@@ -85,7 +86,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     never = unreachable(context, use) or why_not_real(context, use) or (said_of_object(context, use) if left_out else None)
     if never is not None:
         return made.keep(never)
-    if platform.id in parameter.open_on and left_out:
+    if left_out and platform.fits(parameter.open_on):
         if use.own_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
         return made.review(fix.id, open_reason(context, parameter))
@@ -117,15 +118,17 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
 def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
     """What becomes of a site whose leaves are known."""
     platform, surface = context.platform, made.use.surface
-    if parameter.ignored is not None and (not parameter.ignored_on or platform.id in parameter.ignored_on):
+    if parameter.ignored is not None and (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
         why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
-        if not parameter.instead or platform.id in parameter.right_on:
+        if not parameter.instead or platform.fits(parameter.right_on):
             return made.keep(Reason.of("keep-ignored", **why))
         instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "wanted": platform.backend.wanted}
         return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
     changes, blocked = _changes(context, parameter, list(made.leaves))
     if parameter.foreign is not None and (changes or blocked):
-        reason = Reason.of("review-foreign", why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign)
+        reason = Reason.of(
+            "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
+        )
         return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
@@ -135,12 +138,12 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         reason = _edit_reason(context, made, parameter, changes[0], len(changes))
         if any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes):
             safe = False  # torch is asked about a device, which may be another than the platform's
-        if platform.id in parameter.named_on and any(map(_was_left_out, changes)):
+        if platform.fits(parameter.named_on) and any(map(_was_left_out, changes)):
             safe = False  # what the framework would pick by itself is not known
         names = (about(context, change.leaf) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
-        elif any(_is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
+        elif any(is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
         elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
             default = {"default": platform.backend.default}
@@ -158,7 +161,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     changes: list[Change] = []
     blocked: Reason | None = None
     choice = context.platform.backend
-    default_open = context.platform.id in parameter.named_on
+    default_open = context.platform.fits(parameter.named_on)
     default_wrong = default_open or picks_wrong(context, parameter)
     for leaf in leaves:
         value = leaf.value
@@ -176,7 +179,7 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
         elif leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
-            if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == "literal":
+            if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == OriginKind.LITERAL:
                 changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
                 blocked = blocked or (open_reason(context, parameter) if default_open else _default_reason(context))
@@ -185,7 +188,12 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
                 changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
             else:
                 blocked = blocked or (_default_reason(context) if default_wrong else None)
-        elif not isinstance(value, Current) and leaf.kind not in ("parameter", "class", "partial", "handed-on"):
+        elif not isinstance(value, Current) and leaf.kind not in (
+            OriginKind.PARAMETER,
+            OriginKind.CLASS,
+            OriginKind.PARTIAL,
+            OriginKind.HANDED_ON,
+        ):
             blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
     return changes, blocked
 
@@ -197,8 +205,8 @@ def _is_default(leaf: Leaf) -> bool:
 
 def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
     """The leaves that no change mends."""
-    changed = [change.leaf for change in changes if isinstance(change, NewText)]
-    return [leaf for leaf in made.leaves if leaf.kind != OMITTED and not any(leaf is other for other in changed)]
+    changed = {id(change.leaf) for change in changes if isinstance(change, NewText)}
+    return [leaf for leaf in made.leaves if leaf.kind != OMITTED and id(leaf) not in changed]
 
 
 def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
@@ -209,9 +217,9 @@ def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
     return NewText(leaf, wanted)
 
 
-def _is_lost(leaf: Leaf) -> bool:
+def is_lost(leaf: Leaf) -> bool:
     """Whether the trace ended in something that it does not understand; what the user gives at run time is the user's."""
-    return leaf.kind == "unknown" and leaf.why is not None and leaf.why.key not in ("why-environment", "why-option")
+    return leaf.kind == OriginKind.UNKNOWN and leaf.why is not None and leaf.why.means is not Meaning.GIVEN_AT_START
 
 
 def may_clash(change: Change) -> bool:
@@ -253,7 +261,7 @@ def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
 def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
     platform = context.platform
     common = {"platform": platform.id, "why": platform.why, "why_zh": platform.why_zh, "who": who(context, made.use)}
-    named = platform.id in parameter.named_on and _was_left_out(first)
+    named = platform.fits(parameter.named_on) and _was_left_out(first)
     if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
         return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
     if isinstance(first, NewText):
@@ -277,15 +285,15 @@ def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reaso
     kinds = {leaf.kind for leaf in made.leaves}
     if kinds == {OMITTED}:
         return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
-    if kinds == {"partial"}:
+    if kinds == {OriginKind.PARTIAL}:
         return Reason.of("keep-partial")
-    if kinds == {"class"}:
+    if kinds == {OriginKind.CLASS}:
         return Reason.of("keep-class")
-    if kinds == {"parameter"}:
+    if kinds == {OriginKind.PARAMETER}:
         return Reason("keep-parameter", next(leaf.why.args for leaf in made.leaves if leaf.why))
     if any(isinstance(leaf.value, Current) for leaf in made.leaves):
         return Reason.of("keep-current")
-    if (given := next((leaf for leaf in made.leaves if leaf.kind == "handed-on"), None)) is not None:
+    if (given := next((leaf for leaf in made.leaves if leaf.kind == OriginKind.HANDED_ON), None)) is not None:
         return Reason.of("keep-handed-on", text=given.text)
     named = ((leaf, leaf.value.value) for leaf in made.leaves if isinstance(leaf.value, Known))
     later = (since(context, leaf, text) for leaf, text in named if isinstance(text, str))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.configured import given_for, trace_path
 from ddp_codemod.origins.fold import Known
@@ -29,7 +30,7 @@ def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter,
         yield _left_out(context, use, parameter, fix)
         leaves = given
     else:
-        leaf = Leaf(use.module, entry, "config-key", Known(entry.value if entry.is_text else None))
+        leaf = Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None))
         leaves = [*(_referred(context, leaf) or [leaf]), *given]
     if leaves:
         texts = (text_of(context, leaf, parameter) for leaf in leaves)
@@ -40,9 +41,9 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     platform = context.platform
     choice = platform.backend
     made = start(context, use, parameter, None, [], [choice.default])
-    if platform.id in parameter.open_on:
+    if platform.fits(parameter.open_on):
         return made.review(fix.id, open_reason(context, parameter))
-    named = platform.id in parameter.named_on
+    named = platform.fits(parameter.named_on)
     if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     if not use.may_add:

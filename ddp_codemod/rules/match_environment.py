@@ -47,7 +47,7 @@ def unneeded(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | Non
     """Why a part of a fix has nothing to do here with the versions that the project states, if that is so."""
     framework = context.rules.frameworks.get(use.surface.id)
     for one in fix.unneeded:
-        concerned = not one.platforms or context.platform.id in one.platforms
+        concerned = not one.on or context.platform.fits(one.on)
         if part in one.of and concerned and (not one.frameworks or framework in one.frameworks):
             if context.versions.holds(one.when, use.module.name) is True:
                 return Reason.of("keep-unneeded", rule=fix.id, why=one.why, why_zh=one.why_zh)

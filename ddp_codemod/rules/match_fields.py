@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.classes import of_class
@@ -69,7 +70,7 @@ def _set_later(context: Context, use: Use, fields: Fields) -> list[Leaf]:
     for call in calls_of(use.module).get(fields.method, ()):
         for keyword in call.keywords:
             if keyword.arg == fields.field:
-                found += context.tracer.trace(use.module, keyword.value, Way(kind="option-default"))
+                found += context.tracer.trace(use.module, keyword.value, Way(kind=OriginKind.OPTION_DEFAULT))
     return found
 
 

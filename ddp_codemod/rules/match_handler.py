@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.journey import journey
@@ -33,7 +34,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
         return naming(context, parameter, unknown, fix)
     if argument is not None and handler.single:
-        return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
+        return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
     if listed is not None:
         there = _has_handler(context, use.module, listed, handler)
@@ -42,7 +43,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         if there is None:
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
-            return made.keep(Reason.of("keep-handler", handler=handler.names[0].rsplit(".", 1)[-1]))
+            return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
     why = {"why": platform.why, "why_zh": platform.why_zh}
     reason = Reason.of(
         "edit-handler",

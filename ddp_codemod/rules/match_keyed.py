@@ -6,6 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
@@ -34,7 +35,9 @@ def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix)
         if (test := context.facts.unset.unreachable(use.module, use.call)) is not None:
             line = use.module.line(test)
             text = " ".join(use.module.text(test).split())
-            return made.keep(Reason.of("keep-unreachable", test=text, line=line, platform=context.platform.id))
+            return made.keep(
+                Reason.of("keep-unreachable", Meaning.UNREACHABLE, test=text, line=line, platform=context.platform.id)
+            )
     return decide(context, made, parameter, fix)
 
 
@@ -62,11 +65,11 @@ def _left_out(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -
 
 def _leaves(context: Context, use: KeyedUse) -> list[Leaf]:
     """What can stand there; what is not a text that could be a backend is not this framework's."""
-    way = Way(kind="config-key")
+    way = Way(kind=OriginKind.CONFIG_KEY)
     if isinstance(use.module, Module):
         assert isinstance(use.call, ast.expr)
         found = descend(context.tracer, use.module, use.call, use.rest, way)
-        return [replace(leaf, kind="config-key" if leaf.kind == "key" else leaf.kind) for leaf in found]
+        return [replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind) for leaf in found]
     assert not isinstance(use.call, ast.AST)
-    kind = "command-line" if isinstance(use.call, Option) else "config-key"
+    kind = OriginKind.COMMAND_LINE if isinstance(use.call, Option) else OriginKind.CONFIG_KEY
     return [Leaf(use.module, use.call, kind, Known(use.call.value))]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -15,7 +16,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.device_counts import Count, devices_of
 from ddp_codemod.rules.elsewhere import said_by
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
-from ddp_codemod.rules.match import OMITTED, leaves_of
+from ddp_codemod.rules.match import OMITTED, is_lost, leaves_of
 from ddp_codemod.rules.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import TextObject
@@ -78,6 +79,8 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
             )
         )  # fmt: skip
     reason = _reason(context, parameter, named[0][1][0])
+    if _unfollowed(context, leaves):  # the edits cure only a part of what can come here
+        return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
     return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 
@@ -91,7 +94,9 @@ def match_configured_object(context: Context, use: ConfiguredUse | KeyedUse, par
     if entry is None or found is None:
         return None
     wanted, backend = found[0], _backend(context, found[0])
-    made = start(context, use, parameter, entry, [Leaf(use.module, entry, "config-key", Known(choice.default))], [choice.default])
+    made = start(
+        context, use, parameter, entry, [Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))], [choice.default]
+    )
     for key, values in parameter.objects.elsewhere.items():
         beside = use.module.at((*entry.path[:-1], key), entry.document)
         if any(one.value in values for one in beside):
@@ -141,12 +146,10 @@ def _chosen_by_count(context: Context, use: Use, parameter: Parameter, leaves: S
 def _unknown(
     context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Leaf], fix: Fix
 ) -> Finding | None:
-    """A call's result stands for the object, and it is not known what that is: for a person, where the framework's choice does not work."""
+    """It is not known what stands for the object: for a person, where the framework's choice does not work."""
     choice = context.platform.backend
-    made_elsewhere = [
-        leaf for leaf in leaves if leaf.kind == "unknown" and isinstance(leaf.node, ast.Call) and not _is_object(context, leaf)
-    ]
-    if argument is None or not made_elsewhere or choice.default in choice.works or is_test(use.module.name):
+    unfollowed = _unfollowed(context, leaves)
+    if argument is None or not unfollowed or choice.default in choice.works or is_test(use.module.name):
         return None
     assert parameter.objects is not None
     automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
@@ -157,10 +160,15 @@ def _unknown(
         fix.id,
         Reason.of(
             "review-object-unknown",
-            expression=made_elsewhere[0].text,
+            expression=unfollowed[0].text,
             **_said(context, parameter, automatic[0]),
         ),
     )
+
+
+def _unfollowed(context: Context, leaves: Sequence[Leaf]) -> list[Leaf]:
+    """The leaves of which it is not known what they give, and that are no object of a class that is known."""
+    return [leaf for leaf in leaves if is_lost(leaf) and not (isinstance(leaf.node, ast.Call) and _is_object(context, leaf))]
 
 
 def _is_object(context: Context, leaf: Leaf) -> bool:

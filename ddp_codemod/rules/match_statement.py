@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.options import flags
@@ -28,7 +29,7 @@ def match_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     if statement.attribute and (leaves := _set(context, use, statement)):
         given = start(context, use, parameter, None, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
         return decide(context, given, parameter, fix)
-    if platform.id in parameter.open_on:
+    if platform.fits(parameter.open_on):
         return made.review(fix.id, open_reason(context, parameter))
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
@@ -50,11 +51,11 @@ def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
         for target, value in assigned(node):
             if isinstance(target, ast.Attribute) and target.attr == statement.attribute and isinstance(given, ast.Name):
                 if isinstance(target.value, ast.Name) and target.value.id == given.id and value is not None:
-                    found += context.tracer.trace(use.module, value, Way(kind="assignment"))
+                    found += context.tracer.trace(use.module, value, Way(kind=OriginKind.ASSIGNMENT))
     if found or given is None:
         return found
     origin = provenance(context.tracer, use.module, given, Way())
-    way = Way(kind="option-default").doubted(origin.doubt, use.module.text(given))
+    way = Way(kind=OriginKind.OPTION_DEFAULT).doubted(origin.doubt, use.module.text(given))
     return flags(context.tracer, use.module, statement.attribute, way, origin)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
@@ -69,14 +70,14 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 if parameter.add != "keyword":
                     continue
                 changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{with_query(query.default_url, query)}"'))
-            elif leaf.kind == "literal":
+            elif leaf.kind == OriginKind.LITERAL:
                 changes.append(NewText(leaf, with_query(query.default_url, query)))
         elif isinstance(value, Known) and isinstance(value.value, str):
             wanted = with_query(value.value, query, switched_off)
             if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
                 built = isinstance(leaf.node, ast.expr) and not isinstance(leaf.node, ast.Constant)
                 changes.append((appended(leaf, query) if built else None) or NewText(leaf, wanted))
-        elif leaf.kind != "parameter":
+        elif leaf.kind != OriginKind.PARAMETER:
             scheme = head_of(leaf)
             if (scheme is not None and scheme not in query.schemes) or switched_off or is_off(leaf, query):
                 continue

@@ -6,6 +6,7 @@ Annotations are no texts here and in the modules beside it: msgspec would have t
 from typing import Literal, Union
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
+from ddp_codemod.rules.machine import Conditions, Device, MachineFacts
 from ddp_codemod.rules.objects import Chosen, Fields, Objects, Picks, Settings, Shown, Statement, TextObject
 
 
@@ -67,9 +68,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
-    # Platforms on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
-    named_on: tuple[Name, ...] = ()
-    open_on: tuple[Name, ...] = ()  # ... or, where that alone may not do, it is listed for review
+    # Machines on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
+    named_on: Conditions = ()
+    open_on: Conditions = ()  # ... or, where that alone may not do, it is listed for review
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
     objects: Objects | None = None  # with add = "object": a text stands for the object that takes the backend
     chosen: Chosen | None = None  # with add = "variable": the environment chooses it
@@ -78,8 +79,8 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     statement: Statement | None = None  # with add = "statement": another call, or an attribute, gives it
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
-    ignored_on: tuple[Name, ...] = ()  # platforms on which it is not heeded; empty: on all of them
-    right_on: tuple[Name, ...] = ()  # where it is not heeded: platforms for which the surface picks what works by itself ...
+    ignored_on: Conditions = ()  # machines on which it is not heeded; empty: on all of them
+    right_on: Conditions = ()  # where it is not heeded: machines for which the surface picks what works by itself ...
     instead: str = ""  # ... and what does work on the others
     instead_zh: str = ""
     # set where the values are not torch.distributed's own: one that does not work is listed for review with this sentence
@@ -106,7 +107,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     if_no_group: bool = False  # it makes the default group only where none exists: no site where the file makes one itself
     method: bool = False  # the names are of methods: what stands before the last dot is the class of the object
     by_name: bool = False  # its last name is distinctive: called on something unknown it is listed where its value would be wrong
-    missing_on: tuple[Name, ...] = ()  # platforms whose torch has no such name: importing it fails there
+    missing_on: Conditions = ()  # machines whose torch has no such name: importing it fails there
     parameters: tuple[Parameter, ...] = ()
     edit_applicability: Literal["safe", "unsafe"] = "safe"
     note: str = ""
@@ -199,7 +200,9 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
     rules: tuple[Name, ...]
     facts: dict[str, FactValue]
+    machine: MachineFacts = MachineFacts()  # what rule data asks where it is about some machines only
     backend: BackendChoice
+    device: Union[Device, None] = None  # None: the one that most code is written for
     device_types: tuple[Name, ...] = ()  # those of such a machine: a table from device types to backends is read for these
     earlier: tuple[Earlier, ...] = ()
     portable: tuple[Portable, ...] = ()
@@ -209,6 +212,11 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
     offered: tuple[Detection, ...] = ()  # what shows that a person may want this platform, whatever the machine is taken for
     warnings: tuple[Warning_, ...] = ()
     examples: tuple[Example, ...] = ()
+
+    def fits(self, conditions: Conditions) -> bool:
+        """Whether it is sure of its machines that one of some conditions holds."""
+        choice, plugin = self.backend, self.required_import is not None
+        return any(one.holds(self.machine, plugin, choice.wanted, choice.default in choice.works) for one in conditions)
 
 
 class Environment(RuleEntry, frozen=True, kw_only=True):
@@ -243,7 +251,7 @@ class Unneeded(RuleEntry, frozen=True, kw_only=True):
 
     of: tuple[Literal["query", "environment", "store"], ...]
     when: When
-    platforms: tuple[Name, ...] = ()  # empty: all of them
+    on: Conditions = ()  # empty: on all machines
     frameworks: tuple[Name, ...] = ()  # of the surface; empty: all of them
     why: str
     why_zh: str = ""
@@ -253,7 +261,9 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
 
     id: Name
-    recipe: Literal["replace-backend", "init-method-query", "set-environment", "guard-entries", "pin-requirements"]
+    recipe: Literal[
+        "replace-backend", "init-method-query", "set-environment", "guard-entries", "pin-requirements", "import-at-entries"
+    ]
     title: str
     title_zh: str = ""
     text: str  # what it does, when it helps, where a write-up is wrong
@@ -269,5 +279,8 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     store: Store | None = None
     unneeded: tuple[Unneeded, ...] = ()
     pins: dict[Name, Name] = {}  # pin-requirements: the release that each package is pinned to
+    statements: tuple[Name, ...] = ()  # import-at-entries: the imports, the last of which is the one that does it ...
+    maps: tuple[Name, ...] = ()  # ... the backends that it maps by itself, as it does the device ...
+    leaves: tuple[Name, ...] = ()  # ... and the advice about devices that it does not make needless
     pin_builds: tuple[Name, ...] = ()  # local parts (+cu121) that these releases exist with
     examples: tuple[Example, ...] = ()

@@ -51,7 +51,7 @@ def _works(context: Context, parameter: Parameter, entries: dict[str, ast.expr],
     given = entries.get(parameter.name)
     if given is not None:
         return assess(_text(given), platform.backend, context.rules.backends).wanted is None
-    if platform.id in (*parameter.named_on, *parameter.open_on):
+    if platform.fits((*parameter.named_on, *parameter.open_on)):
         return False
     left = parameter.omitted != "platform-default" or parameter.ignored is not None or parameter.objects is not None
     return left or not platform.backend.default or platform.backend.default in platform.backend.works

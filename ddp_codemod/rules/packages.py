@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Literal
 
 from ddp_codemod.rules.entry import Name, RuleEntry
+from ddp_codemod.rules.machine import MachineFacts, possibly
 
 
 class Package(RuleEntry, frozen=True, kw_only=True):
@@ -24,8 +24,8 @@ class Machines(RuleEntry, frozen=True, kw_only=True):
     """Words in the name of a requirements file, or of an extra, that say for which machines it is: requirements/npu.txt."""
 
     words: tuple[Name, ...]  # in lower case; "rocm*" is rocm6 too
-    of: Literal["system", "device"]
-    platforms: tuple[Name, ...]  # those that it can be for; empty: none that is known
+    systems: tuple[Name, ...] = ()  # those that have one of these, or of these accelerators; with neither: none that is known
+    accelerators: tuple[Name, ...] = ()
 
 
 class PackageFile(RuleEntry, frozen=True, kw_only=True):
@@ -35,8 +35,19 @@ class PackageFile(RuleEntry, frozen=True, kw_only=True):
     machines: tuple[Machines, ...] = ()
 
 
-def concerns(machines: Iterable[Machines], name: str, platform: str) -> bool:
-    """Whether what is called so can be for a platform: true where its name says nothing about machines."""
+def concerns(machines: Iterable[Machines], own: Sequence[MachineFacts], name: str, target: MachineFacts) -> bool:
+    """Whether what is called so can be for machines of a kind: true where its name says nothing about machines.
+
+    ``own`` is what all platforms say about their machines, which includes words of their own.
+    """
     words = re.split(r"[^a-z0-9]+", name.lower())
-    said = [one for one in machines if any(fnmatchcase(word, pattern) for word in words for pattern in one.words)]
-    return all(any(platform in one.platforms for one in said if one.of == of) for of in {one.of for one in said})
+
+    def said(patterns: Iterable[str]) -> bool:
+        return any(fnmatchcase(word, pattern) for word in words for pattern in patterns)
+
+    shared = [one for one in machines if said(one.words)]
+    system = [possibly(target.systems, one.systems) for one in shared if one.systems]
+    device = [bool(one.accelerators) and possibly(target.accelerators, one.accelerators) for one in shared if not one.systems]
+    if any(said(one.words) for one in own):
+        device.append(said(target.words))
+    return all(not answers or any(answers) for answers in (system, device))

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.decisions import places_of
 from ddp_codemod.rules.finding import Finding
 from ddp_codemod.sites.scopes import scope_of
-
-# Sentences about a framework, which hold for each of its calls alike.
-ALIKE = frozenset({"review-foreign"})
 
 
 def said_once(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -23,7 +21,7 @@ def said_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in findings:
         module, call = finding.use.module, finding.use.call
         here = all(leaf.node is finding.argument for leaf in finding.at)
-        if finding.action is Action.REVIEW and finding.reason.key in ALIKE and here:
+        if finding.action is Action.REVIEW and finding.reason.means is Meaning.FOREIGN and here:
             if isinstance(module, Module) and isinstance(call, ast.AST):
                 key = (module, scope_of(module, call), finding.use.surface.id, finding.parameter, finding.reason)
                 if key in said:

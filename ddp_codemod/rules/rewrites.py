@@ -8,6 +8,8 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.advisory import Advice, Rewrite
 from ddp_codemod.rules.finding import PACKAGE, Change, Context, Dropped, Insertions
+from ddp_codemod.rules.not_required import not_required
+from ddp_codemod.rules.own_device import of_own_device
 from ddp_codemod.rules.usage import Hit, starts_with
 
 Piece = tuple[int, int, str]
@@ -25,6 +27,11 @@ def rewritten(context: Context, advice: Advice, hit: Hit) -> list[Change]:
         return [Dropped(hit.module, hit.node, hit.argument)]
     if rewrite.recipe == "conditional-value":
         return _conditional(context, advice, hit)
+    if rewrite.recipe == "not-required":
+        assert advice.pattern is not None
+        return not_required(context, advice.pattern, rewrite.package, rewrite.condition, hit)
+    if rewrite.recipe.startswith("own-"):
+        return of_own_device(context, advice, rewrite, hit)
     pieces = _pieces(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(pieces), rewrite.package)] if pieces else []
 
@@ -43,6 +50,8 @@ def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
         if len(node.args) != 1 or not isinstance(node.args[0], (ast.Name, ast.Attribute)):
             return []
         return _either(module, node, condition, module.text(node.args[0]))
+    if rewrite.recipe == "conditional-call":
+        return _instead(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
     return _to_device(module, node, rewrite, condition)
 
 
@@ -60,6 +69,15 @@ def _under(module: Module, node: ast.AST, condition: str) -> list[Piece]:
         return [(place.start, place.start, f"if {condition}: ")]
     step = "\t" if "\t" in indent else "    "
     return [(place.start, place.start, f"if {condition}:{module.source.newline}{indent}{step}")]
+
+
+def _instead(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Piece]:
+    """The call or something else, where its result is kept or handed on; inside of a text there may be no quotes."""
+    above = module.parents.get(call)
+    kept = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
+    if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
+        return []
+    return _either(module, call, condition, otherwise)
 
 
 def _to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Piece]:
@@ -100,7 +118,7 @@ def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
         return []
     condition = f"{PACKAGE}{rewrite.condition}"
     nodes: list[tuple[Module, ast.expr, str]] = [(hit.module, argument, rewrite.otherwise)]
-    if pattern.argument_is == "device":
+    if pattern.argument_is == "device" and pattern.device:
         nodes = []
         for leaf in context.tracer.trace(hit.module, argument):
             text = leaf.value.value if isinstance(leaf.value, Known) else None

@@ -6,6 +6,7 @@ import ast
 from enum import Enum
 
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.journey import journey
@@ -43,7 +44,7 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
     )  # State().is_main_process: one that exists, for all that is known
     if way.escapes or (way.methods & set(shown.perhaps) and not asked_only):
         return Showing.PERHAPS, None
-    return Showing.NO, Reason.of("keep-no-training", method=", ".join(shown.methods[:3]))
+    return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join(shown.methods[:3]))
 
 
 def is_unshown(context: Context, use: Use) -> bool:

@@ -20,6 +20,19 @@ class Hint(RuleEntry, frozen=True, kw_only=True):
             anchors(pattern)
 
 
+class Harmless(RuleEntry, frozen=True, kw_only=True):
+    """Lines that a healthy run prints: they name no error, whatever words stand in them."""
+
+    id: Name
+    patterns: tuple[Name, ...]  # any of them, within one line ...
+    apart: tuple[Name, ...] = ()  # ... that holds none of these
+
+    def __post_init__(self) -> None:
+        """Refuse patterns that cannot be used (ValueError)."""
+        for pattern in (*self.patterns, *self.apart):
+            anchors(pattern)
+
+
 class Cure(RuleEntry, frozen=True, kw_only=True):
     """A way out: an ``apply`` with this platform and these rules, or plain advice, or both."""
 
@@ -70,4 +83,5 @@ class DiagnosticFile(RuleEntry, frozen=True, kw_only=True):
     """rules/diagnostics/KIND.toml"""
 
     hint: tuple[Hint, ...] = ()
+    harmless: tuple[Harmless, ...] = ()
     signature: tuple[Signature, ...] = ()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.origins.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.origins.leaf import Current, Leaf
@@ -61,7 +63,7 @@ class _Edits:
 
     def __init__(self, context: Context, findings: Sequence[Finding], made: Sequence[Edit]) -> None:
         self.context = context
-        self._widened = [(edit.name, edit.start) for edit in made if edit.reason.key == "edit-choices"]
+        self._widened = sorted((edit.name, edit.start) for edit in made if edit.reason.means is Meaning.CHOICES)
         self._at: dict[tuple[int, int], Swap] = {}
         groups: list[Swap] = []
         self._numbers: dict[tuple[int, int], set[int]] = {}
@@ -98,7 +100,8 @@ class _Edits:
     def widens(self, module: Module, node: ast.AST) -> bool:
         """Whether an edit adds the new name to a list that stands in an expression."""
         place = module.place(node)
-        return any(name == place.name and place.start < at <= place.end for name, at in self._widened)
+        behind = bisect_right(self._widened, (place.name, place.start))
+        return behind < len(self._widened) and self._widened[behind] <= (place.name, place.end)
 
     def _swap(self, leaf: Leaf) -> Swap | None:
         return self._at.get((id(leaf.module), id(leaf.node)))
@@ -227,7 +230,7 @@ def _stopped(context: Context, findings: Sequence[Finding], writable: Writable) 
     reviewed = (finding.use for finding in findings if finding.action is Action.REVIEW and isinstance(finding.use.call, ast.AST))
     said = {(use.module.name, getattr(use.call, "lineno", 0)) for use in reviewed}
     for finding in findings:
-        if finding.reason.key != "keep-unreachable" or not isinstance(finding.use.module, Module):
+        if finding.reason.means is not Meaning.UNREACHABLE or not isinstance(finding.use.module, Module):
             continue
         module = finding.use.module
         assert isinstance(finding.use.call, ast.AST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from ddp_codemod.origins.calls import argument_of, calls_of
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.pieces import written_head
 from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.rules import usage_device
 from ddp_codemod.rules.advisory import Pattern
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.usage_names import comparisons, instances, is_beside, is_picked, is_text
@@ -18,7 +19,11 @@ from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of
 
+SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+
+
+Runs = Callable[[Module, ast.AST], bool]
 
 
 class Hit(Struct, frozen=True, eq=False):
@@ -33,20 +38,41 @@ class Hit(Struct, frozen=True, eq=False):
 def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
     last = {part for name in pattern.names for part in name.split(".")[-2:]}
-    return {*pattern.methods, *pattern.keywords, pattern.device, *last}
+    last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
+    last |= {*pattern.texts} if pattern.use == "text" else set()
+    return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
 
 def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     """Whether anything can be found in a file that holds these of the texts."""
+    if pattern.use == "asked":
+        return pattern.device in texts
+    own = pattern.texts if pattern.use == "text" else ()
+    if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
+        return True
     if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
         return not pattern.device or pattern.device in texts or bool(pattern.ranks)
     return any(all(word in texts for word in name.split(".")[-2:]) for name in pattern.names)
 
 
-def hits(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
-    """The places in source order."""
+def _anywhere(module: Module, node: ast.AST) -> bool:
+    return True
+
+
+def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywhere) -> Iterator[Hit]:
+    """The places in source order; where an argument has to be followed, only those in code that ``runs``."""
     if pattern.use == "required":
         yield from _required(context, pattern, module)
+    elif pattern.below is not None:
+        yield from (Hit(module, node) for node in usage_device.below(context, pattern, module))
+    elif pattern.attributes:
+        yield from (Hit(module, node) for node in usage_device.attributes(pattern, module))
+    elif pattern.use == "imported":
+        yield from (Hit(module, statement) for statement in usage_device.imported(pattern, module))
+    elif pattern.use == "text":
+        yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
+    elif pattern.use == "asked":
+        yield from (Hit(module, test, text) for test, text in usage_device.asked(pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":
@@ -61,11 +87,13 @@ def hits(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
         for keyword in module.nodes.get(ast.keyword, ()):
             assert isinstance(keyword, ast.keyword)
             call = module.parents[keyword]
-            if keyword.arg in pattern.keywords and isinstance(call, ast.Call):
+            if keyword.arg in pattern.keywords and isinstance(call, ast.Call) and runs(module, call):
                 if _is_device(context, pattern, module, keyword.value):
                     yield Hit(module, call, keyword.value)
     else:
         for call in _calls(context, pattern, module):
+            if pattern.argument_is == "device" and not runs(module, call):
+                continue
             found = _narrowed(context, pattern, module, call)
             if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
                 yield found
@@ -151,14 +179,32 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
 def _is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     if last_name(argument) in pattern.ranks:
         return True
-    if not isinstance(argument, ast.Attribute):
+    if not pattern.device:
+        return False
+    if isinstance(argument, ast.Name):
+        # a parameter is the same wherever its function asks for it, if nothing else is put in it
+        around: ast.AST = scope_of(module, argument)
+        if (around, argument.id) in _stored(module):
+            return _starts_from(context, pattern, module, argument)
+    elif isinstance(argument, ast.Attribute):
+        # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
+        around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
+    else:
         return _starts_from(context, pattern, module, argument)
-    # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
-    around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
     key = ("device", pattern.device, around, module.text(argument))
     if key not in module.cache:
         module.cache[key] = _starts_from(context, pattern, module, argument)
     return bool(module.cache[key])
+
+
+def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
+    """The names that get a value, with the scopes in which they do."""
+    if "names stored" not in module.cache:
+        nodes = (node for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name))
+        module.cache["names stored"] = frozenset(
+            (scope_of(module, node), node.id) for node in nodes if not isinstance(node.ctx, ast.Load)
+        )
+    return module.cache["names stored"]  # type: ignore[return-value]
 
 
 def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
@@ -198,9 +244,19 @@ def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hi
             yield Hit(module, node, node.test)
     for branch in module.nodes.get(ast.If, ()):
         assert isinstance(branch, ast.If)
-        if _leaves(branch.body[-1]) and _asks(context, pattern, module, branch.test):
+        if leaves(branch.body[-1]) and _asks(context, pattern, module, branch.test):
             if context.facts.truth(module, branch.test) is not False:
                 yield Hit(module, branch, branch.test)
+        elif branch.orelse and all(map(_only_says, branch.orelse)) and context.facts.truth(module, branch.test) is False:
+            if _asks(context, pattern, module, branch.test):
+                yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken
+
+
+def _only_says(statement: ast.stmt) -> bool:
+    """Whether a statement only tells somebody something, or ends the program."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return last_name(statement.value.func) in SAYS or leaves(statement)
+    return leaves(statement)
 
 
 def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
@@ -219,7 +275,8 @@ def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) ->
     return False
 
 
-def _leaves(statement: ast.stmt) -> bool:
+def leaves(statement: ast.stmt) -> bool:
+    """Whether a statement ends the program, as far as nothing catches it."""
     if isinstance(statement, ast.Raise):
         return True
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS

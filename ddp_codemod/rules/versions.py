@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
 from ddp_codemod.parse.sections import is_optional, section
+from ddp_codemod.rules.machine import MachineFacts
 from ddp_codemod.rules.model import FactValue, Platform
 from ddp_codemod.rules.packages import Machines, Package, concerns
 from ddp_codemod.versions import LOCAL, Stated, holds, possible
@@ -50,8 +51,9 @@ class Versions(Struct):
     packages: Mapping[str, Package]
     facts: Mapping[str, FactValue] = field(default_factory=dict)
     given: Mapping[str, Stated] = field(default_factory=dict)
-    target: str = ""  # the platform: what is stated for other machines is not for it
+    target: MachineFacts = MachineFacts()  # the platform's: what is stated for other machines is not for it
     machines: Sequence[Machines] = ()
+    named: Sequence[MachineFacts] = ()  # all platforms'
     open: set[str] = field(default_factory=set)  # packages of which a condition asked and nothing is known
     _near: dict[tuple[str, str], list[Statement]] = field(default_factory=dict)
     _folders: dict[str, list[Statement]] = field(default_factory=dict)
@@ -124,7 +126,7 @@ class Versions(Struct):
     def concerned(self, source: Source, requirement: Requirement) -> bool:
         """Whether a statement can be for the target platform, going by what its file and its section are called."""
         at = section(PurePosixPath(source.name).name, source.text, requirement.start)
-        return all(concerns(self.machines, name, self.target) for name in (PurePosixPath(source.name).name, at))
+        return all(concerns(self.machines, self.named, name, self.target) for name in (PurePosixPath(source.name).name, at))
 
     def _applies(self, requirement: Requirement) -> bool:
         if not requirement.marker:

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
 from ddp_codemod.discover.kinds import NOTEBOOK, WINDOWS
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.python import Module, parse
-from ddp_codemod.parse.shell import Script, parse_shell, script_of
+from ddp_codemod.parse.scripts import parse_shell, script_of
+from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.paths import joined, parent
 from ddp_codemod.sites.roles import Roles
 from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.unread import GIVEN_UP
 from ddp_codemod.sites.words import contains, holds
 
 if TYPE_CHECKING:
@@ -197,13 +198,12 @@ class Project(Roles):
     def _note_parser(self, made: object) -> None:
         """Name a file that a reader of ours gives up on; one that is no text, or not of its kind, counts by what it holds."""
         if isinstance(made, Skipped):
-            (self.skipped if made.reason.key in GIVEN_UP else self.unfit).setdefault(made.name, made)
+            (self.skipped if made.reason.means is Meaning.GIVEN_UP else self.unfit).setdefault(made.name, made)
 
     def started(self, program: str) -> list[str]:
         """The files of the project that a program of a launch file, a script, a dotted module or a command, can be."""
         if program not in self._starting:
-            path = program if program.endswith(".py") else f"{program.replace('.', '/')}.py"
-            path = path.removeprefix("./")
+            path = (program if program.endswith(".py") else f"{program.replace('.', '/')}.py").removeprefix("./")
             last = path.rpartition("/")[2]
             found = [name for name in self._ending.get(last, ()) if f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")]
             main = f"{program.replace('.', '/')}/__main__.py"  # python -m package
@@ -214,7 +214,7 @@ class Project(Roles):
 
     @cached_property
     def _entry_points(self) -> dict[str, list[str]]:
-        return entry_points(self, [*self.configs, *self.names])
+        return entry_points(self.root, self.file, [*self.configs, *self.names])
 
     @cached_property
     def _ending(self) -> dict[str, list[str]]:

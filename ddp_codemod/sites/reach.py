@@ -8,7 +8,7 @@ from typing import Union
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.mentioned import parts_of
+from ddp_codemod.sites.mentioned import Part, parts_of
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
@@ -28,6 +28,7 @@ class Reach:
         self.project, self.taken = project, taken
         self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}  # what no code that runs has mentioned yet
         self._reached: set[ast.AST] = set()
+        self._names: dict[int, frozenset[str]] = {}  # by the part, which its file keeps
         modules = [module for name in sorted(files) for module in project.programs(name)]
         for module in modules:
             for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
@@ -80,9 +81,18 @@ class Reach:
             found |= part.names
             todo += part.inside
             for node, body, orelse in part.branches:
+                if all(self._by_name.keys().isdisjoint(self._all_names(branch)) for branch in (body, orelse)):
+                    continue  # nothing in them is still to be reached, so it need not be known which is taken
                 known = module.name in self._started if node in _main_tests(module) else self.taken(module, node.test)
                 todo += [branch for wanted, branch in ((True, body), (False, orelse)) if known is not (not wanted)]
         return found
+
+    def _all_names(self, part: Part) -> frozenset[str]:
+        """The names that a part mentions, also in what runs with it and in its branches."""
+        if id(part) not in self._names:
+            inner = [*part.inside, *(branch for _, *branches in part.branches for branch in branches)]
+            self._names[id(part)] = frozenset(part.names).union(*map(self._all_names, inner))
+        return self._names[id(part)]
 
 
 def _main_tests(module: Module) -> set[ast.AST]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.discover.files import MAX_BYTES, content
 from ddp_codemod.discover.listing import Listing
+from ddp_codemod.discover.submodules import absent
 from ddp_codemod.model import Reason, Skipped
 from ddp_codemod.parse import grammar, shell
 
-GIVEN_UP = ("skipped-parser", "skipped-too-deep", "skipped-too-much")  # what a reader of ours says of a file of its kind
 _TEXT = (".yaml", ".yml")  # JSON, TOML and INI of that size are data as a rule, and named only for what they hold
 
 
@@ -21,11 +21,12 @@ def left_unread(
     lost: Mapping[str, Reason],
     unfit: Mapping[str, Skipped],
     wrong: Callable[[bytes], bool],
+    mentions: Callable[[str], bool],
 ) -> Iterator[Skipped]:
-    """What could not be read, what is too large, and what is not text.
+    """What could not be read, what is too large, what is not text, and submodules that are not here.
 
     ``lost``: files that could be listed and not read; ``unfit``: files that a reader was asked for and that are not of their kind;
-    ``wrong``: whether bytes hold a name that does not work on the platform.
+    ``wrong``: whether bytes hold a name that does not work on the platform; ``mentions``: whether Python code that is read holds a name.
     """
     for name, why in {**listing.unread, **lost}.items():
         yield Skipped(name, why, bounds.admits(name))
@@ -41,6 +42,9 @@ def left_unread(
                 counts = name in bounds.named or (wrong(data) if isinstance(data, bytes) else path.suffix in _TEXT)
                 if counts or paths is listing.launchers or path.suffix in _TEXT:
                     yield Skipped(name, _too_large(limit), counts)
+    for name in absent(listing.root):
+        if bounds.covers(name) and mentions(name.rpartition("/")[2]):
+            yield Skipped(name, Reason.of("skipped-submodule"))
     for name, skipped in unfit.items():
         data = content(listing.root / name, listing.root)
         if isinstance(data, bytes) and (name in bounds.named or wrong(data)):

@@ -36,8 +36,8 @@ class Written(Struct, frozen=True):
     journal: Path | None
 
 
-def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: bool) -> Written:
-    """Write the changes under the root, all or none, and keep the old bytes for ``undo``.
+def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: bool, why: Sequence[journal.Why] = ()) -> Written:
+    """Write the changes under the root, all or none, and keep the old bytes for ``undo``, and ``why`` for ``explain``.
 
     A file is dirty when it differs from the index, except by bytes that the last apply wrote; dirty files are refused unless
     ``allow_dirty``. A file that the index does not know differs from nothing there, so it is not dirty: the journal keeps
@@ -51,7 +51,8 @@ def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: boo
     with only_one(root):
         files = check_changes(root, wanted, allow_dirty=allow_dirty)
         home = os.path.realpath(root)
-        entry = journal.begin(root, [_kept(file, home) for file in files], [file.before for file in files])
+        kept, old, new = ([_kept(file, home) for file in files], [file.before for file in files], [file.after for file in files])
+        entry = journal.begin(root, kept, old, new, why)
         try:
             replace_all(files, entry.folder, lambda: journal.finish(entry))
         except PutBackFailed:

@@ -18,6 +18,7 @@ from ddp_codemod.write.apply import Written, apply_changes
 from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
 from ddp_codemod.write.foreign import leading_out
 from ddp_codemod.write.git import Answer, Git, GitMissing
+from ddp_codemod.write.journal import Why
 from ddp_codemod.write.lock import put_right_when_ended
 from ddp_codemod.write.repository import read_blobs, top_of
 from ddp_codemod.write.undo import undo
@@ -79,7 +80,13 @@ def identity(root: Path) -> tuple[str, str] | None:
 
 
 def commit_changes(
-    root: Path, changes: Sequence[FileChange], message: str, *, branch: str | None = None, run_hooks: bool = False
+    root: Path,
+    changes: Sequence[FileChange],
+    message: str,
+    *,
+    branch: str | None = None,
+    run_hooks: bool = False,
+    why: Sequence[Why] = (),
 ) -> Committed:
     """Write the changes and commit them, on a new branch where one is named.
 
@@ -87,12 +94,14 @@ def commit_changes(
     CommitRefused, or what ``apply_changes`` raises, with every file as it was; HookStopped with the changes written.
     """
     with put_right_when_ended():
-        return _committed(root, changes, message, branch, run_hooks)
+        return _committed(root, changes, message, branch, run_hooks, why)
 
 
-def _committed(root: Path, changes: Sequence[FileChange], message: str, branch: str | None, run_hooks: bool) -> Committed:
+def _committed(
+    root: Path, changes: Sequence[FileChange], message: str, branch: str | None, run_hooks: bool, why: Sequence[Why]
+) -> Committed:
     place = _place(root, changes, branch, run_hooks)
-    written = apply_changes(root, changes, allow_dirty=False)
+    written = apply_changes(root, changes, allow_dirty=False, why=why)
     try:
         if branch:
             _checked(place.git.run("branch", "--no-track", branch, place.head))

@@ -12,17 +12,20 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
+from msgspec.json import decode, encode
 from msgspec.structs import asdict
 
+from ddp_codemod.model import Reason
 from ddp_codemod.write import atomic
 from ddp_codemod.write.errors import JournalUnavailable
 from ddp_codemod.write.places import journal_folder
 
 KEPT = 20  # applies that can be undone, for each root
+_WHY = "why.json"
 _DONE, _PENDING, _UNDONE, _ASIDE = "record.json", "pending.json", "undone.json", "aside.json"
 
 
@@ -42,12 +45,28 @@ class Kept(Struct, frozen=True):
         return self.temporary.removesuffix(".tmp") + ".back.tmp"
 
 
+class Why(Struct, frozen=True):
+    """Why a line was changed: ``lines`` are those by which it is found again, each with its number after the apply."""
+
+    name: str
+    rule: str
+    platform: str
+    reason: Reason
+    before: str
+    after: str
+    lines: tuple[tuple[int, str], ...] = ()
+
+
 class Entry(Struct, frozen=True):
     """One apply: where its record is, which files it wrote, and whether it came to its end."""
 
     folder: Path
     files: tuple[Kept, ...]
     pending: bool
+
+    def written(self, index: int) -> bytes:
+        """The bytes that the apply wrote; OSError when they are not kept."""
+        return (self.folder / f"{index}.new").read_bytes()
 
     def old(self, index: int) -> bytes:
         """The bytes of a file from before the apply; OSError when they are lost."""
@@ -85,7 +104,16 @@ def written_last(root: Path) -> dict[str, str]:
     return {kept.target: kept.after for entry in entries(root) for kept in entry.files}
 
 
-def begin(root: Path, files: Sequence[Kept], contents: Sequence[bytes]) -> Entry:
+def reasons(root: Path) -> Iterator[Why]:
+    """Why lines were changed, by the applies that are on record, the newest first."""
+    for entry in reversed(entries(root)):
+        with contextlib.suppress(OSError, MsgspecError):
+            yield from decode((entry.folder / _WHY).read_bytes(), type=list[Why])
+
+
+def begin(
+    root: Path, files: Sequence[Kept], contents: Sequence[bytes], new: Sequence[bytes] = (), why: Sequence[Why] = ()
+) -> Entry:
     """Put an apply on record, with the bytes of every file, before the first of them changes. Raises JournalUnavailable."""
     journal = journal_folder(root)
     try:
@@ -94,6 +122,11 @@ def begin(root: Path, files: Sequence[Kept], contents: Sequence[bytes]) -> Entry
         try:
             for index, content in enumerate(contents):
                 _write(folder / str(index), content)
+            with contextlib.suppress(OSError):  # undo goes without them where nobody edited since
+                for index, content in enumerate(new):
+                    _write(folder / f"{index}.new", content)
+                if why:
+                    _write(folder / _WHY, encode(why))
             record = {"version": 1, "root": os.path.realpath(root), "files": [asdict(kept) for kept in files]}
             _write(folder / "new", json.dumps(record).encode("ascii"))
             (folder / "new").replace(folder / _PENDING)

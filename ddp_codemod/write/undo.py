@@ -4,68 +4,101 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.errors import ChangedSince, NothingToUndo, OutsideRoot, WriteFailed
 from ddp_codemod.write.lock import only_one
+from ddp_codemod.write.merge import taken_out
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
 
 
+class Stays(Struct, frozen=True):
+    """A file that was not taken back: ``lines`` were edited since, none where it is gone or no plain file any more."""
+
+    name: str
+    lines: tuple[int, ...]
+    old: Path  # where its text from before the apply is kept
+
+
 class Undone(Struct, frozen=True):
-    """The files that have their old bytes again, and how many applies are left to undo."""
+    """What became of the files of the last apply, and how many applies are left to undo."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # they have their old bytes again
     left: int
+    merged: tuple[str, ...] = ()  # the apply's changes are out, edits that were made since stay
+    stay: tuple[Stays, ...] = ()
+    kept: tuple[str, ...] = ()  # as it was asked for
 
 
-def undo(root: Path) -> Undone:
-    """Give every file of the last apply the bytes and mode from before it, all or none; one that was cut off is taken back too.
+def undo(root: Path, keep: Collection[str] = ()) -> Undone:
+    """Take the last apply back, but for the files named in ``keep``; one that was cut off is taken back too.
 
-    A file that already holds its old bytes is left as it is. Raises NothingToUndo, ChangedSince with the files that hold neither
-    what the apply wrote nor what was there before it, WriteFailed, Locked.
+    A file that was edited since gets back only the lines that the apply had changed; where these were edited, it stays as it is,
+    and the others go back all the same. Raises NothingToUndo, ChangedSince where no file can be taken back, WriteFailed, Locked.
     """
     if not journal.entries(root):
         raise NothingToUndo()
     with only_one(root):
-        return _undo(root)
+        return _undo(root, keep)
 
 
-def _undo(root: Path) -> Undone:
+def _undo(root: Path, keep: Collection[str]) -> Undone:
     past = journal.entries(root)
     if not past:
         raise NothingToUndo()
     entry = past[-1]
-    files, changed = [], []
+    files, merged, stay, untouched = [], [], [], []
     for index, kept in enumerate(entry.files):
+        if kept.name in keep:
+            continue
         try:
             file = restoring(root, entry, index)
         except OutsideRoot:
-            changed.append(kept.name)
+            stay.append(Stays(kept.name, (), entry.folder / str(index)))
+            continue
         except OSError as why:
             raise WriteFailed([kept.name], why=why.strerror or why) from why
+        held = journal.digest(file.before)
+        if held == kept.after:
+            files.append(file)
+        elif held == kept.before:
+            untouched.append(kept.name)
+        elif isinstance(made := _without_ours(entry, index, file), bytes):
+            merged.append(replace(file, after=made))
         else:
-            held = journal.digest(file.before)
-            if held == kept.after:
-                files.append(file)
-            elif held != kept.before:
-                changed.append(kept.name)
-    if changed:
-        raise ChangedSince(sorted(changed), journal=entry.folder)
+            stay.append(Stays(kept.name, tuple(made), entry.folder / str(index)))
+    held_back = tuple(sorted(kept.name for kept in entry.files if kept.name in keep))
+    if stay and not files and not merged and not untouched and not held_back:
+        raise ChangedSince(sorted(one.name for one in stay), journal=entry.folder)
     clear_away(root, entry)
     try:
         begun = journal.reopen(entry)
-        replace_all(files, entry.folder, lambda: journal.close(begun))
+        ending = journal.set_aside if stay or merged or held_back else journal.close
+        replace_all([*files, *merged], entry.folder, lambda: ending(begun))
     except OSError as why:
         raise WriteFailed(why=why.strerror or why) from why
     except BaseException:
-        if not entry.pending and all(file.holds(file.before) for file in files):
+        if not entry.pending and all(file.holds(file.before) for file in (*files, *merged)):
             journal.finish(entry)
         raise
-    journal.forget(begun)
-    return Undone(tuple(sorted(kept.name for kept in entry.files)), len(past) - 1)
+    if ending is journal.close:
+        journal.forget(begun)
+    names = tuple(sorted([*(file.name for file in files), *untouched]))
+    return Undone(names, len(past) - 1, tuple(sorted(file.name for file in merged)), tuple(stay), held_back)
+
+
+def _without_ours(entry: journal.Entry, index: int, file: Replacement) -> bytes | list[int]:
+    """An edited file without what the apply changed in it; else the lines that were edited."""
+    try:
+        written = entry.written(index)
+    except OSError:  # an apply of a version that did not keep it
+        return []
+    return taken_out(file.after, written, file.before) if journal.digest(written) == entry.files[index].after else []
 
 
 def restoring(root: Path, entry: journal.Entry, index: int) -> Replacement:

@@ -13,10 +13,10 @@ DOCS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(DOCS), str(DOCS / "tools")]
 
 import generated  # noqa: E402
-import matrix  # noqa: E402
 import pages  # noqa: E402
 import reference  # noqa: E402
 
+READMES = (DOCS.parent / "README.md", DOCS.parent / "README.zh-CN.md")
 REFERENCE, COMMANDS = DOCS / "reference", DOCS / "commands"
 
 
@@ -35,9 +35,7 @@ def wanted(path: Path) -> str:
 def everything() -> Iterator[tuple[Path, str]]:
     """All files that are made, with their text."""
     yield from reference.files(REFERENCE).items()
-    for lang, path in matrix.READMES.items():
-        yield path, matrix.brought(lang)
-    for path in written_by_hand():
+    for path in (*READMES, *written_by_hand()):
         yield path, wanted(path)
 
 

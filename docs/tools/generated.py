@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
+import matrix
 
 from ddp_codemod.cli.app import app
 from ddp_codemod.cli.translate import Option, Reader
@@ -19,6 +20,7 @@ def make(kind: str, argument: str, lang: str) -> list[str]:
         "options": lambda: list(options(argument, lang)),
         "commands": lambda: list(commands(lang)),
         "platforms": lambda: list(platforms(lang)),
+        "matrix": lambda: list(matrix.table(lang)),
         "keys": lambda: ["", "| key | written as |", "|---|---|", *keys(), ""],
     }[kind]()
 

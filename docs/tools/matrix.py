@@ -1,4 +1,4 @@
-"""The table of frameworks and platforms in the READMEs: what happens on each platform to code that asks for NVIDIA's backend.
+"""The table of frameworks and platforms: what happens on each platform to code that asks for NVIDIA's backend.
 
 It is made by running the tool: for each platform one project with the examples of all surfaces, as they stand in the rule data.
 """
@@ -17,8 +17,6 @@ from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
 from ddp_codemod.rules.model import Surface
 
-READMES = {"en": Path(__file__).parents[2] / "README.md", "zh": Path(__file__).parents[2] / "README.zh-CN.md"}
-PART = re.compile(r"(?s)(<!-- begin matrix -->\n).*?(<!-- end matrix -->\n)")
 # in this order the first that some call of a framework shows is its cell
 CELLS = {
     "no": ("not possible", "无法实现"),
@@ -74,7 +72,7 @@ def kind(decision: Decision, platform: str) -> str:
     if decision.action is Action.REVIEW:
         return "hand"
     for parameter in load().surfaces[decision.surface].parameters:
-        if decision.reason.key == "keep-ignored" and parameter.instead and platform not in parameter.right_on:
+        if decision.reason.key == "keep-ignored" and parameter.instead and platform not in load().fitting(parameter.right_on):
             return "no"
     return "right"
 
@@ -102,12 +100,3 @@ def table(lang: str) -> Iterator[str]:
     yield ""
     yield from (f"({number}) {note}{'。' if lang == 'zh' else '.'}  " for note, number in notes.items())
     yield ""
-
-
-def brought(lang: str) -> str:
-    """A README with its table as it has to be."""
-    text = READMES[lang].read_text("utf-8")
-    made = "\n".join(line.rstrip(" ") if not line.startswith("(") else line for line in table(lang))
-    if not PART.search(text):
-        raise ValueError(f"{READMES[lang].name} has no place for the matrix")
-    return PART.sub(lambda part: f"{part[1]}{made}\n{part[2]}", text)

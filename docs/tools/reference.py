@@ -185,7 +185,7 @@ def _advisories(say: Words) -> Iterator[str]:
         conditions = [f"{package} {condition}" for package, condition in advice.when.items()]
         conditions += [say("switched").format(_codes(advice.backend))] if advice.backend else []
         conditions += (
-            [_codes(advice.platforms, "platforms", say)] if advice.platforms else [_codes(advice.devices)] * bool(advice.devices)
+            [_codes(known.fitting(advice.on), "platforms", say)] if advice.on else [_codes(advice.devices)] * bool(advice.devices)
         )
         yield f"- {say('holds')}: {'; '.join(conditions) or '-'}"
         if advice.rewrite is not None:

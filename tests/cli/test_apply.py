@@ -35,7 +35,8 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert files(root) == {"train.py": TRAIN.replace("nccl", "gloo").encode(), "evaluate.py": EVALUATE.encode()}
     assert "Platform rocm: " in done.err
     assert '-dist.init_process_group("nccl")\n+dist.init_process_group("gloo")\n' in done.out
-    assert "train.py:4  [unsupported-backend]\n    nccl does not work on rocm" in done.out
+    assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
+    assert '\n      "nccl" → "gloo"\n' in done.out
     assert "1 change written to 1 file for rocm." in done.out
     assert "2 sites found, 1 stays as it is, 0 for review" in done.out
     assert "ddp-codemod undo ." in done.out
@@ -192,3 +193,71 @@ def test_the_cost_is_not_said_where_nothing_is_lost(project: Project, run) -> No
     assert "host memory" not in run("diff", ".", "--platform", "cpu").err
     assert "host memory" not in run("diff", ".", "--platform", "rocm", "-q").err
     assert "主机内存" in run("diff", ".", "--platform", "windows", "--lang", "zh").err
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ('dist.init_process_group("nccl")  # Use NCCL backend', "# Use NCCL backend"),
+        ('# NCCL is the fastest\ndist.init_process_group("nccl")', "# NCCL is the fastest"),
+        ('dist.init_process_group(\n    backend="nccl",  # nccl\n)', "# nccl"),
+        ('dist.init_process_group("nccl")  # start', ""),
+        ('# nccl_debug is elsewhere\ndist.init_process_group("nccl")', ""),
+        ('# nccl\n\ndist.init_process_group("nccl")', ""),
+    ],
+)
+def test_a_comment_that_now_says_the_opposite_is_pointed_at(project, run, line: str, named: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=f"import torch.distributed as dist\n\n{line}\n")
+    done = run("apply", ".", "--platform", "rocm")
+    said = [text.strip() for text in done.out.splitlines() if "a comment there still speaks of" in text]
+    assert said == ([f"a comment there still speaks of nccl: {named}"] if named else [])
+
+
+def test_each_file_that_gives_the_option_says_where_it_is_used(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(
+        train="import argparse\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n"
+        'p.add_argument("--backend")\ndist.init_process_group(p.parse_args().backend)\n'
+    )
+    (root / "run.sh").write_text("python train.py --backend nccl\n")
+    (root / "Makefile").write_text("run:\n\tpython train.py --backend nccl\n")
+    done = run("apply", ".", "--platform", "rocm")
+    assert "the value starts at" not in done.out
+    for where in ("Makefile:2  nccl → gloo", "run.sh:1  nccl → gloo"):
+        assert f"    {where}\n        used by torch.init_process_group(backend) at train.py:5\n" in done.out
+
+
+def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, unclear=UNKNOWN)
+    lines = run("apply", ".", "--platform", "rocm").out.splitlines()
+    assert lines[:2] == ["1 change written to 1 file for rocm.", "Not finished: 1 for review."]
+    assert "Take it back:     ddp-codemod undo ." in lines[:6]
+    assert lines[-3:] == [*lines[:2], "Take it back:     ddp-codemod undo ."]
+    quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
+    assert quiet[0] == "Nothing to change for rocm."
+
+
+def test_a_value_that_can_still_come_in_is_no_end(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(
+        train="import argparse\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n"
+        'p.add_argument("--backend")\ndist.init_process_group(p.parse_args().backend)\n'
+    )
+    (root / "run.sh").write_text("python train.py --backend nccl\n")
+    done = run("apply", ".", "--platform", "rocm")
+    assert "at 1 place another value can still come in" in done.out
+    assert "That is all" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('"nccl" if ready() else "gloo"', True),
+        ("'gloo' if ready() else \"nccl\"", True),
+        ('"nccl" if ready() else "mpi"', False),
+        ('"nccl"', False),
+    ],
+)
+def test_a_condition_that_is_kept_is_explained(project, run, value: str, said: bool) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=f"import torch.distributed as dist\nfrom elsewhere import ready\n\ndist.init_process_group({value})\n")
+    done = run("apply", ".", "--platform", "rocm")
+    assert ("both branches are the same now; the condition is kept" in done.out) is said
+    assert "nccl" not in (root / "train.py").read_text()

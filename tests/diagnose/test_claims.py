@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shlex
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from ddp_codemod.cli import main
 from ddp_codemod.cli.diagnose import cure_command
 from ddp_codemod.health import Diagnosis, Reading
-from ddp_codemod.machine.diagnose import diagnose
+from ddp_codemod.machine.diagnose import diagnose, fitting
 from ddp_codemod.rules.diagnostics import load_diagnostics
 from ddp_codemod.rules.load import load
 from ddp_codemod.rules.signature import Cure
@@ -194,6 +195,50 @@ def test_folders_of_a_mac_and_of_windows(path: str, hint: str) -> None:
     )
 
 
+HEALTHY = (
+    "Bootstrap : Using eth0:10.0.0.4<0>",
+    "NET/Plugin: Failed to find ncclNetPlugin_v8 symbol.",
+    "NET/Plugin : dlerror=libnccl-net.so: cannot open shared object file: No such file or directory",
+    "NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file",
+    "Failed to open libibverbs.so[.1]",
+    "NET/IB : No device found.",
+    "Failed to initialize NET plugin IB",
+    "NVLS multicast support is not available on dev 0 (NVLS_NCHANNELS 0)",
+    "Could not enable P2P between dev 1(=1e000) and dev 0(=1d000)",
+    "P2P is disabled between connected GPUs 1 and 0. You can repress this message with NCCL_IGNORE_DISABLED_P2P=1.",
+    "[Service thread] Connection closed by localRank 1",
+    "misc/socket.cc:546 -> 6",
+    "transport/p2p.cc:352 -> 1",
+)
+
+
+@pytest.mark.parametrize("said", HEALTHY)
+def test_what_nccl_says_in_health_is_no_error(said: str) -> None:
+    assert read(f"n1:26:28 [0] NCCL INFO {said}\n").diagnoses == ()
+
+
+def test_what_nccl_says_in_health_hides_no_error() -> None:
+    health = "".join(f"n1:26:28 [0] NCCL INFO {said}\n" for said in HEALTHY)
+    reading = read(health + "[rank1]: KeyError: 'speaker'\n")
+    assert [(name(one), one.first.line) for one in reading.diagnoses] == [(None, len(HEALTHY) + 1)]
+    assert (
+        name(lead(health + "n1:26:28 [0] transport/net_ib.cc:839 NCCL WARN NET/IB : Got completion with error 12\n")) == "ib-link"
+    )
+    merged = "n1:26:28 [0] NCCL INFO Channel 00 n1:26:28 [0] NCCL WARN Call to posix_fallocate failed : No space left on device\n"
+    assert name(lead(merged)) == "shared-memory-too-small"
+
+
+def test_a_run_that_printed_an_error_did_not_hang() -> None:
+    alive = "n1:26:28 [0] NCCL INFO comm 0x55 rank 0 nranks 16 cudaDev 0 busId 5000 - Init COMPLETE\n"
+    assert name(lead(alive)) == "hang"
+    for error, cause in (
+        ("n1:26:28 [0] transport/net_ib.cc:839 NCCL WARN NET/IB : Got completion with error 12\n", "ib-link"),
+        (ERROR + "\n", "group-not-initialised"),
+        ("KeyError: 'speaker'\n", None),
+    ):
+        assert [name(one) for one in read(alive + error).diagnoses] == [cause]
+
+
 def test_a_hang_is_not_laid_to_members_that_no_line_speaks_of() -> None:
     reading = diagnose(io.BytesIO(b"loading\n"), KNOWN, hang=True)
     assert [name(one) for one in reading.diagnoses] == ["hang"]
@@ -217,3 +262,27 @@ def test_every_command_that_is_offered_runs(cure: Cure, tmp_path: Path, monkeypa
     assert command is not None
     words = shlex.split(command)
     assert main([*words[1:], "--dry-run"]) == 0
+
+
+# What a log's machine cannot run: no torch for Windows or a Mac has NCCL, and the platforms of accelerators that are not there.
+FOREIGN = {
+    "windows": {"rocm", "rocm-rccl", "mixed-gpu", "macos", "ascend", "mlu", "musa", "hpu"},
+    "macos": {"rocm", "rocm-rccl", "mixed-gpu", "windows", "ascend", "mlu", "musa", "hpu", "xpu"},
+    "wsl": {"rocm-rccl", "windows", "macos"},
+}
+# Signatures whose own text says which machine it is, whatever else the log holds.
+NAMES_ITSELF = re.compile(r"ccl|cncl|xpu|npu|hip|ibv|NVRM|/dev/shm|RTX|FullMesh|remNode|peer access|NVLink|NET/", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("hint", FOREIGN)
+def test_no_command_is_for_another_machine_than_the_log_s(hint: str) -> None:
+    commands = 0
+    for signature in KNOWN.signatures.values():
+        if any(NAMES_ITSELF.search(excerpt) for excerpt in signature.hit):
+            continue
+        for cure in fitting(signature, {hint}):
+            commands += bool(cure.platform or cure.rules)
+            assert cure.platform not in FOREIGN[hint], f"{signature.id}: --platform {cure.platform} in a log of {hint}"
+            nccl = [rule for rule in cure.rules if rule.startswith("nccl-")]
+            assert not nccl or hint == "wsl", f"{signature.id}: --rule {nccl} in a log of {hint}"
+    assert commands >= 5

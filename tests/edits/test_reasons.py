@@ -24,9 +24,5 @@ def test_every_launch_file_is_named_for_its_own_value(tmp_path: Path) -> None:
     rules = load()
     edits = survey(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path)).edits
     said = {edit.name: dict(edit.reason.args) for edit in edits}
-    assert {name: args["origin"] for name, args in said.items()} == {
-        "Dockerfile": "Dockerfile:2",
-        "Makefile": "Makefile:2",
-        "run.sh": "run.sh:1",
-    }
+    assert not any("origin" in args for args in said.values())  # each stands where its own value starts, and names no other place
     assert {name: args["value"] for name, args in said.items()} == {"Dockerfile": "nccl", "Makefile": "NCCL", "run.sh": "nccl"}

@@ -170,7 +170,7 @@ def _hostile(path: Path, like: Path) -> None:
 POISON = (
     Poison("killing depth", frozenset({"unparseable", "crashed"}), _depth),
     Poison("endless file", frozenset({"timed-out"}), _endless),
-    Poison("memory bomb", frozenset({"too-large"}), _bomb),
+    Poison("memory bomb", frozenset({"too-large", "unparseable", "timed-out"}), _bomb),
     Poison("broken git", frozenset({"clone-failed"}), _broken),
     Poison("hostile config", frozenset({"clone-failed"}), _hostile),
     Poison("more calls than anybody writes", frozenset({"timed-out"}), _many),

@@ -16,7 +16,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fleet needs pro
 def test_nothing_is_lost_and_nothing_finished_is_done_again(tmp_path: Path) -> None:
     measured = prove(tmp_path, 40, kill_every=2.0, kills=3)
     assert measured["results"] == 30
-    assert measured["errors"] == {"unparseable": 2, "timed-out": 2, "too-large": 2, "clone-failed": 4}
+    # the kinds that each poison may come out as stand in generate.py; a memory bomb has three
+    errors = measured["errors"]
+    assert isinstance(errors, dict)
+    assert sum(errors.values()) == 10
+    assert errors["clone-failed"] == 4
+    assert min(errors["unparseable"], errors["timed-out"]) >= 2
+    assert errors["too-large"] >= 1
     assert int(str(measured["workers killed"])) > 0
     # those that git could not get: of the two broken ones the commit is known, of the two hostile ones not even that
     assert measured["begun again"] == 2

@@ -92,6 +92,15 @@ def test_a_bad_platform_and_shell_text(step) -> None:  # type: ignore[no-untyped
     assert not (place / "project/hacked").exists()
 
 
+def test_the_page_of_the_job_says_what_would_change(step, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = tmp_path / "page.md"
+    code, out, _ = step(CALL, GITHUB_STEP_SUMMARY=str(page), SUMMARY="false")
+    assert (code, page.exists()) == (1, False)
+    code, again, _ = step(CALL, GITHUB_STEP_SUMMARY=str(page), SUMMARY="true")
+    assert (code, again) == (1, out)
+    assert "| `a.py:2` |" in page.read_text()
+
+
 def git(root: Path, *words: str) -> str:
     known = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main")
     return subprocess.run(["git", *known, *words], cwd=root, check=True, capture_output=True, text=True).stdout.strip()

@@ -60,7 +60,7 @@ def source(call, tmp_path_factory: pytest.TempPathFactory) -> Path:  # type: ign
     folder = tmp_path_factory.mktemp("source")
     for name in names:
         if (
-            name.startswith(("ddp_codemod/", "rules/", "pyproject", "README", "LICENSE", ".pre-commit"))
+            name.startswith(("ddp_codemod/", "rules/", "pyproject", "hatch_build", "README", "LICENSE", ".pre-commit"))
             and (TOP / name).is_file()
         ):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -135,3 +135,29 @@ def test_a_partly_staged_file_is_fixed_as_far_as_it_is_staged(call, project) -> 
     assert call("git", "commit", "-m", "a", at=root, fine=False).returncode == 1
     assert (root / "a.py").read_text() == body.replace("nccl", "gloo") + "x = 1\n"
     assert call("git", "show", ":a.py", at=root).stdout == body
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "Makefile", "start.bat", "start.ps1", "run.sbatch"])
+def test_a_file_that_only_starts_the_program_is_looked_at(call, project, name: str) -> None:  # type: ignore[no-untyped-def]
+    root = project("ddp-codemod-check")
+    (root / "c.py").write_text(
+        "import argparse\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n"
+        'p.add_argument("--backend", default="gloo")\ndist.init_process_group(p.parse_args().backend)\n'
+    )
+    call("git", "add", "c.py", at=root)
+    call("git", "commit", "-m", "c", at=root)
+    line = "python c.py --backend nccl\n"
+    (root / name).write_text({"Dockerfile": f"FROM x\nCMD {line}", "Makefile": f"run:\n\t{line}"}.get(name, line))
+    call("git", "add", name, at=root)
+    done = call("git", "commit", "-m", "start", at=root, fine=False)
+    by_hand = name.endswith((".bat", ".ps1"))  # what these say is for a person, which ends no check
+    assert done.returncode == (0 if by_hand else 1), done.stdout + done.stderr
+    assert by_hand or f"{name}:" in done.stdout + done.stderr
+    assert "Skipped" not in done.stdout + done.stderr
+
+
+def test_prose_does_not_start_it(call, project) -> None:  # type: ignore[no-untyped-def]
+    root = project("ddp-codemod-check")
+    (root / "a.md").write_text("nccl\n")
+    call("git", "add", "a.md", at=root)
+    assert "no files to check" in call("git", "commit", "-m", "a", at=root).stderr

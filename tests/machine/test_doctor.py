@@ -7,14 +7,19 @@ from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.machine.doctor import examine, shown
+from ddp_codemod.machine.recognise import asked_for, by_accelerator
 from ddp_codemod.messages import render
 from ddp_codemod.report import checkup as report
 from ddp_codemod.report.ink import Ink
+from ddp_codemod.rules.load import load
+from ddp_codemod.rules.machine import MachineFacts
 
-PLATFORMS = ["cpu", "cuda", "rocm", "rocm-rccl", "mixed-gpu", "windows", "macos", "ascend", "xpu"]
+KNOWN = load().platforms
+PLATFORMS = {ident: one for ident, one in KNOWN.items() if ident != "single-gpu"}
 A100 = {"name": "NVIDIA A100", "capability": "8.0", "memory": 80 << 30}
 T4 = {"name": "Tesla T4", "capability": "7.5", "memory": 15 << 30}
 
@@ -91,9 +96,26 @@ def test_what_a_machine_is_taken_for(sections: dict[str, Any], platform: str | N
     assert render(found.because, "zh") != render(found.because, "en")
 
 
+def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
+    known = {"hpu": "hpu", "mlu": "mlu", "musa": "musa", "npu": "ascend", "xpu": "xpu"}
+    assert by_accelerator(KNOWN) == known
+    mine = replace(KNOWN["mlu"], id="gcu", machine=MachineFacts(accelerators=("gcu",)), device_types=("gcu", "cpu"))
+    assert by_accelerator({**KNOWN, "gcu": mine}) == {**known, "gcu": "gcu"}
+    assert "cuda" not in by_accelerator({**KNOWN, "mine": replace(KNOWN["cuda"], id="mine")})
+    found = examine(machine(torch={"accelerators": ["gcu"]}), {**PLATFORMS, "gcu": mine})
+    assert found.platform == "gcu"
+
+
+def test_what_torch_is_asked_about_comes_from_the_platforms() -> None:
+    assert asked_for(KNOWN) == {
+        "accelerators": ["cuda", "hpu", "mlu", "musa", "npu", "xpu"],
+        "packages": ["habana-frameworks", "torch-mlu", "torch-musa", "torch-npu"],
+    }
+
+
 def test_one_gpu_leads_to_its_platform_where_there_is_one() -> None:
     facts = machine(torch={**CUDA, "devices": [A100]})
-    assert examine(facts, [*PLATFORMS, "single-gpu"]).platform == "single-gpu"
+    assert examine(facts, KNOWN).platform == "single-gpu"
     assert examine(facts, PLATFORMS).platform == "cuda"
 
 

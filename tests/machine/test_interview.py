@@ -54,6 +54,18 @@ def test_an_older_python_without_torch(tmp_path: Path) -> None:
     assert facts["torch"]["missing"] is True
 
 
+def test_the_accelerators_that_are_named_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = ("version:\n    cuda = None", "backends:\n    pass", "cuda:\n    device_count = staticmethod(lambda: 0)")
+    gcu = "gcu:\n    is_available = staticmethod(lambda: True)"
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").write_text("__version__ = '2.8.0'\n" + "".join(f"class {part}\n" for part in (*parts, gcu)))
+    (tmp_path / "torch/distributed.py").write_text("def is_available():\n    return False\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    facts = interview(sys.executable, words={"accelerators": ["gcu", "mlu"], "packages": ["msgspec", "torch-gcu"]})
+    assert facts["torch"].get("accelerators") == ["gcu"], facts["torch"]
+    assert list(facts["packages"]["versions"])[-1] == "msgspec"
+
+
 def test_a_torch_that_breaks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so.11: cannot open shared object file')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -151,7 +163,7 @@ def test_a_step_that_does_not_end_is_named_and_leaves_nothing(tmp_path: Path, mo
     monkeypatch.setattr(module, "PATIENCE", 0.2)
     waited: list[str] = []
     facts = interview(sys.executable, seconds=8.0, waiting=waited.append)
-    assert waited == ["torch"]
+    assert waited[-1] == "torch"  # on a loaded machine an earlier step may have taken longer, too
     assert facts["torch"]["late"] == 8.0
     assert "store" not in facts
     child = int((tmp_path / "pid").read_text())

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
-from ddp_codemod.parse.shell import Option, Setting, script_of
+from ddp_codemod.parse.scripts import script_of
+from ddp_codemod.parse.shell import Option, Setting
 
 
 def book_of(text: str) -> NotebookSource:

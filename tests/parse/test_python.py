@@ -200,3 +200,18 @@ def test_walking_gives_the_nodes_in_the_order_of_ast() -> None:
     tree = ast.parse(Path(__file__).read_text("utf-8"))
     left_out = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
     assert list(walk(tree)) == [node for node in ast.walk(tree) if not isinstance(node, left_out)]
+
+
+def test_a_file_with_too_many_names_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ddp_codemod.parse.python.MOST", 1_000)
+    made = parse(source("x = a, b, c\n" * 300))
+    assert isinstance(made, Skipped)
+    assert made.candidate
+    assert made.reason.key == "skipped-too-many-names"
+
+
+def test_texts_and_comments_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ddp_codemod.parse.python.MOST", 1_000)
+    table = "# a b c d\nx = 'a b c d', \"it's\"\ny = '''\na b \" c d\n'''\n"
+    assert len(table) * 60 > 1_000
+    assert isinstance(parse(source(table * 60)), Module)

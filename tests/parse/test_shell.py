@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddp_codemod.model import Skipped, Source
-from ddp_codemod.parse.shell import Option, Script, Setting, parse_shell
+from ddp_codemod.parse.scripts import parse_shell
+from ddp_codemod.parse.shell import Option, Script, Setting
 
 
 def shell(text: str, name: str = "run.sh") -> Script:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ddp_codemod.discover.files import read_loosely
 from ddp_codemod.model import Source
-from ddp_codemod.parse.shell import Script, parse_shell
+from ddp_codemod.parse.scripts import parse_shell
+from ddp_codemod.parse.shell import Script
 
 
 def script(text: str, name: str = "run.bat") -> Script:

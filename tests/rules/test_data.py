@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 import pytest
 
+from ddp_codemod import toml
 from ddp_codemod.machine.detect import CHECKS
 from ddp_codemod.rules.advisory import Advice, AdviceExample
 from ddp_codemod.rules.backend_model import Backend
@@ -160,9 +162,34 @@ def test_the_sentences_of_a_surface_come_in_both_languages(surface: Surface) -> 
     assert all(bool(english) == bool(chinese) for english, chinese in pairs)
 
 
-@each_surface
-def test_a_surface_refers_to_platforms_that_exist(surface: Surface) -> None:
-    assert {ident for parameter in surface.parameters for ident in parameter.ignored_on} <= set(RULES.platforms)
+@each_platform
+def test_a_platform_says_what_its_machines_are(platform: Platform) -> None:
+    systems = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}
+    assert platform.machine.systems
+    assert platform.machine.accelerators
+    if (system := platform.facts.get("platform.system()")) is not None:
+        assert platform.machine.systems == (systems[str(system)],)
+    devices = {"cuda" if name == "rocm" else name for name in platform.machine.accelerators} - {"none"}
+    assert devices <= set(platform.device_types) | ({"xpu"} if len(devices) > 1 else set())
+
+
+def lists(value: object) -> Iterator[list[object]]:
+    """The lists in what a TOML file holds, but for those of examples."""
+    if isinstance(value, list):
+        yield value
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    for part in parts:
+        yield from lists({key: of for key, of in part.items() if key != "examples"} if isinstance(part, dict) else part)
+
+
+def test_no_rule_data_but_a_platforms_own_lists_platforms() -> None:
+    # such a list leaves out every platform that is added: conditions on its machines do not
+    words = {word for one in PLATFORMS for word in (*one.machine.systems, *one.machine.accelerators, *one.device_types)}
+    ids = set(RULES.platforms) - words
+    assert len(ids) > 3
+    paths = [path for path in data_folder().rglob("*.toml") if path.parent.name not in ("platforms", "diagnostics")]
+    found = [(path.name, set(map(str, one))) for path in paths for one in lists(toml.loads(path.read_text("utf-8")))]
+    assert [(name, one) for name, one in found if ids & one and one <= set(RULES.platforms)] == []
 
 
 @each_surface
@@ -179,7 +206,10 @@ def test_positions_of_a_surface_are_distinct(surface: Surface) -> None:
 @each_fix
 def test_a_fix_has_what_its_recipe_needs(fix: Fix) -> None:
     needs = {"replace-backend": (False, False), "init-method-query": (True, True), "set-environment": (False, True)}
-    needs["guard-entries"] = needs["pin-requirements"] = (False, False)
+    needs["guard-entries"] = needs["pin-requirements"] = needs["import-at-entries"] = (False, False)
+    assert bool(fix.statements) == (fix.recipe == "import-at-entries")
+    assert set(fix.maps) <= set(RULES.backends)
+    assert set(fix.leaves) <= set(RULES.advice)
     assert bool(fix.pins) == (fix.recipe == "pin-requirements")
     assert (fix.query is not None, fix.environment is not None) == needs[fix.recipe]
     assert set(fix.when_backend) <= set(RULES.backends)
@@ -266,7 +296,7 @@ def test_an_advice_refers_to_what_exists(advice: Advice) -> None:
     assert advice.source
     assert all(re.fullmatch(r"https?://[^\s/]+/\S*", link) for link in advice.source)
     assert set(advice.backend) <= set(RULES.backends)
-    assert set(advice.platforms) <= set(RULES.platforms)
+    assert not advice.on or RULES.fitting(advice.on)
     assert set(advice.devices) <= {device for platform in PLATFORMS for device in platform.device_types}
     assert advice.rule is None or advice.rule in RULES.fixes
     assert set(advice.when) <= set(RULES.packages)
@@ -286,4 +316,6 @@ def test_an_advice_has_examples_where_it_speaks_and_where_it_is_silent(advice: A
 
 @each_advice
 def test_an_advice_that_edits_shows_what_comes_out(advice: Advice) -> None:
-    assert any(example.after is not None for example in advice.examples) == (advice.rewrite is not None)
+    assert any(example.after is not None for example in advice.examples) == any(
+        form is not None and form.rewrite is not None for form in (advice, advice.own)
+    )

@@ -11,6 +11,7 @@ import pytest
 
 from ddp_codemod.rules.files import RuleError, data_folder
 from ddp_codemod.rules.load import load
+from ddp_codemod.rules.machine import Where
 
 PLATFORM = """id = "tpu"
 title = "TPU"
@@ -206,3 +207,62 @@ def test_a_pipe_is_no_rule_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "platforms" / "x.toml")
     with pytest.raises(RuleError, match="no plain file"):
         load((tmp_path,))
+
+
+NAMED = '[backend]\nwanted = "gloo"\nworks = ["gloo", "eccl"]'
+
+
+def test_a_platform_whose_backend_nobody_describes_is_refused(tmp_path: Path) -> None:
+    said = refused(tmp_path, PLATFORM.replace('[backend]\nwanted = "gloo"\nworks = ["gloo"]', NAMED))
+    assert said.startswith("FILE:16: platform 'tpu' names the backend 'eccl', which no backends.toml describes")
+    assert "add a [[backend]] with this name to backends.toml beside the folder platforms" in said
+
+
+def test_a_backend_that_the_same_folder_describes_is_taken(tmp_path: Path) -> None:
+    extra = folder(tmp_path, PLATFORM.replace('[backend]\nwanted = "gloo"\nworks = ["gloo"]', NAMED))
+    entry = '[[backend]]\nname = "eccl"\ndevices = ["tpu"]\nenum = false\nsource = ["https://example.com/"]\n'
+    (extra / "backends.toml").write_text(entry, encoding="utf-8")
+    assert "eccl" in load((extra,)).platforms["tpu"].backend.works
+
+
+MISSING = """framework = "Mine"
+
+[[surface]]
+id = "mine.init"
+names = ["mine.init"]
+missing_on = [{ CONDITION }]
+source = ["https://example.com/"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ('systems = ["beos"]', "surface 'mine.init' asks for the system 'beos', which the [machine] of no platform names"),
+        (
+            'other_than = ["cudo"]',
+            "asks for the accelerator 'cudo', which the [machine] of no platform names; did you mean 'cuda'?",
+        ),
+        ('wanted = ["glo"]', "asks for the backend 'glo', which no backends.toml describes; did you mean 'gloo'?"),
+        ("", "says nothing"),
+    ],
+)
+def test_a_condition_that_no_machine_can_meet_is_refused(tmp_path: Path, condition: str, why: str) -> None:
+    said = refused(tmp_path, MISSING.replace("CONDITION", condition), "surfaces/mine.toml")
+    assert said.startswith("FILE:")
+    assert why in said
+
+
+def test_what_a_platform_does_not_say_is_not_sure(tmp_path: Path) -> None:
+    silent = load((folder(tmp_path, PLATFORM),)).platforms["tpu"]
+    assert not any(silent.fits((one,)) for one in (Where(systems=("linux",)), Where(other_than=("cuda",)), Where(plugin=True)))
+    assert silent.fits((Where(wanted=("nccl",)), Where(plugin=False, default_works=True)))
+
+
+def test_conditions_are_about_all_that_a_machine_can_be() -> None:
+    windows, mlu = load().platforms["windows"], load().platforms["mlu"]
+    assert windows.fits((Where(systems=("windows",)),))
+    assert not windows.fits((Where(accelerators=("cuda",)),))  # it may have another one
+    assert not windows.fits((Where(other_than=("cuda",)),))  # it may have this one
+    assert mlu.fits((Where(plugin=True, other_than=("hpu",)),))
+    assert not mlu.fits((Where(plugin=True, other_than=("hpu", "mlu")),))

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.rules.load import load
+from ddp_codemod.rules.machine import MachineFacts
 from ddp_codemod.rules.model import Platform
+from ddp_codemod.rules.packages import concerns
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.versions import Stated, holds
 
@@ -23,8 +25,9 @@ def versions(root: Path, files: dict[str, str], given: dict[str, str] | None = N
         RULES.packages,
         RULES.platforms[platform].facts,
         {name: Stated(name, f"=={one}", "given") for name, one in (given or {}).items()},
-        platform,
+        RULES.platforms[platform].machine,
         RULES.machines,
+        [one.machine for one in RULES.platforms.values()],
     )
 
 
@@ -199,6 +202,15 @@ def test_the_file_for_the_target_counts_beside_those_for_others(tmp_path: Path) 
     assert versions(tmp_path, files, platform="cpu").holds({"torch": "==2.6.0"}) is True
 
 
-def test_words_are_known_for_platforms_that_exist() -> None:
-    named = {platform for one in RULES.machines for platform in one.platforms}
-    assert named == set(RULES.platforms)
+def test_every_platform_is_spoken_of_by_some_word() -> None:
+    known = [one.machine for one in RULES.platforms.values()]
+    words = [word for one in RULES.machines for word in one.words] + [word for one in known for word in one.words]
+
+    def speaks(word: str, own: MachineFacts) -> bool:
+        return concerns(RULES.machines, known, word, own)
+
+    assert all(any(speaks(word, one) for word in words if word.isalnum()) for one in known)
+    assert not any(speaks("tpu", one) for one in known)
+    assert all(speaks("tpu", MachineFacts()) is False and speaks("extras", one) for one in known)
+    gpus = {ident for ident, one in RULES.platforms.items() if speaks("gpu", one.machine)}
+    assert gpus == {"cuda", "mixed-gpu", "musa", "rocm", "rocm-rccl", "single-gpu", "windows", "xpu"}

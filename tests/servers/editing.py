@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
-from talking import COMMAND, Started
+from talking import Started
 
 
 class Editor:
@@ -106,7 +106,7 @@ def edit(server: Started, root: Path, typed: Callable[[Editor], Awaitable[Any]],
     async def session() -> Any:
         editor = Editor(root)
         environ = {**server.environ, "PATH": "/usr/bin:/bin"}
-        await editor.client.start_io(COMMAND[0], *COMMAND[1:], "lsp", *arguments, env=environ)
+        await editor.client.start_io(server.command[0], *server.command[1:], "lsp", *arguments, env=environ)
         folder = types.WorkspaceFolder(root.as_uri(), root.name)
         capabilities = types.ClientCapabilities()
         params = types.InitializeParams(capabilities, workspace_folders=[folder], initialization_options=settings)

@@ -17,13 +17,16 @@ from mcp import Client, StdioServerParameters
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 SCRIPT = Path(sys.executable).with_name("ddp-codemod.exe" if sys.platform == "win32" else "ddp-codemod")
 COMMAND = [str(SCRIPT)] if SCRIPT.is_file() else [sys.executable, "-m", "ddp_codemod"]
+FORKED = Path(__file__).with_name("forked.py")
+forks: list[psutil.Process] = []  # the process that forks servers for these tests; it is no server
 
 
 class Started:
-    """How servers are started in one test, and what became of their processes."""
+    """How servers are started in one test: by their command, or, with a socket, as forks (see ``forked.py``)."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, socket: Path | None = None) -> None:
         self.home = home
+        self.command = [sys.executable, "-I", "-S", str(FORKED), "start", str(socket)] if socket else COMMAND
         self.environ = {
             **dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), str(home)),
             **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(home / "tmp")),
@@ -45,7 +48,10 @@ class Started:
 
         async def session() -> Any:
             how = StdioServerParameters(
-                command=COMMAND[0], args=[*COMMAND[1:], "mcp", *map(str, arguments)], env=self.environ, cwd=self.home
+                command=self.command[0],
+                args=[*self.command[1:], "mcp", *map(str, arguments)],
+                env=self.environ,
+                cwd=self.home,
             )
             with anyio.fail_after(120):
                 async with Client(how, mode=mode, list_roots_callback=list_roots if roots is not None else None) as client:
@@ -76,8 +82,8 @@ def own_words(result: types.CallToolResult) -> str:
 
 
 def children() -> list[psutil.Process]:
-    """Every process that descends from this one."""
-    return psutil.Process().children(recursive=True)
+    """Every process that a test has started."""
+    return [one for one in psutil.Process().children(recursive=True) if one not in forks]
 
 
 def memory() -> int:

@@ -52,7 +52,7 @@ def left(home: Path) -> list[str]:
 
 
 def test_a_call_that_is_cancelled_ends_its_processes_and_the_next_is_answered(
-    server: Started, project: Path, endless: Path
+    real: Started, project: Path, endless: Path
 ) -> None:
     told: list[Any] = []
 
@@ -73,13 +73,13 @@ def test_a_call_that_is_cancelled_ends_its_processes_and_the_next_is_answered(
         await gone(ranks)
         return await client.call_tool("scan", ROCM)
 
-    answer = server.talk(cancelled, project, "--python", endless)
+    answer = real.talk(cancelled, project, "--python", endless)
     assert not answer.is_error
     assert told[0][0] >= 0
-    assert left(server.home) == []
+    assert left(real.home) == []
 
 
-def test_a_client_that_goes_ends_server_and_work(server: Started, project: Path, endless: Path) -> None:
+def test_a_client_that_goes_ends_server_and_work(real: Started, project: Path, endless: Path) -> None:
     seen: list[psutil.Process] = []
 
     async def leaves(client: Client) -> None:
@@ -90,11 +90,11 @@ def test_a_client_that_goes_ends_server_and_work(server: Started, project: Path,
             raise RuntimeError("the client is gone")
 
     with pytest.raises(BaseException):  # noqa: B017, PT011 - groups of groups
-        server.talk(leaves, project, "--python", endless)
+        real.talk(leaves, project, "--python", endless)
     assert len(seen) >= 2
     psutil.wait_procs(seen, timeout=30)
     assert [one for one in seen if runs(one)] == []
-    assert left(server.home) == []
+    assert left(real.home) == []
 
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
@@ -120,14 +120,14 @@ def test_a_server_ends_with_its_input_and_on_a_signal(server: Started, project: 
     assert process.returncode == (0 if end == "input" else -signal.SIGTERM)
 
 
-def test_two_hundred_requests_take_no_more_memory_than_fifty(server: Started, project: Path) -> None:
+def test_two_hundred_requests_take_no_more_memory_than_fifty(real: Started, project: Path) -> None:
     (project / "many.py").write_text(
         "import torch.distributed as dist\n" + "".join(f'def f{i}():\n    dist.new_group(backend="nccl")\n' for i in range(40))
     )
 
     async def used(client: Client) -> list[int]:
         sizes = []
-        for round_ in range(5):
+        for round_ in range(4):
             for number in range(50):
                 tool = ("scan", "diff", "check", "explain")[number % 4]
                 given = {**ROCM, "path": "train.py", "line": 3} if tool == "explain" else {**ROCM, "offset": number % 7}
@@ -136,7 +136,7 @@ def test_two_hundred_requests_take_no_more_memory_than_fifty(server: Started, pr
             sizes.append(memory())
         return sizes
 
-    first, *later = server.talk(used, project)
+    first, *later = real.talk(used, project)
     assert max(later) - first < 6_000_000, (first, later)
 
 

@@ -153,7 +153,7 @@ def test_a_long_patch_comes_in_parts(server: Started, project: Path, capfdbinary
     assert (len(digests), calls > 1) == (1, True)
 
 
-def test_what_was_shown_is_written_and_taken_back(server: Started, project: Path) -> None:
+def test_what_was_shown_is_written_and_taken_back(real: Started, project: Path) -> None:
     async def there_and_back(client: Client) -> str:
         shown = await client.call_tool("diff", ROCM)
         written = await client.call_tool("apply", {**ROCM, "digest": shown.structured_content["digest"]})
@@ -168,7 +168,7 @@ def test_what_was_shown_is_written_and_taken_back(server: Started, project: Path
         assert (await client.call_tool("undo")).is_error
         return text
 
-    assert server.talk(there_and_back, project, "--allow-apply") == TRAIN.replace("nccl", "gloo")
+    assert real.talk(there_and_back, project, "--allow-apply") == TRAIN.replace("nccl", "gloo")
     assert (project / "train.py").read_text() == TRAIN
 
 

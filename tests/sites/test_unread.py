@@ -115,3 +115,43 @@ def test_a_linked_folder_that_is_named_is_followed(tmp_path: Path) -> None:
         assert [edit.name for edit in run(tmp_path, path).edits] == ["src/train.py"]
     (tmp_path / "one.py").symlink_to("src/train.py")
     assert [edit.name for edit in run(tmp_path, "one.py").edits] == ["src/train.py"]
+
+
+MODULES = '[submodule "croco"]\n\tpath = croco\n\turl = https://example.com/croco\n[submodule "docs"]\n\tpath = "site/theme"\n'
+USES_IT = "import croco.utils.misc as misc\n\nmisc.init_distributed_mode(None)\n"
+
+
+def test_a_submodule_that_is_not_here_is_named_where_code_names_it(tmp_path: Path) -> None:
+    (tmp_path / ".gitmodules").write_text(MODULES)
+    (tmp_path / "train.py").write_text(USES_IT)
+    (tmp_path / "croco").mkdir()
+    assert named(run(tmp_path)) == {"croco": ("skipped-submodule", True)}
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "",
+        "path\n",
+        "\tpath = ../elsewhere\n",
+        "\tpath = /etc/none\n",
+        "\tpath = .\n",
+        "[submodule]\n\turl = croco\n",
+        "path = croco\0",
+    ],
+)
+def test_what_states_no_submodule_of_the_project_names_nothing(tmp_path: Path, stated: str) -> None:
+    (tmp_path / ".gitmodules").write_text(stated)
+    (tmp_path / "train.py").write_text(USES_IT)
+    assert not [name for name in named(run(tmp_path)) if not name.startswith("croco")]
+
+
+def test_a_submodule_that_is_here_is_read_like_any_folder(tmp_path: Path) -> None:
+    (tmp_path / ".gitmodules").write_text(MODULES)
+    (tmp_path / "train.py").write_text(USES_IT)
+    for folder in ("croco", "site/theme"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "misc.py").write_text(TRAIN)
+    found = run(tmp_path)
+    assert not found.skipped
+    assert len(found.edits) == 2

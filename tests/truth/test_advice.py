@@ -29,19 +29,19 @@ FAILS = {
     "shrink": ("gloo-split-group", "does not support shrinking"),
     "bf16-hook": ("gloo-bf16-hook", "BF16 all reduce communication hook required"),
     "bf16-wrapper": ("gloo-bf16-hook", "BF16 all reduce communication hook required"),
-    "ddp-device-ids": ("ddp-device-ids", "device_ids and output_device"),
-    "ddp-output-device": ("ddp-output-device", "device_ids and output_device"),
-    "sync-batchnorm": ("sync-batchnorm", "SyncBatchNorm"),
-    "fsdp": ("fsdp-device", "FSDP needs a non-CPU accelerator device"),
+    "device-ids": ("device-ids", "device_ids and output_device"),
+    "device-output": ("device-output", "device_ids and output_device"),
+    "device-batchnorm": ("device-batchnorm", "SyncBatchNorm"),
+    "fsdp": ("device-fsdp", "FSDP needs a non-CPU accelerator device"),
     "device-id-number": ("device-id", "device_id"),
     "device-id-cuda": ("device-id", "device_id"),
     "device-id-cpu": ("device-id", "device_id"),
-    "cuda-method": ("cuda-method", ""),
-    "module-cuda": ("cuda-method", ""),
-    "to-cuda": ("cuda-to", ""),
-    "to-number": ("cuda-to", ""),
-    "at-cuda": ("cuda-keyword", ""),
-    "no-device": ("cuda-count", "ZeroDivisionError"),
+    "device-method": ("device-method", ""),
+    "module-cuda": ("device-method", ""),
+    "to-cuda": ("device-to", ""),
+    "to-number": ("device-to", ""),
+    "at-cuda": ("device-keyword", ""),
+    "no-device": ("device-count", "ZeroDivisionError"),
 }
 # What there is no advice about, because it works.
 WORKS = [
@@ -50,7 +50,7 @@ WORKS = [
 ]  # fmt: skip
 NAMED = [
     (ident, name)
-    for ident in ("cuda-set-device", "cuda-statement", "accelerator-statement", "cuda-question")
+    for ident in ("device-set", "device-statement", "device-accelerator", "device-question")
     for name in ADVICE[ident].pattern.names  # type: ignore[union-attr]
 ]
 # Names that other versions of torch have.

@@ -9,6 +9,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -163,16 +164,16 @@ PATCHES: dict[str, list[str]] = {"nobody": [*MACHINES, OLD], "hand": [*MACHINES]
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
+def record(once: Callable[..., Path], truth: Any) -> Record:
     """``record(by)`` runs every program on every platform, once; ``by`` says who patched it.
 
     What was written portably runs on the old machine too, under the platform's name with ``OLD`` behind it.
     """
-    done: dict[str, Results] = {}
 
+    @cache
     def results(by: str) -> Results:
-        if by not in done:
-            recorder = Recorder(tmp_path_factory.mktemp(f"recorded-{by}"), truth)
+        def fill(folder: Path) -> None:
+            recorder = Recorder(folder, truth)
             keys, jobs = [], []
             for case in CASES:
                 for platform in PATCHES[by]:
@@ -184,8 +185,11 @@ def record(tmp_path_factory: pytest.TempPathFactory, truth: Any) -> Record:
                         if by == "portable" and kind != NEVER_PATCHED:
                             keys.append((case, platform + OLD, program))
                             jobs.append(recorder.job(root, OLD, program))
-            done[by] = dict(zip(keys, recorder.run(jobs), strict=True))
-        return done[by]
+            records = recorder.run(jobs)
+            (folder / "records.json").write_text(json.dumps(list(zip(keys, records, strict=True))), "utf-8")
+
+        records = json.loads((once(f"recorded-{by}", fill) / "records.json").read_text("utf-8"))
+        return {(case, platform, program): seen for (case, platform, program), seen in records}
 
     return results
 

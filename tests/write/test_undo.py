@@ -53,24 +53,58 @@ def test_goes_back_one_apply_at_a_time(applied: Path) -> None:
         undo(applied)
 
 
-def test_a_file_changed_since_keeps_all_as_they_are(applied: Path) -> None:
-    (applied / "b.py").write_bytes(NEW + b"mine")
+def test_a_file_edited_since_does_not_block_the_others(applied: Path) -> None:
+    (applied / "b.py").write_bytes(NEW.replace(b"gloo", b"mine"))
+    undone = undo(applied)
+    assert undone.names == ("a.py",)
+    assert [(one.name, one.lines, one.old.read_bytes()) for one in undone.stay] == [("b.py", (1,), OLD)]
+    assert (applied / "a.py").read_bytes() == OLD
+    assert (applied / "b.py").read_bytes() == NEW.replace(b"gloo", b"mine")
+    with pytest.raises(NothingToUndo):
+        undo(applied)
+
+
+def test_only_our_lines_go_back_where_others_were_edited(project: Path) -> None:
+    old, new, mine = b"a\nnccl\nb\nc\n", b"a\ngloo\nb\nc\n", b"a\ngloo\nb\nc\nmine\n"
+    (project / "a.py").write_bytes(old)
+    apply(project, a=(old, new))
+    (project / "a.py").write_bytes(mine)
+    undone = undo(project)
+    assert (undone.names, undone.merged, undone.stay) == ((), ("a.py",), ())
+    assert (project / "a.py").read_bytes() == b"a\nnccl\nb\nc\nmine\n"
+
+
+def test_where_all_were_edited_nothing_is_undone(applied: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (applied / name).write_bytes(b"mine")
     with pytest.raises(ChangedSince) as caught:
         undo(applied)
-    assert caught.value.names == ("b.py",)
-    assert (applied / "a.py").read_bytes() == NEW
+    assert caught.value.names == ("a.py", "b.py")
     kept = Path(dict(caught.value.reason.args)["journal"])
     assert (kept / "1").read_bytes() == OLD
     (applied / "b.py").write_bytes(NEW)
-    undo(applied)
-    assert (applied / "b.py").read_bytes() == OLD
+    assert undo(applied).names == ("b.py",)
 
 
-def test_a_removed_file_counts_as_changed(applied: Path) -> None:
+def test_a_file_may_be_kept(applied: Path) -> None:
+    undone = undo(applied, ["b.py"])
+    assert (undone.names, undone.kept) == (("a.py",), ("b.py",))
+    assert ((applied / "a.py").read_bytes(), (applied / "b.py").read_bytes()) == (OLD, NEW)
+
+
+def test_an_apply_on_record_without_its_new_bytes_goes_back_where_nobody_edited(applied: Path) -> None:
+    folder = journal.entries(applied)[-1].folder
+    for path in folder.glob("*.new"):
+        path.unlink()
+    (applied / "b.py").write_bytes(NEW + b"mine")
+    undone = undo(applied)
+    assert (undone.names, [one.name for one in undone.stay]) == (("a.py",), ["b.py"])
+
+
+def test_a_removed_file_stays_removed_and_the_others_go_back(applied: Path) -> None:
     (applied / "a.py").unlink()
-    with pytest.raises(ChangedSince) as caught:
-        undo(applied)
-    assert caught.value.names == ("a.py",)
+    undone = undo(applied)
+    assert (undone.names, [one.name for one in undone.stay]) == (("b.py",), ["a.py"])
     assert not (applied / "a.py").exists()
 
 

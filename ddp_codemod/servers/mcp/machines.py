@@ -20,7 +20,7 @@ from ddp_codemod.discover.config import Config
 from ddp_codemod.health import Diagnosis, Reading, Verified
 from ddp_codemod.machine.diagnose import diagnose as read_log
 from ddp_codemod.machine.locate import locate
-from ddp_codemod.machine.recognise import OWN
+from ddp_codemod.machine.recognise import by_accelerator
 from ddp_codemod.machine.trials import trials
 from ddp_codemod.machine.verify import LAUNCHES
 from ddp_codemod.messages import in_language, render
@@ -113,7 +113,7 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     known = known_errors(Settings("verify", folders=_configured(call, within)[0].all_folders(call.rule_folders), lang=call.lang))
     stores = tuple(ident for ident, fix in job.rules.fixes.items() if fix.recipe == "init-method-query")
     found = guarded(survey(replace(job, fixes=stores)))
-    device = next((name for name, ident in OWN.items() if ident == job.platform.id), None)
+    device = next((name for name, ident in by_accelerator(job.rules.platforms).items() if ident == job.platform.id), None)
     attempts = Trying(listener, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
     done: list[Verified] = []
     for one in trials(found, job.rules.surfaces, job.platform):

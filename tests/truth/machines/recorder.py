@@ -3,7 +3,7 @@
     recorder.py JOBS RESULTS
 
 JOBS is a JSON list of {"machine", "entry", "arguments", "environment"}; RESULTS gets a list of {"records", "error"}.
-torch is imported once; each job runs in a fork of this process.
+torch is imported once; each job runs in a fork of this process, as many at a time as there are processors.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import runpy
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,18 +80,23 @@ def run(job: dict[str, Any], result: Path) -> None:
 def main() -> None:
     jobs = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     results = Path(sys.argv[2])
-    done = []
-    for number, job in enumerate(jobs):
-        part = results.with_name(f"{results.name}.{number}")
-        child = os.fork()
-        if child == 0:
+    parts = [results.with_name(f"{results.name}.{number}") for number in range(len(jobs))]
+    free = os.cpu_count() or 1
+    for job, part in zip(jobs, parts, strict=True):
+        if free == 0:
+            os.wait()
+            free += 1
+        if os.fork() == 0:
             try:
                 run(job, part)
             finally:
                 sys.stdout.flush()
                 os._exit(0)
-        os.waitpid(child, 0)
-        done.append(json.loads(part.read_text(encoding="utf-8")))
+        free -= 1
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    done = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
     results.write_text(json.dumps(done), encoding="utf-8")
 
 

@@ -95,9 +95,9 @@ GROUP: dict[str, Try] = {
     "bf16-hook": lambda rank: hooked(default_hooks.bf16_compress_hook),
     "bf16-wrapper": lambda rank: hooked(default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook)),
     "ddp": lambda rank: step(DistributedDataParallel(nn.Linear(2, 2))),
-    "ddp-device-ids": lambda rank: DistributedDataParallel(nn.Linear(2, 2), device_ids=[rank]),
-    "ddp-output-device": lambda rank: DistributedDataParallel(nn.Linear(2, 2), output_device=1),
-    "sync-batchnorm": lambda rank: step(
+    "device-ids": lambda rank: DistributedDataParallel(nn.Linear(2, 2), device_ids=[rank]),
+    "device-output": lambda rank: DistributedDataParallel(nn.Linear(2, 2), output_device=1),
+    "device-batchnorm": lambda rank: step(
         DistributedDataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 2))))
     ),
     "fsdp": lambda rank: step(FullyShardedDataParallel(nn.Linear(2, 2))),
@@ -113,7 +113,7 @@ ALONE: dict[str, Try] = {
     "device-id-cpu": lambda rank: dist.init_process_group(
         "gloo", device_id=torch.device("cpu"), store=dist.HashStore(), rank=0, world_size=1
     ),
-    "cuda-method": lambda rank: torch.ones(1).cuda(),
+    "device-method": lambda rank: torch.ones(1).cuda(),
     "module-cuda": lambda rank: nn.Linear(1, 1).cuda(),
     "to-cuda": lambda rank: torch.ones(1).to("cuda"),
     "to-number": lambda rank: torch.ones(1).to(0),

@@ -1,0 +1,77 @@
+"""Why lines were changed, as ``apply`` puts it on record and ``explain`` reads it back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Edit, FileChange, Survey
+
+if TYPE_CHECKING:
+    from ddp_codemod.report.view import View
+    from ddp_codemod.write.journal import Why
+
+_TELLING = 4  # characters that a line must have to be known again by them
+
+
+def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
+    """The reasons of written changes, each with the lines by which it is found again."""
+    from ddp_codemod.edits.lines import preview_lines
+    from ddp_codemod.report.shift import shifted
+    from ddp_codemod.write.journal import Why
+
+    line_now = shifted(changes)
+
+    def why(change: FileChange, edit: Edit) -> Why:
+        source = found.sources[change.name]
+        made = preview_lines(source, edit)
+        after = (made.after or "").splitlines()
+        first = line_now(change.name, made.line)
+        old = set(made.before.splitlines())
+        lines = [(first + at, line) for at, line in enumerate(after) if line not in old and len(line.strip()) >= _TELLING]
+        at = edit.start if edit.anchor is None else edit.anchor
+        start, end = source.line_span(at)
+        text = source.text[start:end].rstrip("\r\n")
+        if text in after:  # the line that readers are sent to stays as it is
+            lines.append((line_now(change.name, source.position(at)[0]), text))
+        return Why(change.name, edit.rule, found.platform, edit.reason, made.before, made.after or "", tuple(lines))
+
+    return [why(change, edit) for change in changes for edit in change.edits if change.name in found.sources]
+
+
+def told(view: View, path: Path, line: int) -> Iterator[str]:
+    """What applies that are on record did to a line, the last of them."""
+    from ddp_codemod.write.journal import reasons
+    from ddp_codemod.write.places import has_journal
+
+    root = view.survey.root
+    if not has_journal(root):
+        return
+    name = Path(os.path.relpath(path.absolute(), root.absolute())).as_posix()
+    text = _line(path, line)
+    known = [
+        (abs(number - line), at, why)
+        for at, why in enumerate(reasons(root))
+        if why.name == name
+        for number, marked in why.lines
+        if marked.strip() == text
+    ]
+    if not known:
+        return
+    _, _, why = min(known, key=lambda one: one[:2])
+    said = view.say("explain-changed", place=view.at(name, line), rule=why.rule, platform=why.platform)
+    yield from (view.ink(part, "bold") for part in view.folded(said, 0, 2))
+    yield from view.folded(view.reason(why.reason), 4, 4)
+    yield from (view.ink(f"    - {part}", "red") for part in why.before.splitlines())
+    yield from (view.ink(f"    + {part}", "green") for part in why.after.splitlines())
+    yield ""
+
+
+def _line(path: Path, line: int) -> str:
+    try:
+        lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

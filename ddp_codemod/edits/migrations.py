@@ -1,0 +1,100 @@
+"""A vendor's own way: imports at the training entries that make the code of another device run on the vendor's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from ddp_codemod.model import Action, Applicability, Edit, Reason
+from ddp_codemod.origins.fold import Known
+from ddp_codemod.parse.python import Module
+from ddp_codemod.rules.finding import Finding, NewText
+from ddp_codemod.rules.limits import Limits
+from ddp_codemod.rules.model import Fix
+from ddp_codemod.sites.project import Project
+
+DEVICE = "device-"  # what the ids of advice about devices start with
+RECIPE = "import-at-entries"
+
+
+class Migration(Struct, frozen=True):
+    """The rule that is in force, and the entries that lack its imports."""
+
+    fix: Fix
+    lacking: tuple[Module, ...]
+
+    def settled(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings, without the edits that nobody needs where the imports are made."""
+        return [self._settled(finding) for finding in findings]
+
+    def cures(self, finding: Finding) -> bool:
+        """Whether what an advice about devices found is no longer so where the imports are made."""
+        about = finding.use.surface.id
+        return about.startswith(DEVICE) and about not in self.fix.leaves
+
+    def _settled(self, finding: Finding) -> Finding:
+        values = [change.leaf.value for change in finding.changes if isinstance(change, NewText)]
+        names = [str(value.value).lower() for value in values if isinstance(value, Known)]
+        if finding.action is not Action.EDIT or len(names) != len(finding.changes) or not names:
+            return finding
+        if not set(names) <= set(self.fix.maps):
+            return finding
+        kept = finding.keep(Reason.of("keep-migrated", rule=self.fix.id, value=", ".join(dict.fromkeys(names))))
+        return kept.without_changes()
+
+    def edits(self, limits: Limits, others: Sequence[Edit]) -> tuple[Edit, ...]:
+        """The imports at the top of each entry that lacks them; an entry by itself."""
+        group = 1 + max((edit.group for edit in others), default=0)
+        made: list[Edit] = []
+        for module in self.lacking:
+            if limits.bar(module.name, self.fix.id, f"{module.name}:1") is None:
+                at = _top(module)
+                text = "".join(f"{statement}{module.source.newline}" for statement in self.fix.statements)
+                reason = Reason.of("edit-migrate", rule=self.fix.id)
+                made.append(Edit(module.name, at, at, text, self.fix.id, Applicability.UNSAFE, reason, group + len(made)))
+        return tuple(made)
+
+
+def migration(
+    project: Project, wanted: Iterable[Fix], known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]
+) -> Migration | None:
+    """The migration that was asked for; or the platform's own, where every entry makes its imports already."""
+    asked = [fix for fix in wanted if fix.recipe == RECIPE]
+    fixes = asked or [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]
+    if not fixes:
+        return None
+    entries = [module for name in sorted(started()) if name.endswith(".py") and (module := project.module(name)) is not None]
+    for fix in fixes:
+        lacking = tuple(module for module in entries if not _has(module, fix))
+        if asked or (entries and not lacking):
+            return Migration(fix, lacking)
+    return None
+
+
+def _has(module: Module, fix: Fix) -> bool:
+    """Whether the top level of a file makes the last of the imports: that is the one which does it."""
+    wanted = set(_modules(ast.parse(fix.statements[-1]).body))
+    return bool(wanted & set(_modules(module.tree.body)))
+
+
+def _modules(statements: Iterable[ast.stmt]) -> Iterable[str]:
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and not statement.level:
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
+        elif isinstance(statement, ast.Try):
+            yield from _modules(statement.body)
+
+
+def _top(module: Module) -> int:
+    """The start of the first line that may hold another import: behind the docstring and what comes from ``__future__``."""
+    for number, statement in enumerate(module.tree.body):
+        docstring = number == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not docstring and not future:
+            first = min((part.lineno for part in getattr(statement, "decorator_list", ())), default=statement.lineno)
+            return module.source.line_starts[first - 1]
+    return len(module.source.text)

@@ -1,0 +1,127 @@
+"""Findings as a reader takes them in: each reason once, and below it its places with what only they have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from ddp_codemod.model import Reason
+from ddp_codemod.report.view import View
+
+SHOWN = 5  # lines of places below one reason, where not all are asked for
+_CLAUSE = re.compile(r"(?<=[;；，])|(?<=, )")
+_LONG = 24  # characters that a clause must have to be worth saying once
+_GAP = "… "
+
+
+class Finding(Struct, frozen=True):
+    """One place and why it is named. ``head`` is what kind it is; ``here`` is said at this place alone."""
+
+    head: str
+    reason: Reason
+    name: str
+    line: int
+    here: tuple[str, ...] = ()
+
+
+class _Block(Struct):
+    said: str
+    places: list[tuple[Finding, tuple[str, ...]]]  # each with what is said of it alone
+
+
+def blocks(view: View, found: Iterable[Finding], shown: int = SHOWN) -> list[str]:
+    """A paragraph a reason, and its places under it; ``shown`` limits their lines, 0 shows all, as -v does."""
+    lines: list[str] = []
+    for block in _blocks(view, found):
+        if len(block.places) == 1:
+            one, here = block.places[0]
+            lines += view.folded(": ".join(filter(None, (view.at(one.name, one.line), block.said))), 2, 4)
+            lines += [line for said in here for line in view.folded(said, 6, 8)]
+        else:
+            lines += view.folded(block.said, 2, 4)
+            lines += _places(view, block.places, 0 if view.verbose else shown)
+    return lines
+
+
+def _blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for one in found:
+        kinds.setdefault((one.head, one.reason.key), []).append(one)
+    made: list[_Block] = []
+    for (head, _), alike in kinds.items():
+        same: dict[str, list[Finding]] = {}
+        for one in alike:
+            same.setdefault(view.reason(one.reason), []).append(one)
+        single = [text for text, found in same.items() if len(found) == 1]
+        common = _common(single)
+        merged = _Block("", [])
+        for text, found in same.items():
+            if common is None or len(found) > 1:
+                made.append(_Block(_headed(head, text), [(one, one.here) for one in found]))
+                continue
+            if not merged.places:
+                merged.said = _headed(head, _joined(_CLAUSE.split(text), common))
+                made.append(merged)
+            merged.places.append((found[0], (*_own(_CLAUSE.split(text), common), *found[0].here)))
+    return made
+
+
+def _headed(head: str, said: str) -> str:
+    return f"{head}: {said}" if head else said
+
+
+def _common(texts: Sequence[str]) -> frozenset[int] | None:
+    """Which clauses all of these sentences share; None where there is but one, or they have too little in common."""
+    if len(texts) < 2:
+        return None
+    clauses = [_CLAUSE.split(text) for text in texts]
+    if len({len(parts) for parts in clauses}) > 1:
+        return None
+    shared = frozenset(at for at, parts in enumerate(zip(*clauses, strict=True)) if len(set(parts)) == 1)
+    return shared if any(len(clauses[0][at]) >= _LONG for at in shared) else None
+
+
+def _joined(parts: Sequence[str], common: frozenset[int]) -> str:
+    text = "".join(part if at in common else _GAP for at, part in enumerate(parts))
+    return re.sub(f"({_GAP.strip()} ?)+", _GAP, text).replace("… ，", "…，").strip()
+
+
+def _own(parts: Sequence[str], common: frozenset[int]) -> tuple[str, ...]:
+    own = "".join(part for at, part in enumerate(parts) if at not in common).strip(" ,;；，")
+    return (own,) if own else ()
+
+
+def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown: int) -> list[str]:
+    """A line a file with its lines, or a line a place where something is said of it alone."""
+    files: dict[tuple[str, int | None], list[int]] = {}
+    own: dict[tuple[str, int | None], tuple[str, ...]] = {}
+    for number, (one, here) in enumerate(places):
+        key = (one.name, number if here else None)
+        files.setdefault(key, []).append(one.line)
+        own[key] = here
+    keys = list(files)
+    if not shown or len(keys) <= shown + 1:
+        shown = len(keys)
+    lines: list[str] = []
+    if shown < len(keys):
+        counts = {"n": len(places), "files": len({one.name for one, _ in places})}
+        lines.append("    " + view.say("list-places", **counts))
+    for key in keys[:shown]:
+        where = view.at(key[0], files[key][0]) + "".join(f", {line}" for line in dict.fromkeys(files[key][1:]))
+        lines += _placed(view, where, own[key])
+    if shown < len(keys):
+        left = sum(len(files[key]) for key in keys[shown:])
+        lines.append("    " + view.say("list-rest", n=left))
+    return lines
+
+
+def _placed(view: View, where: str, here: Sequence[str]) -> list[str]:
+    """A place, and what is said of it: beside it where that fits on the line, below it elsewhere."""
+    beside = view.folded("  ".join((where, *here[:1])), 4, 8)
+    if len(beside) == 1:
+        here = here[1:]
+    else:
+        beside = view.folded(where, 4, 8)
+    return [*beside, *(line for said in here for line in view.folded(said, 8, 10))]

@@ -1,0 +1,50 @@
+"""Takes an apply's changes out of a file that was edited since: three-way, and only where nobody touched the changed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ddp_codemod.patch.myers import changed_lines
+
+Hunk = tuple[int, int, list[bytes]]  # lines from, to (of what the apply wrote), and what stands in their place
+
+
+def taken_out(before: bytes, written: bytes, now: bytes) -> bytes | list[int]:
+    """The file as it is now, with what the apply wrote put back to what was there; or the lines of ``now`` that forbid it.
+
+    A hunk of the apply goes back only where its lines and both neighbours are as the apply left them.
+    """
+    old, mid, new = (data.splitlines(keepends=True) for data in (before, written, now))
+    ours, theirs = _hunks(mid, old), _hunks(mid, new)
+    clashing = [(start, end) for start, end, _ in ours if any(start <= last and first <= end for first, last, _ in theirs)]
+    if clashing:
+        return sorted({min(_line_now(start, theirs), max(len(new), 1)) for start, _ in clashing})
+    made: list[bytes] = []
+    at = 0
+    for start, end, lines in sorted([*ours, *theirs], key=lambda hunk: hunk[:2]):
+        made += [*mid[at:start], *lines]
+        at = end
+    return b"".join([*made, *mid[at:]])
+
+
+def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
+    gone, come = changed_lines(old, new)
+    found: list[Hunk] = []
+    left = right = 0
+    while left < len(old) or right < len(new):
+        start, first = left, right
+        while left < len(old) and gone[left]:
+            left += 1
+        while right < len(new) and come[right]:
+            right += 1
+        if left > start or right > first:
+            found.append((start, left, list(new[first:right])))
+        else:
+            left, right = left + 1, right + 1
+    return found
+
+
+def _line_now(start: int, theirs: Sequence[Hunk]) -> int:
+    """The line, from 1, at which a line of what the apply wrote stands now, as near as can be told."""
+    moved = sum(len(lines) - (last - first) for first, last, lines in theirs if last <= start)
+    return start + moved + 1

@@ -1,0 +1,139 @@
+"""A part of what is found: some rules, what a branch changed, what a baseline does not know."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
+UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=sys.argv[1])\n"
+MORE = 'dist.new_group(backend="nccl")\n'
+TERNARY = """import platform
+import torch.distributed as dist
+
+dist.init_process_group("nccl" if platform.system() != "Windows" else "gloo")
+"""
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True)
+
+
+def test_one_rule_is_selected(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN, unclear=UNKNOWN)
+    done = run("check", ".", "--platform", "rocm", "--select", "unsupported-backend")
+    assert done.code == 1
+    assert "train.py:3: unsupported-backend" in done.out
+    assert run("apply", ".", "--platform", "rocm", "--select", "nccl-debug").code == 0
+    assert (root / "train.py").read_text() == TRAIN
+
+
+def test_a_rule_is_ignored_and_that_is_said(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, unclear=UNKNOWN)
+    done = run("check", ".", "--platform", "rocm", "--ignore", "unsupported-backend")
+    assert (done.code, done.out) == (0, "")
+    assert "Nothing to change for rocm among what was asked for." in done.err
+    assert "2 findings left out by --select" in done.err
+    assert "That is all" not in done.err
+
+
+def test_what_goes_with_an_edit_goes_with_it(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TERNARY)
+    run("apply", ".", "--platform", "rocm", "--ignore", "unsupported-backend")
+    assert (root / "train.py").read_text() == TERNARY
+
+
+def test_a_rule_that_is_not_there_is_named(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    done = run("check", ".", "--platform", "rocm", "--ignore", "unsupported-backnd")
+    assert done.code == 2
+    assert "did you mean unsupported-backend?" in done.err
+
+
+def test_a_baseline_keeps_known_findings_quiet_and_new_ones_fail(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN, unclear=UNKNOWN)
+    words = ("check", ".", "--platform", "rocm", "--strict", "--baseline", "known.json")
+    missing = run(*words)
+    assert missing.code == 2
+    assert "--update-baseline" in missing.err
+    assert run(*words, "--update-baseline").code == 0
+    assert len(json.loads((root / "known.json").read_bytes())["findings"]) == 2
+    (root / "train.py").write_text("import os\n\n" + TRAIN)  # the line moved
+    quiet = run(*words)
+    assert (quiet.code, quiet.out) == (0, "")
+    assert "Nothing to change for rocm among what was asked for." in quiet.err
+    (root / "train.py").write_text(TRAIN + MORE)
+    new = run(*words)
+    assert new.code == 1
+    assert "train.py:4: unsupported-backend" in new.out
+    assert "train.py:3" not in new.out
+
+
+def test_a_second_line_of_the_same_text_is_new(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    words = ("check", ".", "--platform", "rocm", "--baseline", "known.json")
+    run(*words, "--update-baseline")
+    (root / "train.py").write_text(TRAIN + TRAIN.splitlines()[-1] + "\n")
+    assert run(*words).code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no baseline of this program"),
+        ("[]", "no baseline of this program"),
+        ('{"version": 1, "platform": "cpu", "findings": []}', "made for cpu"),
+    ],
+)
+def test_a_baseline_that_is_none_is_refused(project, run, text: str, said: str) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    (root / "known.json").write_text(text)
+    done = run("check", ".", "--platform", "rocm", "--baseline", "known.json")
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_only_what_a_branch_changed(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN, other=TRAIN)
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    words = ("check", ".", "--platform", "rocm", "--diff-base", "main")
+    assert run(*words).code == 0
+    git(root, "checkout", "-qb", "mine")
+    (root / "train.py").write_bytes((TRAIN + MORE).replace("\n", "\r\n").encode())
+    project(fresh=TRAIN)
+    done = run(*words)
+    assert done.code == 1
+    assert "train.py:4" in done.out
+    assert "fresh.py:3" in done.out
+    assert "train.py:3" not in done.out
+    assert "other.py" not in done.out
+    git(root, "checkout", "-q", "--", ".")
+    git(root, "checkout", "-q", "main")
+    (root / "other.py").write_text(TRAIN + MORE)
+    git(root, "commit", "-qam", "theirs")
+    git(root, "checkout", "-q", "mine")
+    assert "other.py" not in run(*words).out  # what main did since is not the branch's
+
+
+def test_a_call_on_a_new_line_brings_its_value_on_an_old_one(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train='import torch.distributed as dist\n\nBACKEND = "nccl"\n')
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    (root / "train.py").write_text((root / "train.py").read_text() + "dist.init_process_group(BACKEND)\n")
+    assert "train.py:3" in run("check", ".", "--platform", "rocm", "--diff-base", "HEAD").out
+
+
+@pytest.mark.parametrize("base", ["nowhere", "--help", ""])
+def test_a_base_that_is_not_there(project, run, base: str) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=TRAIN)
+    assert run("check", ".", "--platform", "rocm", f"--diff-base={base}").code == 2
+    git(root, "init", "-q")
+    done = run("check", ".", "--platform", "rocm", f"--diff-base={base}")
+    assert done.code == 2
+    assert "no such commit" in done.err

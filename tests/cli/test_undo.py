@@ -1,0 +1,70 @@
+"""``undo`` and ``explain`` after an apply, as they are typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TRAIN = 'import torch.distributed as dist\n\n\ndef main():\n    dist.init_process_group("nccl")\n\n\nmain()\n'
+
+
+@pytest.fixture
+def applied(project, run) -> Path:  # type: ignore[no-untyped-def]
+    root: Path = project(a=TRAIN, b=TRAIN, c=TRAIN)
+    assert run("apply", ".", "--platform", "rocm").code == 0
+    return root
+
+
+def test_an_edited_file_does_not_block_the_rest(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    (applied / "b.py").write_text((applied / "b.py").read_text() + "# mine\n")
+    (applied / "c.py").write_text((applied / "c.py").read_text().replace("gloo", "mpi"))
+    done = run("undo")
+    assert done.code == 1
+    assert "put back a.py\n" in done.out
+    assert "took our changes out of b.py; what you edited there since stays" in done.out
+    assert "c.py stays as it is: you edited what apply had changed there (line 5)" in done.err
+    assert (applied / "a.py").read_text() == TRAIN
+    assert (applied / "b.py").read_text() == TRAIN + "# mine\n"
+    assert "mpi" in (applied / "c.py").read_text()
+    old = Path(done.err.split(", copy ")[1].split(" over it")[0])
+    assert old.read_text() == TRAIN
+
+
+def test_a_file_is_kept(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    done = run("undo", "--keep", "b.py")
+    assert done.code == 0
+    assert "b.py keeps its changes" in done.out
+    assert [(applied / f"{name}.py").read_text() == TRAIN for name in "abc"] == [True, False, True]
+
+
+def test_a_file_that_was_not_changed_cannot_be_kept(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    done = run("undo", "--keep", "d.py")
+    assert done.code == 2
+    assert "\n  a.py\n  b.py\n  c.py\n" in done.err
+    assert (applied / "a.py").read_text() != TRAIN
+
+
+def test_quietly(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    done = run("undo", "-q")
+    assert (done.code, done.said) == (0, "")
+    assert (applied / "a.py").read_text() == TRAIN
+
+
+def test_explain_tells_why_a_line_was_changed(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    done = run("explain", "a.py:5", "--platform", "rocm")
+    assert done.code == 0
+    assert "a.py:5 was changed by apply for rocm (unsupported-backend):\n    nccl does not work on rocm" in done.out
+    assert '    -     dist.init_process_group("nccl")\n    +     dist.init_process_group("gloo")\n' in done.out
+    (applied / "a.py").write_text("import os\n" + (applied / "a.py").read_text())
+    assert "a.py:6 已由 apply 针对 rocm 修改" in run("explain", "a.py:6", "--platform", "rocm", "--lang", "zh").out
+    assert "was changed" not in run("explain", "a.py:2", "--platform", "rocm").out
+
+
+def test_the_command_that_apply_prints_answers(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(a=TRAIN)
+    for command in ("check", "apply"):
+        done = run(command, ".", "--platform", "rocm")
+        (line,) = [line for line in done.said.splitlines() if line.startswith("Why a line:")]
+        answer = run(*line.split("ddp-codemod ")[1].split())
+        assert "nccl does not work on rocm" in answer.out

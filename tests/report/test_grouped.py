@@ -1,0 +1,90 @@
+"""Reasons are said once, above their places, and lines fit the reader's terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.model import Reason, Survey
+from ddp_codemod.report.grouped import Finding, blocks
+from ddp_codemod.report.ink import Ink
+from ddp_codemod.report.table import cells
+from ddp_codemod.report.view import View
+
+WHY = "on ROCm the name nccl means RCCL, which fails here (WSL2, many consumer cards); gloo works on CPU and GPU tensors"
+WHY_ZH = "在 ROCm 上 nccl 即 RCCL，它在这里无法工作（WSL2、许多消费级显卡）；gloo 支持 CPU 和 GPU 张量"
+
+
+def view(width: int = 0, lang: str = "en", verbose: bool = False) -> View:
+    return View(Survey(Path("/p"), "rocm", (), (), (), ()), lang, Ink(False), Path("/p"), verbose, width)
+
+
+def wrong(name: str, line: int, *here: str, **args: str) -> Finding:
+    said = {"value": "nccl", "platform": "rocm", "why": WHY, "why_zh": WHY_ZH, "wanted": "gloo", **args}
+    key = "edit-origin" if "origin" in args else "edit-backend"
+    return Finding("unsupported-backend", Reason.of(key, **said), name, line, here)
+
+
+def test_a_reason_is_said_once_above_its_places() -> None:
+    lines = blocks(view(), [wrong("a.py", 3), wrong("b.py", 9), wrong("a.py", 7)])
+    assert lines[0].startswith("  unsupported-backend: nccl does not work on rocm: on ROCm")
+    assert lines[1:] == ["    a.py:3, 7", "    b.py:9"]
+
+
+def test_one_place_stands_before_its_reason() -> None:
+    assert blocks(view(), [wrong("a.py", 3)])[0].startswith("  a.py:3: unsupported-backend: nccl does not work")
+
+
+def test_what_differs_is_said_at_the_place() -> None:
+    lines = blocks(view(), [wrong("a.py", 3, origin="run.sh:2"), wrong("b.py", 9, origin="Makefile:5")])
+    assert WHY in lines[0]
+    assert "run.sh" not in lines[0]
+    assert lines[1:] == [
+        "    a.py:3  the value starts at run.sh:2",
+        "    b.py:9  the value starts at Makefile:5",
+    ]
+    assert "which becomes gloo" in lines[0]
+
+
+def test_sentences_that_share_nothing_long_stay_apart() -> None:
+    found = [Finding("", Reason.of("why-call", text=text), "a.py", 1) for text in ("f", "g")]
+    assert blocks(view(), found) == [
+        "  a.py:1: what f() returns is not followed",
+        "  a.py:1: what g() returns is not followed",
+    ]
+
+
+def test_one_that_differs_does_not_take_the_others_sentence_apart() -> None:
+    found = [wrong("a.py", 3), wrong("b.py", 9), wrong("c.py", 1, value="cuda:nccl,cpu:gloo")]
+    lines = blocks(view(), found)
+    assert lines[0].endswith("here it becomes gloo")
+    assert lines[1:3] == ["    a.py:3", "    b.py:9"]
+    assert lines[3].startswith("  c.py:1: unsupported-backend: cuda:nccl,cpu:gloo does not work on rocm")
+
+
+def test_a_long_list_is_counted_and_shown_whole_when_asked() -> None:
+    found = [wrong(f"{number}.py", line) for number in range(30) for line in (1, 2)]
+    lines = blocks(view(), found)
+    assert lines[1] == "    60 places in 30 files:"
+    assert lines[2:] == [*(f"    {number}.py:1, 2" for number in range(5)), "    and 50 more; -v lists all of them"]
+    assert len(blocks(view(verbose=True), found)) == len(blocks(view(), found, shown=0)) == 31
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_lines_fit_and_words_stay_whole(lang: str, width: int) -> None:
+    found = [wrong("a.py", 3, '"nccl" → "gloo"'), wrong("b.py", 9, '"nccl" if one else "gloo" → "gloo"')]
+    lines = blocks(view(width, lang), found)
+    assert len(lines) > 3
+    assert all(cells(line) < width for line in lines)
+    whole = "".join(blocks(view(0, lang), found)).replace(" ", "")
+    assert "".join(lines).replace(" ", "") == whole
+    words = {word for line in blocks(view(0, lang), found) for word in line.split()}
+    if lang == "en":
+        assert {word for line in lines for word in line.split()} <= words
+
+
+def test_marks_that_take_no_cell_and_wide_signs_are_counted() -> None:
+    assert cells("e\u0301") == 1
+    assert cells("👍中a") == 5
