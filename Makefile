@@ -27,7 +27,7 @@ PINNED = $(if $(PINS),--constraint $(PINS))
 RELEASES ?= 2.4.1 2.7.1 2.13.0 2.15.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test lint docs browser ecosystem strategies decisions errors fuzz releases proof-fleet bench-fleet clean benchmark lowest site
+.PHONY: demo test long lint docs browser ecosystem strategies decisions errors fuzz releases proof-fleet bench-fleet clean benchmark lowest site
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -35,6 +35,9 @@ demo: $(VENV)/installed
 
 test: lint
 	$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+long: $(VENV)/ready
+	$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m long
 
 lint: $(VENV)/ready
 	$(RUN) ruff check
@@ -91,7 +94,7 @@ lowest: $(VENV)/bin/python
 	$(RUN) pip install --quiet 'uv>=0.7'
 	$(RUN) uv venv --quiet --clear --python $(VENV)/bin/python .lowest
 	$(RUN) uv pip install --quiet --python .lowest/bin/python --resolution lowest-direct --editable . --group dev
-	.lowest/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m 'not torch'
+	.lowest/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m 'not torch and not long'
 
 site: $(VENV)/ready
 	$(RUN) pip install --quiet --group site

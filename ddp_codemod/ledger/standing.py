@@ -41,12 +41,13 @@ def standing(
             for module in project.programs(name):
                 yield from _literals(module, is_wrong)
     seen: set[Document | Script] = set()
+    admitted = tuple(filter(admits, project.small_configs))
     for word in spelled:
-        for document in project.documents(word, rb"(?:%s)" % words):
-            if document not in seen and admits(document.name):
+        for document in project.documents(word, None, admitted):
+            if document not in seen:
                 seen.add(document)
                 yield from _entries(document, is_wrong)
-    manifests = project.manifests(*spelled) if any(map(project.documents, spelled)) else ()
+    manifests = project.manifests(*spelled) if seen else ()
     for script in (*project.scripts(*spelled), *manifests):
         if script not in seen and admits(script.name):
             seen.add(script)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _SCALARS = frozenset({
     "string", "integer", "float", "boolean", "offset_date_time", "local_date_time", "local_date", "local_time",
 })  # fmt: skip
+_BARE = re.compile(r"[\w-]+", re.ASCII)  # a key that stands for itself
+# values that a reader need not take apart
+_PLAIN = re.compile(r"\"([^\"\\\x00-\x1f\x7f]*)\"|'([^'\x00-\x1f\x7f]*)'|true|false|0|[1-9][0-9]*")
 _LONGEST_KEY = 2_000  # characters; a reader of dotted keys takes time with the square of their number
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
@@ -68,6 +71,8 @@ def _keys(tree: Tree, node: Node) -> Path:
     """The keys of a bare, quoted or dotted key; () if they cannot be told."""
     if node.end_byte - node.start_byte > _LONGEST_KEY:
         return ()
+    if _BARE.fullmatch(tree.of(node)):
+        return (tree.of(node),)
     try:
         # a TOML reader takes the key apart better than the grammar, which nests dotted keys
         table: Any = _toml(f"{tree.of(node)} = 1")
@@ -81,6 +86,8 @@ def _keys(tree: Tree, node: Node) -> Path:
 
 
 def _value(text: str) -> str | None:
+    if plain := _PLAIN.fullmatch(text):
+        return text if plain.lastindex is None else plain[plain.lastindex]
     try:
         value = _toml(f"v = {text}")["v"]
     except (ValueError, RecursionError):

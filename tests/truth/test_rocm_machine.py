@@ -27,7 +27,11 @@ def trains(ran: Any, losses: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "checkpoint"), [("s1_train.py", "logs/s1/s1.pth"), ("s2_train.py", "logs/s2/s2.pth")], ids=["lightning", "spawn"]
+    ("entry", "checkpoint"),
+    [
+        pytest.param("s1_train.py", "logs/s1/s1.pth", id="lightning", marks=pytest.mark.long),
+        pytest.param("s2_train.py", "logs/s2/s2.pth", id="spawn"),
+    ],
 )
 def test_tts_dies_unpatched_and_trains_as_one_process_does(project: Callable[..., Any], entry: str, checkpoint: str) -> None:
     unpatched, patched = project("tts-spawn"), project("tts-spawn", "rocm")
@@ -37,6 +41,7 @@ def test_tts_dies_unpatched_and_trains_as_one_process_does(project: Callable[...
     assert (patched.root / checkpoint).stat().st_size
 
 
+@pytest.mark.long
 def test_the_older_tts_dies_unpatched_and_trains_patched(project: Callable[..., Any]) -> None:
     unpatched, patched = project("tts-spawn-before-libuv"), project("tts-spawn-before-libuv", "rocm")
     dies_for_nccl(unpatched.on(**ROCM).python("s1_train.py"))
@@ -64,6 +69,7 @@ def test_speaker_tools_that_ask_for_gloo_never_needed_a_patch(project: Callable[
     assert "embeddings 6" in ran.output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["vocoder", "tts"])
 def test_accelerate_trainers_die_unpatched_and_train_patched(project: Callable[..., Any], model: str) -> None:
     unpatched, patched = project("vocoder-accelerate"), project("vocoder-accelerate", "mixed-gpu", "--unsafe")

@@ -12,7 +12,8 @@ import pytest
 
 WINDOWS = {"gpus": 2, "os.name": "nt", "platform.system": "Windows", "sys.platform": "win32"}
 NO_LIBUV = "use_libuv was requested but PyTorch was built without libuv support"
-ENTRIES = ["s1_train.py", "s2_train.py", "prosody_train.py"]
+LONG = pytest.mark.long
+ENTRIES = [pytest.param("s1_train.py", marks=LONG), "s2_train.py", pytest.param("prosody_train.py", marks=LONG)]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -28,6 +29,7 @@ def test_dies_unpatched_and_trains_patched(project: Callable[..., Any], without_
     assert patched.losses[-1] < patched.losses[0]
 
 
+@LONG
 def test_todays_version_needs_no_patch(project: Callable[..., Any], without_libuv: dict[str, Any]) -> None:
     unpatched = project("tts-spawn").on(**WINDOWS, **without_libuv)
     for entry in ("s1_train.py", "s2_train.py"):

@@ -174,6 +174,7 @@ def test_a_command_of_the_user_s_is_watched(project, capfd: pytest.CaptureFixtur
     assert "2 ranks formed a group" in err
 
 
+@pytest.mark.long
 def test_a_command_that_hangs_shows_its_stacks(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     text = COMMAND.replace("{port}", str(free_port())).replace("world_size=2", "world_size=3")
     project(text)
