@@ -108,7 +108,7 @@ def _found(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
             start = end = found.end("name")
         written = text[start:end]
         end -= len(written) - len(written.rstrip(" \t,"))
-        specifier = _specifier(written, kind)
+        specifier = specifier_of(written, kind)
         if specifier is not None:
             marker = (found.groupdict().get("marker") or "").strip()
             if len(marker) > _LONGEST:
@@ -121,7 +121,7 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _specifier(text: str, kind: str) -> str | None:
+def specifier_of(text: str, kind: str) -> str | None:
     """The statement in the words of ``packaging``; None where it is none, as one that is too long."""
     text = text.strip(" \t,()")
     if len(text) > _LONGEST:

@@ -71,7 +71,16 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     instead = too_old(context, use.module.name, parameter) or _void(context, use, parameter)
     if instead is not None:
         return made.review(fix.id, instead)
-    return made if sure is Showing.YES else unsafe(made)
+    return doubted(context, parameter, use.module.name, made) if sure is Showing.YES else unsafe(made)
+
+
+def doubted(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
+    """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter."""
+    if made.action is not Action.EDIT or (stated := context.versions.doubt(parameter.since, name)) is None:
+        return made
+    said = arguments_of(context, parameter, _instead(context, parameter)["parameter"])
+    reason = Reason.of("edit-too-old", versions=_needed(parameter), origin=stated.origin, stated=stated.specifier, **said)
+    return unsafe(replace(made, reason=reason))
 
 
 def unsafe(made: Finding) -> Finding:
@@ -83,8 +92,11 @@ def too_old(context: Context, name: str, parameter: Parameter) -> Reason | None:
     """That the versions which a file is for do not know the parameter, with what helps there."""
     if not parameter.since or context.versions.holds(parameter.since, name, asks=False) is not False:
         return None
-    versions = ", ".join(f"{package}{stated}" for package, stated in parameter.since.items())
-    return Reason.of("review-too-old", versions=versions, **_instead(context, parameter))
+    return Reason.of("review-too-old", versions=_needed(parameter), **_instead(context, parameter))
+
+
+def _needed(parameter: Parameter) -> str:
+    return ", ".join(f"{package}{stated}" for package, stated in parameter.since.items())
 
 
 def _instead(context: Context, parameter: Parameter) -> dict[str, str]:

@@ -11,7 +11,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context, Finding, NewKeyword, NewStatement, start
-from ddp_codemod.rules.left_out import picked, picks_wrong, too_old
+from ddp_codemod.rules.left_out import doubted, picked, picks_wrong, too_old
 from ddp_codemod.rules.match_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.rules.model import Fix, Parameter, Surface
 from ddp_codemod.rules.parsed_classes import taken_classes
@@ -65,9 +65,8 @@ def _found(context: Context, surface: Surface, parameter: Parameter, module: Mod
     if (why := too_old(context, module.name, parameter)) is not None:
         return made.review(fix.id, why)
     reason = edit_reason(context, parameter)
-    return made.edit(
-        fix.id, fix.applicability == "safe", reason, [new_field(module, node, fields, f'"{platform.backend.wanted}"')]
-    )
+    changes = [new_field(module, node, fields, f'"{platform.backend.wanted}"')]
+    return doubted(context, parameter, module.name, made.edit(fix.id, fix.applicability == "safe", reason, changes))
 
 
 def _deriving(context: Context, parameter: Parameter) -> Iterator[tuple[Module, ast.ClassDef]]:

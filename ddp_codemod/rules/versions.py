@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -55,8 +55,9 @@ class Versions(Struct):
     machines: Sequence[Machines] = ()
     named: Sequence[MachineFacts] = ()  # all platforms'
     open: set[str] = field(default_factory=set)  # packages of which a condition asked and nothing is known
-    _near: dict[tuple[str, str], list[Statement]] = field(default_factory=dict)
+    _near: dict[tuple[str, str, str], list[Statement]] = field(default_factory=dict)
     _folders: dict[str, list[Statement]] = field(default_factory=dict)
+    _installed: dict[str, list[Statement]] = field(default_factory=dict)
 
     def holds(self, when: Mapping[str, str], file: str = "", asks: bool = True) -> bool | None:
         """Whether a condition such as ``{"torch": ">=2.8"}`` holds for the code of a file; None where that is open.
@@ -74,6 +75,17 @@ class Versions(Struct):
             if answers != {True}:
                 known = None
         return known
+
+    def doubt(self, when: Mapping[str, str], file: str = "") -> Stated | None:
+        """The first statement under which a condition does not hold, of several that exclude each other.
+
+        Where no file states a package, of those that the commands in a README or a Dockerfile install.
+        """
+        for package, condition in when.items():
+            stated = self.alternatives(package, file) or [one.stated for one in self._nearest(package, file, self._commands)]
+            if (found := next((one for one in stated if holds(condition, one) is False), None)) is not None:
+                return found
+        return None
 
     def stated(self, package: str, file: str = "") -> Stated | None:
         """The one statement about a package that holds for a file's code; None where there is none, or several that exclude each other."""
@@ -110,12 +122,15 @@ class Versions(Struct):
 
     def statements(self, package: str, file: str = "") -> list[Statement]:
         """What the nearest folder around a file that says something about a package says; not what is for other machines."""
+        return self._nearest(package, file, self._in)
+
+    def _nearest(self, package: str, file: str, stating: Callable[[str], Iterable[Statement]]) -> list[Statement]:
         folder = PurePosixPath(file).parent if file else PurePosixPath()
         for at in (folder, *folder.parents):
-            key = (package, str(at))
+            key = (package, str(at), stating.__name__)
             if key not in self._near:
                 names = self.packages[package].names
-                here = (one for one in self._in(str(at)) if one.requirement.package in names and one.requirement.specifier)
+                here = (one for one in stating(str(at)) if one.requirement.package in names and one.requirement.specifier)
                 self._near[key] = [
                     one for one in here if self._applies(one.requirement) and self.concerned(one.source, one.requirement)
                 ]
@@ -144,17 +159,26 @@ class Versions(Struct):
         if folder not in self._folders:
             at = self.root / folder
             folders = [at, *(one for one in (at / "requirements",) if not one.is_symlink())]
-            self._folders[folder] = [one for path in stating(folders) for one in self._read(path)]
+            from ddp_codemod.parse.requirements import requirements
+
+            self._folders[folder] = [one for path in stating(folders) for one in self._read(path, requirements)]
         return self._folders[folder]
 
-    def _read(self, path: Path) -> list[Statement]:
+    def _commands(self, folder: str) -> list[Statement]:
+        """What the commands install that a README, a Dockerfile or a script of one folder shows."""
+        if folder not in self._installed:
+            from ddp_codemod.parse.installs import installs, may_install
+
+            paths = _files([self.root / folder], lambda path: may_install(path.name))
+            self._installed[folder] = [one for path in paths for one in self._read(path, installs)]
+        return self._installed[folder]
+
+    def _read(self, path: Path, reader: Callable[[Source], Iterable[Requirement]]) -> list[Statement]:
         wanted = {name for package in self.packages.values() for name in package.names}
         made = read_text(path, self.root)
         if not isinstance(made, Source) or not any(name in made.text.lower() for name in wanted):
             return []
-        from ddp_codemod.parse.requirements import requirements
-
-        found = (Statement(made, one) for one in requirements(made) if one.package in wanted)
+        found = (Statement(made, one) for one in reader(made) if one.package in wanted)
         return list(islice(found, _MOST))
 
 
@@ -162,10 +186,14 @@ def stating(folders: Iterable[Path]) -> list[Path]:
     """The files of some folders that can state versions."""
     from ddp_codemod.parse.requirements import states_versions
 
+    return _files(folders, lambda path: states_versions(f"{path.parent.name}/{path.name}"))
+
+
+def _files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path]:
     found: list[Path] = []
     for folder in folders:
         try:
-            found += sorted(path for path in folder.iterdir() if states_versions(f"{folder.name}/{path.name}") and path.is_file())
+            found += sorted(path for path in folder.iterdir() if wanted(path) and path.is_file())
         except OSError:
             continue
     return found
