@@ -28,7 +28,7 @@ from ddp_codemod.rules.decisions import decisions_of, in_order
 from ddp_codemod.rules.doubts import doubted
 from ddp_codemod.rules.finding import Context, Finding
 from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
-from ddp_codemod.rules.left_out import unsafe, void_launches
+from ddp_codemod.rules.left_out import unsafe
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.match import match_backend
@@ -47,6 +47,7 @@ from ddp_codemod.rules.repeats import said_once
 from ddp_codemod.rules.switches import switches
 from ddp_codemod.rules.tied import broken
 from ddp_codemod.rules.versions import Versions
+from ddp_codemod.rules.void import voided
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.imports import Imports
@@ -212,7 +213,7 @@ class Run:
             return  # the object that it is given is a site of its own
         if backend is not None and replace_fix is not None:
             parameter = next(one for one in use.surface.parameters if one.role == "backend")
-            for made in void_launches(self.context, self.launches, parameter, backend):
+            for made in voided(self.context, self.launches, parameter, backend):
                 yield from self._heeded(made)
         for fix in wanted if not use.handed else ():
             found: Finding | None = None

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-
 from msgspec.structs import replace
 
-from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.parse.shell import Launch, Option, Script
 from ddp_codemod.rules.finding import AnyUse, Context, Finding
 from ddp_codemod.rules.made_before import made_before
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import Showing, showing
+from ddp_codemod.rules.void import instead_of, void
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.launches import Launches
-
-LISTED = 5  # further places that a reason names
 
 
 def picked(context: Context, parameter: Parameter) -> str:
@@ -68,7 +61,7 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
-    instead = too_old(context, use.module.name, parameter) or _void(context, use, parameter)
+    instead = too_old(context, use.module.name, parameter) or void(context, use, parameter)
     if instead is not None:
         return made.review(fix.id, instead)
     return doubted(context, parameter, use.module.name, made) if sure is Showing.YES else unsafe(made)
@@ -78,7 +71,7 @@ def doubted(context: Context, parameter: Parameter, name: str, made: Finding) ->
     """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter."""
     if made.action is not Action.EDIT or (stated := context.versions.doubt(parameter.since, name)) is None:
         return made
-    said = arguments_of(context, parameter, _instead(context, parameter)["parameter"])
+    said = arguments_of(context, parameter, instead_of(context, parameter)["parameter"])
     reason = Reason.of("edit-too-old", versions=_needed(parameter), origin=stated.origin, stated=stated.specifier, **said)
     return unsafe(replace(made, reason=reason))
 
@@ -92,69 +85,8 @@ def too_old(context: Context, name: str, parameter: Parameter) -> Reason | None:
     """That the versions which a file is for do not know the parameter, with what helps there."""
     if not parameter.since or context.versions.holds(parameter.since, name, asks=False) is not False:
         return None
-    return Reason.of("review-too-old", versions=_needed(parameter), **_instead(context, parameter))
+    return Reason.of("review-too-old", versions=_needed(parameter), **instead_of(context, parameter))
 
 
 def _needed(parameter: Parameter) -> str:
     return ", ".join(f"{package}{stated}" for package, stated in parameter.since.items())
-
-
-def _instead(context: Context, parameter: Parameter) -> dict[str, str]:
-    platform = context.platform
-    return {
-        "parameter": parameter.fields.field if parameter.fields is not None else parameter.name,
-        "wanted": platform.backend.wanted, "platform": platform.id,
-        "instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead,
-    }  # fmt: skip
-
-
-def _void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
-    """Why naming a value here does nothing, with what does."""
-    said = _instead(context, parameter)
-    for keyword in use.call.keywords:
-        if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
-            return Reason.of("review-void", by=f"{keyword.arg}=", **said)
-    flag = _given_by_all(context, use.module.name, parameter.void_flags)
-    return Reason.of("review-void", by=flag, **said) if flag is not None else None
-
-
-def void_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
-    """The finding, and one item for a person at the first of the commands that give an option with which the parameter is not heeded.
-
-    The item alone where every command that starts the program gives such an option.
-    """
-    if made.action is not Action.EDIT or made.rule is None or not isinstance(made.use, Use) or not parameter.void_flags:
-        return [made]
-    starts = launches.of(made.use.module)
-    given = [(script, option) for script, launch in starts if (option := given_by(script, launch, parameter.void_flags))]
-    if not given:
-        return [made]
-    script, first = given[0]
-    others = list(dict.fromkeys(f"{other.name}:{option.line}" for other, option in given[1:]))
-    more = ", ".join((*others[:LISTED], *(["..."] if len(others) > LISTED else ())))
-    by = f"--{first.name} ({more})" if more else f"--{first.name}"
-    reason = Reason.of("review-void", by=by, **_instead(context, parameter))
-    item = replace(made.review(made.rule, reason), at=(Leaf(script, first, OriginKind.COMMAND_LINE),))
-    return [item] if len(given) == len(starts) else [made, item]
-
-
-def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | None:
-    """The one of some options that every command gives which starts a program."""
-    project = context.tracer.resolver.project
-    scripts = project.scripts("") if flags and project.scripts(*flags) else []
-    starts = [(script, launch) for script in scripts for launch in script.launches if name in project.started(launch.program)]
-    return next((flag for flag in flags if starts and all(given_by(script, launch, (flag,)) for script, launch in starts)), None)
-
-
-def given_by(script: Script, launch: Launch, flags: tuple[str, ...]) -> Option | None:
-    """The one of some options that a command gives."""
-    names = {flag.lstrip("-") for flag in flags}
-    for option in script.options:
-        if option.name in names and option.program == launch.program and launch.start <= option.used <= launch.end:
-            return option
-    return None
-
-
-def _is_none(context: Context, use: Use, value: ast.expr) -> bool:
-    known = context.facts.fold(use.module, value)
-    return isinstance(known, Known) and not known.value

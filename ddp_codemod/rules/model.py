@@ -49,6 +49,16 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
     single: bool = False  # the parameter takes the object itself
 
 
+class VoidSettings(RuleEntry, frozen=True, kw_only=True):
+    """Settings of a configuration file under which a parameter is not heeded."""
+
+    key: Name  # the path to it, from the top of the file
+    values: tuple[Name, ...]  # in capitals
+    when: When = {}  # the versions for which that is so; listed only where it is sure
+    instead: str
+    instead_zh: str
+
+
 class Parameter(RuleEntry, frozen=True, kw_only=True):
     """A parameter of a surface that the tool follows."""
 
@@ -68,6 +78,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
+    void_settings: tuple[VoidSettings, ...] = ()
     # Machines on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
     named_on: Conditions = ()
     open_on: Conditions = ()  # ... or, where that alone may not do, it is listed for review
