@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
 DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")
+_REFERENCE = re.compile(r"\$\{([\w.-]+)\}")  # OmegaConf: the value of another key
 
 
 def chain(node: ast.expr) -> tuple[str, ...]:
@@ -145,6 +146,15 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = 
             found.append(Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step))
     found += settings.trace_settings(tracer, keys, way)
     return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
+
+
+def referred(tracer: Tracer, leaf: Leaf) -> list[Leaf] | None:
+    """What ``${dist.backend}`` stands for in a configuration file; None for any other text."""
+    said = _REFERENCE.fullmatch(str(leaf.value.value)) if isinstance(leaf.value, Known) else None
+    if said is None:
+        return None
+    step = leaf.way.hop(leaf.place, Reason.of("hop-reference", name=said[1]))
+    return [found for found in trace_path(tracer, tuple(said[1].split(".")), step) if found.place != leaf.place]
 
 
 def _entries(tracer: Tracer, keys: tuple[str, ...]) -> Iterator[tuple[Document, Entry]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.origins.configured import given_for, trace_path
+from ddp_codemod.origins.configured import given_for, referred
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
@@ -18,8 +17,6 @@ from ddp_codemod.rules.match import decide, open_reason, text_of
 from ddp_codemod.rules.match_environment import of_libraries, outcomes, set_at, unneeded
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.configured import ConfiguredUse
-
-_REFERENCE = re.compile(r"\$\{([\w.-]+)\}")  # OmegaConf: the value of another key
 
 
 def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
@@ -31,7 +28,7 @@ def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter,
         leaves = given
     else:
         leaf = Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None))
-        leaves = [*(_referred(context, leaf) or [leaf]), *given]
+        leaves = [*(referred(context.tracer, leaf) or [leaf]), *given]
     if leaves:
         texts = (text_of(context, leaf, parameter) for leaf in leaves)
         yield decide(context, start(context, use, parameter, entry, leaves, texts), parameter, fix)
@@ -55,15 +52,6 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
     safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"
     return made.edit(fix.id, safe, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
-
-
-def _referred(context: Context, leaf: Leaf) -> list[Leaf]:
-    """What ``${dist.backend}`` stands for."""
-    said = _REFERENCE.fullmatch(str(leaf.value.value)) if isinstance(leaf.value, Known) else None
-    if said is None:
-        return []
-    step = leaf.way.hop(leaf.place, Reason.of("hop-reference", name=said[1]))
-    return [found for found in trace_path(context.tracer, tuple(said[1].split(".")), step) if found.place != leaf.place]
 
 
 def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:

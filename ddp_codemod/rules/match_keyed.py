@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
+from ddp_codemod.origins.configured import referred
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.mappings import descend
@@ -72,4 +73,6 @@ def _leaves(context: Context, use: KeyedUse) -> list[Leaf]:
         return [replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind) for leaf in found]
     assert not isinstance(use.call, ast.AST)
     kind = OriginKind.COMMAND_LINE if isinstance(use.call, Option) else OriginKind.CONFIG_KEY
-    return [Leaf(use.module, use.call, kind, Known(use.call.value))]
+    leaf = Leaf(use.module, use.call, kind, Known(use.call.value), way=way)
+    others = referred(context.tracer, leaf)
+    return [leaf] if others is None else others
