@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import settings
+from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.origins.opened import Opened, opened
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
 DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")
+_OVERRIDE = re.compile(r"\+{0,2}([\w./-]+)=(.+)")  # Hydra: another value for a key
 _REFERENCE = re.compile(r"\$\{([\w.-]+)\}")  # OmegaConf: the value of another key
 
 
@@ -215,4 +217,17 @@ def given_for(tracer: Tracer, document: Document, path: tuple[str, ...], way: Wa
         if tracer.could_be_value(option.value):
             step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
             found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
-    return found
+    return [*found, *_composed(tracer, path, way)]
+
+
+def _composed(tracer: Tracer, path: tuple[str, ...], way: Way) -> Iterator[Leaf]:
+    """What code gives for a path of keys where it composes the configuration: ``compose("config", overrides=["dist.backend=x"])``."""
+    project = tracer.resolver.project
+    for word in sorted({word for idioms in tracer.idioms for word in idioms.file_composers}):
+        for module in filter(None, map(project.module, sorted({*project.mentioning(word)} & {*project.mentioning(path[-1])}))):
+            for part in (part for call in calls_of(module).get(word, ()) for part in ast.walk(call)):
+                said = _OVERRIDE.fullmatch(part.value) if isinstance(part, ast.Constant) and isinstance(part.value, str) else None
+                keys = tuple(said[1].replace("/", ".").split(".")) if said else ()
+                if said and tracer.could_be_value(said[2]) and path[-len(keys) :] == keys[-len(path) :]:
+                    step = way.hop(module.place(part), Reason.of("hop-launch", name=said[1], program=module.name))
+                    yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -78,10 +78,11 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenanc
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
     others = declaring - set(nearest)
-    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call)} | words
+    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call.args)} | words
     if not found:
         return []
-    return [*found, *_given_in_code(tracer, words, nearest, way), *_given_at_launch(tracer, words, others, way)]
+    given = [*_given_in_code(tracer, words, nearest, way), *_given_in_lists(tracer, words, others, way)]
+    return [*found, *given, *_given_at_launch(tracer, words, others, way)]
 
 
 def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
@@ -129,21 +130,41 @@ def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], w
         for call in (call for method in sorted(methods) for call in calls.calls_of(module).get(method, ())):
             given = calls.argument_of(call, "args", 0)
             parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
-            for part, after in zip(parts, [*parts[1:], None], strict=False):
-                text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
-                name, joined, _ = text.lstrip("-").partition("=")
-                if name not in words or not text.startswith("-"):
-                    continue
-                step = way.hop(
-                    module.place(part),
-                    Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=last_name(call.func)),
-                    OriginKind.ARGUMENT,
-                )
-                if joined:  # one text holds the name and the value
-                    found.append(tracer.unknown(module, part, step, "why-expression", text=module.text(part)))
-                elif after is not None:
-                    found += tracer.trace(module, after, step.inside(None))
+            found += _among(tracer, module, parts, words, last_name(call.func), way)
     return found
+
+
+def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:
+    """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
+    project, words = tracer.resolver.project, set(words)
+    found: list[Leaf] = []
+    for module in filter(None, map(project.module, sorted({name for word in words for name in project.mentioning(word)}))):
+        for node in (node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
+            texts = _texts(node.elts) if isinstance(node, (ast.List, ast.Tuple)) else []
+            if any(text.startswith("-") and text.lstrip("-").partition("=")[0] in words for text in texts):
+                started = {file for text in texts if not text.startswith("-") for file in project.started(text)}
+                if started - others and isinstance(node, (ast.List, ast.Tuple)):
+                    around = module.parents[node]
+                    function = last_name(around.func) if isinstance(around, ast.Call) else ""
+                    found += _among(tracer, module, node.elts, words, function or module.text(node), way)
+    return found
+
+
+def _among(
+    tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, way: Way
+) -> Iterator[Leaf]:
+    """What stands behind an option in the words of a command line."""
+    for part, after in zip(parts, [*parts[1:], None], strict=False):
+        text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+        name, joined, value = text.lstrip("-").partition("=")
+        if name not in words or not text.startswith("-"):
+            continue
+        reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function)
+        step = way.hop(module.place(part), reason, OriginKind.ARGUMENT)
+        if joined and tracer.could_be_value(value):  # one text holds the name and the value
+            yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))
+        elif after is not None and not joined:
+            yield from tracer.trace(module, after, step.inside(None))
 
 
 def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -> list[Leaf]:
@@ -217,14 +238,14 @@ def _flags_of(tracer: Tracer) -> list[Flag]:
     return [flag for idioms in tracer.idioms for flag in idioms.flag]
 
 
-def _texts(call: ast.Call) -> list[str]:
-    """The texts that name an option: ``-b``, ``--dist-backend``."""
-    return [part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+def _texts(parts: Iterable[ast.expr]) -> list[str]:
+    """The texts among the arguments of a call (``-b``, ``--dist-backend``), or in a list."""
+    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
 def destination(call: ast.Call, flag: Flag) -> str | None:
     """The attribute or parameter name under which an option's value arrives."""
-    texts = _texts(call)
+    texts = _texts(call.args)
     if flag.dashed and not any(text.startswith("-") for text in texts):
         return None
     if flag.dest:

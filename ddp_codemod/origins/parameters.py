@@ -73,6 +73,8 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     elif default is not None:
         tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
     found += options.decorated_default(tracer, module, function, node.arg, way)
+    if function in tracer.commands.functions:
+        found += options.given_for_field(tracer, node.arg, [module.name], way)
     for given in given_by:
         argument = given_argument(given, function, node.arg, method)
         kind = OriginKind.SUBCLASS_ARGUMENT if _to_base(given.call) else OriginKind.ARGUMENT

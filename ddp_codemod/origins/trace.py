@@ -20,6 +20,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform
+from ddp_codemod.sites.commands import Commands
 from ddp_codemod.sites.composed import Composed
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.resolve import Definition, ModuleRef, Resolver, Variable
@@ -38,6 +39,7 @@ class Tracer:
         self.idioms = rules.idioms
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = Composed(resolver.project, resolver, entries)
+        self.commands = Commands(resolver.project, resolver, rules.idioms)
         self._steps, self._open = 0, False  # taken in the trace that is open
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration

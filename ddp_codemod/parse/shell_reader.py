@@ -31,6 +31,7 @@ _STATEMENTS = frozenset({
 })  # fmt: skip
 _NO_WORDS = frozenset({"variable_assignment", "comment", "file_redirect", "herestring_redirect", "heredoc_redirect"})
 _SOURCE = frozenset({"source", "."})
+_NOTHING = ":"  # a command that does nothing but have its words expanded
 _SHELL_C = frozenset({"bash", "sh", "zsh"})
 
 DEEPEST = 2_000  # brackets inside each other
@@ -81,8 +82,9 @@ class _Reader:
             elif name == "for_statement":
                 self._loop(node, inside)
             elif name == "command" and not node.has_error:
-                words = [child for child in node.named_children if child.type not in _NO_WORDS]
-                self.commands.append((node, [self._word(child) for child in words]))
+                words = [self._word(child) for child in node.named_children if child.type not in _NO_WORDS]
+                self.commands.append((node, words))
+                self._defaults(node, words, inside)
             if name == "function_definition":
                 self.variables.functions.append(self.tree.span(node))
             if name in _BRANCHES:
@@ -139,6 +141,13 @@ class _Reader:
             self.variables.add(Assignment(text, at, word, append=append, inside=inside))
         if not append:
             self._set(text, word, kind or ("image" if self.kind == "docker" and not inside else "variable"))
+
+    def _defaults(self, node: Node, words: list[Word], inside: tuple[Branch, ...]) -> None:
+        """What ``: ${BACKEND:=nccl}`` assigns."""
+        if words and known(words[0]) == _NOTHING:
+            for piece in (piece for word in words[1:] for piece in word if piece.name and piece.default):
+                self.variables.add(Assignment(piece.name, self.tree.span(node)[0], piece.default, inside=inside))
+                self._set(piece.name, piece.default, "variable")
 
     def _set(self, name: str, word: Word, kind: str) -> None:
         if len(word) == 1 and word[0].default:

@@ -107,6 +107,10 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     # decorators, or packages of them, that leave a function its arguments; and last names of those whose object is not known
     transparent: tuple[Name, ...] = ()
     transparent_names: tuple[Name, ...] = ()
+    commanders: tuple[Name, ...] = ()  # calls that make options of the parameters of what they are handed
+    command_methods: dict[str, tuple[str, ...]] = msgspec.field(
+        default_factory=dict
+    )  # decorators that do: methods of what such a call makes
     option_objects: tuple[Name, ...] = ()  # objects that hold the values of the options
     option_parsers: tuple[Name, ...] = ()  # methods and functions, by their last name, that give an object which does
     option_packages: tuple[Name, ...] = ()  # packages, beside the standard library, that have such functions
