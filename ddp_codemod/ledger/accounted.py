@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Sequence
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.ledger.unread import is_for_unread_parameter, is_overwritten, is_said, is_unread_setting
+from ddp_codemod.ledger.unread import is_for_unread_parameter, is_overwritten, is_said
+from ddp_codemod.ledger.unread_keys import is_unread_setting
 from ddp_codemod.origins.parameters import OVERRIDDEN
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.keyed import imports
 
 _Rule = Callable[["_Question"], bool]
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set)
@@ -25,6 +28,10 @@ class Words(Struct, frozen=True):
     backends: Container[str]
     sayers: Container[str]  # the last names of calls that only look at a text
     devices: Container[str]  # types of devices that the platform does not have
+    getters: Container[str]  # the last names of calls that give a default where nothing else is there
+    enums: Container[str]  # classes whose subclasses' members are values
+    frameworks: Sequence[str]  # packages whose groups the tool is about
+    other_frameworks: Sequence[str]  # packages that train without them
 
 
 class _Question(Struct, frozen=True):
@@ -60,7 +67,7 @@ def _is_compared(asked: _Question) -> bool:
             return True
         if isinstance(around, (ast.stmt, ast.Lambda)):
             return False
-        called = called or isinstance(around, ast.Call)
+        called = called or (isinstance(around, ast.Call) and last_name(around.func) not in asked.words.getters)
     return False
 
 
@@ -99,6 +106,36 @@ def _is_listed(asked: _Question) -> bool:
         return False
     texts = {part.value.lower() for part in around.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     return sum(text in asked.words.backends for text in texts) > 1
+
+
+def _is_member(asked: _Question) -> bool:
+    """One of several names in an enumeration of what there is, which no program takes but to compare with it."""
+    statement, around = asked.around[0], asked.around[1]
+    if not isinstance(statement, ast.Assign) or not isinstance(around, ast.ClassDef):
+        return False
+    resolver, target = asked.tracer.resolver, statement.targets[0]
+    members = [part.value for part in around.body if isinstance(part, ast.Assign) and isinstance(part.value, ast.Constant)]
+    others = [member for member in members if str(member.value).lower() in asked.words.backends]
+    names = {name for base in around.bases for name in resolver.names(asked.module, base)}
+    if len(others) < 2 or not any(name in asked.words.enums for name in names) or not isinstance(target, ast.Name):
+        return False
+    taken = (
+        (module, node)
+        for name in resolver.project.mentioning(target.id)
+        for module in resolver.project.programs(name)
+        for node in module.nodes.get(ast.Attribute, ())
+        if isinstance(node, ast.Attribute) and node.attr == target.id and last_name(node.value) == around.name
+    )
+    return all(isinstance(module.parents[node], ast.Compare) for module, node in taken)
+
+
+def _is_of_other_framework(asked: _Question) -> bool:
+    """What stands in a file that trains with a framework whose groups are not torch's, and that no file with torch speaks of."""
+    project, words = asked.tracer.resolver.project, asked.words
+    if not imports(asked.module, words.other_frameworks):
+        return False
+    speaking = {asked.module.name, *project.mentioning(PurePosixPath(asked.module.name).stem)}
+    return not any(imports(other, words.frameworks) for name in speaking for other in project.programs(name))
 
 
 def _is_said(asked: _Question) -> bool:
@@ -150,6 +187,8 @@ _RULES: tuple[_Rule, ...] = (
     _is_compared,
     _is_key,
     _is_listed,
+    _is_member,
+    _is_of_other_framework,
     _is_said,
     _is_of_other_device,
     _is_elsewhere,

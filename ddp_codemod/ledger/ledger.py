@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ddp_codemod.ledger.accounted import Words, is_accounted
 from ddp_codemod.ledger.standing import Standing, standing
-from ddp_codemod.ledger.unread import is_unread_entry
+from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
+from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.finding import Context
 from ddp_codemod.rules.limits import Limits, says_ignore
-from ddp_codemod.sites.project import Project
 
 
 def unaccounted(
@@ -30,9 +30,8 @@ def unaccounted(
     """The names that would be wrong on the platform and are left over, in order; ``asking`` are the rules that would change them."""
     backends, choice = context.rules.backends, context.platform.backend
     names = [name for name, backend in backends.items() if not backend.specific and assess(name, choice, backends).wanted]
-    sayers = {word for idioms in context.rules.idioms for word in idioms.sayers}
     devices = {device for backend in backends.values() for device in backend.devices} - {*context.platform.device_types}
-    words = Words(backends, sayers, devices)
+    words = _words(context, devices)
     project, spoken = context.tracer.resolver.project, _Spoken(decisions, edits, notes)
 
     def is_wrong(text: str) -> bool:
@@ -52,7 +51,7 @@ def unaccounted(
         if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
             if is_accounted(context.tracer, words, one.tree, one.node):
                 continue
-        elif _is_counted(one) or _is_unread(project, one):
+        elif _is_counted(one) or _is_unread(context.tracer, one, words):
             continue
         ignored = any(says_ignore(one.tree, one.place.start, rule) for rule in asking)
         if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):
@@ -109,8 +108,22 @@ def _is_counted(one: Standing) -> bool:
     return path[-1].isdigit() and len(one.tree.mapping(path[:-1], one.node.document)) > 1
 
 
-def _is_unread(project: Project, one: Standing) -> bool:
-    return isinstance(one.tree, Document) and isinstance(one.node, Entry) and is_unread_entry(project, one.tree, one.node)
+def _words(context: Context, devices: set[str]) -> Words:
+    idioms = context.rules.idioms
+    return Words(
+        context.rules.backends,
+        {word for one in idioms for word in one.sayers},
+        devices,
+        {word for one in idioms for word in one.getters},
+        {name for one in idioms for name in one.enums},
+        [name for one in idioms for name in one.frameworks],
+        [name for one in idioms for name in one.other_frameworks],
+    )
+
+
+def _is_unread(tracer: Tracer, one: Standing, words: Words) -> bool:
+    document, entry = one.tree, one.node
+    return isinstance(document, Document) and isinstance(entry, Entry) and is_unread_entry(tracer, document, entry, words.sayers)
 
 
 def _reason(one: Standing) -> Reason:

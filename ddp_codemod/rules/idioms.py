@@ -85,6 +85,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     available: tuple[Name, ...] = ()  # what the functions are called that ask for a backend; BACKEND stands for its name
     replacing: tuple[Name, ...] = ()  # last names of calls that put something else in the place of what they name
     sayers: tuple[Name, ...] = ()  # last names of calls that print a text, or only look at it
+    getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
+    frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...
+    other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own
     failing: tuple[Name, ...] = ()  # last names of contexts whose last statement is to fail
     trying: tuple[Name, ...] = ()  # words in the names of functions that try what the name goes on to say
     guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about

@@ -55,6 +55,9 @@ def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, c
         'choose("nccl")  # ddp-codemod: ignore[unsupported-backend]\n',
         "from typing import Literal\n\nKind = Literal['nccl', 'gloo']\n",
         'choose(f"nccl {version}")\n',
+        'if config.get("comm", "nccl") == "mpi":\n    pass\n',
+        'import enum\n\n\nclass Kind(enum.Enum):\n    MPI = "mpi"\n    NCCL = "nccl"\n\n\nassert given is not Kind.NCCL\n',
+        'import argparse\n\nimport mxnet\n\nargparse.ArgumentParser().add_argument("--store", default="nccl")\n',
     ],
 )
 def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) -> None:
@@ -71,10 +74,31 @@ def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) ->
         'import dataclasses\n\nmine = dataclasses.replace(theirs, dist_backend="nccl")\n',
         'import mylib\n\n\ndef start(backend="nccl"):\n    mylib.start(**locals())\n',
         'def info(backend):\n    import mylib\n\n    mylib.start(backend)\n\n\ninfo("nccl")\n',
+        'import mylib\n\nassert mylib.start(config.get("comm", "nccl")) != 0\n',
+        'import enum\n\nimport mylib\n\n\nclass Kind(enum.Enum):\n    MPI = "mpi"\n    NCCL = "nccl"\n\n\nmylib.start(Kind.NCCL)\n',
+        'import tensorflow\nimport torch\n\nparams = tensorflow.HParams(comm="nccl")\n',
     ],
 )
 def test_a_value_that_only_looks_harmless_is_listed(tmp_path: Path, text: str) -> None:
     assert len(left(project(tmp_path, run_py=text))) == 1
+
+
+def test_parameters_that_nobody_reads_account_for_their_key(tmp_path: Path) -> None:
+    settings = json.dumps({"dist": {"comm": "nccl", "url": "x"}})
+    read = "import json\n\nfrom start import start\n\nstart(**json.load(open('a.json'))['dist'])\n"
+    for number, (body, wanted) in enumerate(
+        [("print(url)", []), ("print(comm, url)", []), ("mylib.start(comm)", ["a.json"]), ("mylib.start(**locals())", ["a.json"])]
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        start = f"import mylib\n\n\ndef start(comm, url):\n    {body}\n"
+        assert [path for path, _, _ in left(project(folder, a_json=settings, run_py=read, start_py=start))] == wanted
+
+
+def test_what_a_file_of_another_framework_holds_is_listed_where_torch_may_get_it(tmp_path: Path) -> None:
+    params = 'import tensorflow\n\n\ndef create():\n    return tensorflow.HParams(comm="nccl")\n'
+    run = "import torch\n\nimport mylib\nfrom hparams import create\n\nmylib.start(create())\n"
+    assert [path for path, _, _ in left(project(tmp_path, hparams_py=params, run_py=run))] == ["hparams.py"]
 
 
 def test_each_kind_of_file_is_looked_at(tmp_path: Path) -> None:
