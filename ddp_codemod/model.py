@@ -220,6 +220,7 @@ class Advisory(Struct, frozen=True):
     line: int
     rule: str
     message: Reason
+    open: bool = False  # a group gets what does not work there until a person does what the note says: counted like an item
 
 
 class Unaccounted(Struct, frozen=True):

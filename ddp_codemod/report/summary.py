@@ -91,7 +91,9 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
         line = view.say(key, edits=edits, files=files, platform=survey.platform)
     elif survey.hidden:
         line = view.say("summary-nothing-here", platform=survey.platform)
-    elif not survey.decisions and not outcome.left and not survey.unaccounted:
+    elif (
+        not survey.decisions and not outcome.left and not survey.unaccounted and not any(note.open for note in survey.advisories)
+    ):
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
         line = view.say("summary-no-safe" if outcome.left else "summary-nothing", platform=survey.platform)
@@ -119,6 +121,7 @@ def _left(view: View, outcome: Outcome) -> str:
     counts = {
         "left-count-review": review,
         "left-count-unaccounted": len(view.survey.unaccounted),
+        "left-count-notes": sum(note.open for note in view.survey.advisories),
         "left-count-edits": len(leading(outcome.left, view.survey)),
         "left-count-skipped": broken,
     }

@@ -220,7 +220,7 @@ def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterato
     for _, group in groupby(found, key=keys[scope]):
         (name, line), *others = group
         more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
-        yield Advisory(name, line, advice.id, spoken(advice, more))
+        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks))
 
 
 def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
@@ -237,7 +237,7 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
         found = list(_commands(whole, advice.pattern))
         yield from found if found and whole.versions(advice) else ()
         return
-    for hit in whole.hits(advice, writable, lambda: whole.files(advice)):
+    for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
         if not cured(hit):
             yield hit.module.name, hit.module.line(hit.node)
 
@@ -248,12 +248,22 @@ def _top(name: str) -> str:
     return folder if inside else ""
 
 
+def _is(file: str, command: str) -> bool:
+    """Whether a file is what a path or module names; what is installed under another name is known to be."""
+    path = command if command.endswith(".py") else f"{command.replace('.', '/')}.py"
+    return "/" not in path or f"/{file}".endswith(f"/{path}")
+
+
 def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The lines of launch files that start one of the programs."""
     project = whole.context.tracer.resolver.project
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
     given = re.compile("|".join(map(re.escape, pattern.without or ("\0",))).encode())
-    own = {file for command in pattern.commands for file in project.started(command)} if pattern.without else set()
+    own = (
+        {file for command in pattern.commands for file in project.started(command) if _is(file, command)}
+        if pattern.without
+        else set()
+    )
     for name in project.launchers:
         if any(_top(file) == _top(name) for file in own):
             continue  # the program is the project's own: its own default decides, which is followed

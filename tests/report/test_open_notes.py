@@ -1,0 +1,37 @@
+"""Notes that somebody has to act on: a program of another library picks what does not work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.cli import main
+
+MAIN = 'from fairseq_cli.train import cli_main\n\nif __name__ == "__main__":\n    cli_main()\n'
+
+
+def checked(folder: Path, capsys: pytest.CaptureFixture[str], platform: str, **files: str) -> str:
+    (folder / "pyproject.toml").touch()
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text, "utf-8")
+    main(["check", str(folder), "--platform", platform])
+    said = capsys.readouterr()
+    return said.out + said.err
+
+
+def test_the_project_is_not_finished_while_one_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = checked(tmp_path, capsys, "rocm", train_py=MAIN, run_sh="fairseq-train data\n")
+    assert "Not finished: 2 notes to act on" in said
+    assert "no place was found" not in said
+    assert "train.py:4: fairseq-main" in said
+    assert "run.sh:1: fairseq-command" in said
+
+
+def test_nothing_is_left_where_the_choice_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Not finished" not in checked(tmp_path, capsys, "cuda", train_py=MAIN, run_sh="fairseq-train data\n")
+
+
+def test_nothing_is_left_where_the_command_says_what_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = checked(tmp_path, capsys, "rocm", a_py="import fairseq\n", run_sh="fairseq-train data --distributed-backend gloo\n")
+    assert "Not finished" not in said
