@@ -42,6 +42,8 @@ def judge(case: Case, lead: Diagnosis | None, expected: dict[str, Case]) -> str:
     if case["kind"] != "distributed":
         return "claimed, wrongly" if claimed else "nothing claimed, rightly"
     if not claimed:
+        if lead is not None and lead.outside is not None:
+            return "told as an error of the program or the machine"
         return "the line quoted" if lead is not None else "nothing said"
     right = expected.get(case["id"])
     if right is None:
@@ -75,7 +77,7 @@ def main() -> None:
         if given.show and (given.show == "all" or given.show in outcome):
             print(f"{case['id']}: {outcome}\n    true: {case['truth']}")
             for one in reading.diagnoses:
-                name = one.signature.id if one.signature else "-"
+                name = one.signature.id if one.signature else f"({one.outside.id})" if one.outside else "-"
                 print(f"    {name} at {one.first.line}, ranks {','.join(one.first.ranks) or '-'}: {one.first.text[:110]}")
     for (kind, outcome), count in sorted(counts.items()):
         print(f"{kind}: {outcome}: {count}")

@@ -135,6 +135,37 @@ def test_an_error_from_outside_that_comes_later_than_nccl_s_does_not_lead() -> N
     assert name(lead(NCCL + "[rank3]: torch.OutOfMemoryError: CUDA out of memory.\n")) == "nccl-cuda-error"
 
 
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        ("CUDA error: uncorrectable ECC error encountered", "hardware-fault"),
+        ("CUDA error: device-side assert triggered", "device-side-assert"),
+    ],
+)
+def test_the_watchdog_s_word_makes_no_error_of_several_processes(cause: str, told: str) -> None:
+    log = f"[rank1]: RuntimeError: {cause}\n[rank1]:[E ProcessGroupNCCL.cpp:916] [Rank 1] NCCL watchdog thread terminated with exception: {cause}\n"
+    one = lead(log)
+    assert one.signature is None
+    assert one.outside is not None
+    assert one.outside.id == told
+
+
+@pytest.mark.parametrize(
+    ("log", "name_of_cause"),
+    [
+        (
+            "Primary job  terminated normally, but 1 process returned\nmpirun noticed that process rank 2 with PID 7 on node n1 exited on signal 9 (Killed).\n",
+            "killed",
+        ),
+        ("ncclInvalidArgument: Invalid value for an argument.\nRuntimeError: NCCL error\n", "nccl-invalid-usage"),
+        ("n1:4:5 [0] NCCL INFO transport/shm.cc:101 -> 2\nRuntimeError: NCCL error\n", "nccl-shared-memory-path"),
+        ("n1:4:5 [0] NCCL INFO Call to connect returned Connection refused, retrying\n" * 3, "nccl-keeps-trying"),
+    ],
+)
+def test_a_general_word_gives_way_to_what_names_the_cause(log: str, name_of_cause: str) -> None:
+    assert name(lead(log)) == name_of_cause
+
+
 ERROR = "RuntimeError: Default process group has not been initialized, please make sure to call init_process_group."
 
 
