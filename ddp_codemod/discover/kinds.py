@@ -23,4 +23,9 @@ def is_test(name: str) -> bool:
     """Whether a file is one that a test runner collects, or lies beside those, by its path."""
     path = PurePosixPath(name)
     own = path.name == "conftest.py" or path.stem.startswith("test_") or path.stem.endswith("_test")
-    return own or any(folder in TESTS for folder in path.parts[:-1])
+    return own or lies_with_tests(name)
+
+
+def lies_with_tests(name: str) -> bool:
+    """Whether a file, of any kind, lies in a folder of tests: ``test_flip.yaml`` elsewhere may be for an evaluation."""
+    return any(folder in TESTS for folder in PurePosixPath(name).parts[:-1])

@@ -6,6 +6,7 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+from ddp_codemod.discover.kinds import lies_with_tests
 from ddp_codemod.ledger.accounted import Words, is_accounted
 from ddp_codemod.ledger.standing import Standing, standing
 from ddp_codemod.ledger.unread_keys import is_unread_entry
@@ -51,7 +52,7 @@ def unaccounted(
         if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
             if is_accounted(context.tracer, words, one.tree, one.node):
                 continue
-        elif _is_counted(one) or _is_unread(context.tracer, one, words):
+        elif lies_with_tests(one.tree.name) or _is_counted(one) or _is_unread(context.tracer, one, words):
             continue
         ignored = any(says_ignore(one.tree, one.place.start, rule) for rule in asking)
         if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):

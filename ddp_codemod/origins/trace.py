@@ -73,7 +73,7 @@ class Tracer:
         if not self._open:
             return self._outermost(module, node, way, key)
         self._steps += 1
-        if self._steps > self._most:
+        if self._steps > self._most and not isinstance(node, ast.Constant):
             return [self.unknown(module, node, way, "why-too-far")]
         return list(self._trace(module, node, replace(way, seen=way.seen | {key})))
 

@@ -101,6 +101,14 @@ def test_what_a_file_of_another_framework_holds_is_listed_where_torch_may_get_it
     assert [path for path, _, _ in left(project(tmp_path, hparams_py=params, run_py=run))] == ["hparams.py"]
 
 
+def test_settings_that_lie_with_tests_are_the_tests_own(tmp_path: Path) -> None:
+    for folder in ("tests/cases", "tested"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "model.yaml").write_text("args:\n  --distributed-backend: nccl\n")
+    (tmp_path / "test_flip.yaml").write_text("comm: nccl\n")
+    assert [path for path, _, _ in left(project(tmp_path))] == ["test_flip.yaml", "tested/model.yaml"]
+
+
 def test_each_kind_of_file_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("backend: nccl\n")
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ['start(comm="nccl")\n']}]
