@@ -13,6 +13,7 @@ from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.rules.left_out import naming
+from ddp_codemod.rules.match import may_clash
 from ddp_codemod.rules.model import Fix, Handler, Parameter
 from ddp_codemod.sites.find import Use
 
@@ -58,7 +59,8 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if handler.single:
         package, _, name = handler.names[0].rpartition(".")
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
-    return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
+    safe = parameter.add_applicability == "safe" and not may_clash(change)
+    return naming(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
 
 
 def _unpacked(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:

@@ -108,12 +108,26 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
         for call in table.get(word, ())
         if wanted & set(context.tracer.resolver.names(module, call.func))
     ]
+    if pattern.argument is None and pattern.position is None:
+        found += _handed(context, pattern, module)
     for method in pattern.methods:
         for call in table.get(method, ()):
             known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []
             if isinstance(call.func, ast.Attribute) and not any(isinstance(entity, Definition) for entity in known):
                 found.append(call)  # no method of the project's own
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
+    """The calls that hand one of the names to what calls it later: ``functools.partial(FSDP, device_id=0)``."""
+    resolver = context.tracer.resolver
+    for forwarder in (forwarder for idioms in context.rules.idioms for forwarder in idioms.forwarder):
+        for word in sorted({name.rpartition(".")[2] for name in forwarder.names}):
+            for call in calls_of(module).get(word, ()):
+                function = argument_of(call, forwarder.function, forwarder.function_position)
+                if function is not None and set(pattern.names) & set(resolver.names(module, function)):
+                    if set(forwarder.names) & set(resolver.names(module, call.func)):
+                        yield call
 
 
 def _named(context: Context, pattern: Pattern, module: Module, use: type[ast.expr_context]) -> Iterator[Hit]:

@@ -36,7 +36,7 @@ def void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
     """Why naming a value here does nothing, with what does."""
     said = instead_of(context, parameter)
     for keyword in use.call.keywords:
-        if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
+        if keyword.arg in parameter.void_with and not _may_be_none(context, use, keyword.value):
             return Reason.of("review-void", by=f"{keyword.arg}=", **said)
     flag = _given_by_all(context, use.module.name, parameter.void_flags)
     return Reason.of("review-void", by=flag, **said) if flag is not None else None
@@ -44,8 +44,19 @@ def void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
 
 def voided(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
     """The finding; where launches or settings keep the parameter from being heeded, an item for a person beside it or in its place."""
-    found = _under_launches(context, launches, parameter, made)
+    found = [other for one in _beside(context, parameter, made) for other in _under_launches(context, launches, parameter, one)]
     return [other for one in found for other in _under_settings(context, parameter, one)]
+
+
+def _beside(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and an item at an argument beside which it does nothing, and that may be None as well."""
+    use = made.use
+    if made.action is Action.EDIT and isinstance(use, Use):
+        for keyword in use.call.keywords:
+            if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
+                said = instead_of(context, parameter)
+                return [made, _item(made, f"{keyword.arg}=", use.module, keyword.value, OriginKind.ARGUMENT, said)]
+    return [made]
 
 
 def _under_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
@@ -113,6 +124,11 @@ def _given_by(script: Script, launch: Launch, flags: tuple[str, ...]) -> Option 
         if option.name in names and option.program == launch.program and launch.start <= option.used <= launch.end:
             return option
     return None
+
+
+def _may_be_none(context: Context, use: Use, value: ast.expr) -> bool:
+    """Whether an argument is left out by some who start the program: an option without a value."""
+    return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.trace(use.module, value))
 
 
 def _is_none(context: Context, use: Use, value: ast.expr) -> bool:
