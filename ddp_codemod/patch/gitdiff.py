@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
 from ddp_codemod.model import FileChange
 from ddp_codemod.patch.blob import Blob, blob_id
-from ddp_codemod.patch.myers import changed_lines
+from ddp_codemod.patch.myers import Run, changed_lines, runs
 from ddp_codemod.patch.quote import quoted, raw_name
 from ddp_codemod.patch.slide import settle
 
@@ -63,23 +61,14 @@ def _file_diff(name: bytes, change: FileChange, blob: Blob, digits: int) -> byte
     return b"".join([*(line + b"\n" for line in head), *hunks(before, after)])
 
 
-class _Change(Struct, frozen=True):
-    """Lines ``start`` to ``end`` of the old text give way to those of the new."""
-
-    start: int
-    end: int
-    new_start: int
-    new_end: int
-
-
 def hunks(before: bytes, after: bytes) -> Iterator[bytes]:
     """The lines of all hunks of a unified diff, from their ``@@`` on."""
     old, new = _lines(before), _lines(after)
     gone, put = changed_lines(old, new)
     settle(old, gone, new, put)
     settle(new, put, old, gone)
-    group: list[_Change] = []
-    for change in _changes(gone, put):
+    group: list[Run] = []
+    for change in runs(gone, put):
         if group and change.start - group[-1].end > 2 * CONTEXT:
             yield from _hunk(old, new, group)
             group = []
@@ -95,21 +84,7 @@ def _lines(text: bytes) -> list[bytes]:
     )
 
 
-def _changes(gone: list[bool], put: list[bool]) -> Iterator[_Change]:
-    at = new_at = 0
-    while at < len(gone) or new_at < len(put):
-        start, new_start = at, new_at
-        while at < len(gone) and gone[at]:
-            at += 1
-        while new_at < len(put) and put[new_at]:
-            new_at += 1
-        if at > start or new_at > new_start:
-            yield _Change(start, at, new_start, new_at)
-        else:
-            at, new_at = at + 1, new_at + 1
-
-
-def _hunk(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[_Change]) -> Iterator[bytes]:
+def _hunk(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[Run]) -> Iterator[bytes]:
     first, last = group[0], group[-1]
     start, new_start = max(first.start - CONTEXT, 0), max(first.new_start - CONTEXT, 0)
     end, new_end = min(last.end + CONTEXT, len(old)), min(last.new_end + CONTEXT, len(new))

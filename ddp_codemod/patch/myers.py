@@ -5,9 +5,35 @@ Where several scripts are equally short the choice is git's, so that a patch sho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
 
 MAX_COST = 2000  # beyond it a shortest script takes too long: a stretch that differs so much is replaced as one
+
+
+class Run(Struct, frozen=True):
+    """Lines ``start`` to ``end`` of the old text give way to those of the new."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def runs(gone: Sequence[bool], put: Sequence[bool]) -> Iterator[Run]:
+    """The stretches of lines that differ, of the flags that ``changed_lines`` gives."""
+    at = new_at = 0
+    while at < len(gone) or new_at < len(put):
+        start, new_start = at, new_at
+        while at < len(gone) and gone[at]:
+            at += 1
+        while new_at < len(put) and put[new_at]:
+            new_at += 1
+        if at > start or new_at > new_start:
+            yield Run(start, at, new_start, new_at)
+        else:
+            at, new_at = at + 1, new_at + 1
 
 
 def changed_lines(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[list[bool], list[bool]]:

@@ -132,6 +132,7 @@ def _finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Fin
     argument = shown if isinstance(shown, ast.expr) else None
     made = Finding(use, parameter, argument, (), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
     if not changes or advice.rewrite is None:
-        left = replace(advice, text=advice.own.left, text_zh=advice.own.left_zh) if advice.own and advice.own.left else advice
+        own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
+        left = replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice
         return made.review(advice.id, spoken(left))
     return made.edit(advice.id, sure and advice.rewrite.applicability == "safe", spoken(advice), changes)

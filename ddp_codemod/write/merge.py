@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ddp_codemod.patch.myers import changed_lines
+from ddp_codemod.patch.myers import changed_lines, runs
 
 Hunk = tuple[int, int, list[bytes]]  # lines from, to (of what the apply wrote), and what stands in their place
 
@@ -28,20 +28,7 @@ def taken_out(before: bytes, written: bytes, now: bytes) -> bytes | list[int]:
 
 
 def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
-    gone, come = changed_lines(old, new)
-    found: list[Hunk] = []
-    left = right = 0
-    while left < len(old) or right < len(new):
-        start, first = left, right
-        while left < len(old) and gone[left]:
-            left += 1
-        while right < len(new) and come[right]:
-            right += 1
-        if left > start or right > first:
-            found.append((start, left, list(new[first:right])))
-        else:
-            left, right = left + 1, right + 1
-    return found
+    return [(run.start, run.end, list(new[run.new_start : run.new_end])) for run in runs(*changed_lines(old, new))]
 
 
 def _line_now(start: int, theirs: Sequence[Hunk]) -> int:
