@@ -6,6 +6,7 @@ Each shape is one project of n like parts. At 300, 1,200 and 4,800 of them the c
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -77,13 +78,16 @@ SHAPES: dict[str, Callable[[int], Files]] = {
     "returns": lambda n: one("def f(a):\n" + many("    if a == @:\n        return 'nccl'\n", n) + CALL.format("f(1)")),
     "imports": lambda n: one(many("import m@\n", n) + CALL.format("'nccl'")),
     "import names": lambda n: one("from m import (\n" + many("    a@,\n", n) + ")\n" + CALL.format("'nccl'")),
-    "continued lines": lambda n: one("x = 1 + \\\n" * 1 + " 1 + \\\n" * min(n, 900) + " 1; " + CALL.format("'nccl'")),
+    "continued lines": lambda n: one("x = \\\n    1\n" * n + CALL.format("'nccl'")),
+    "lines continued with nothing on them": lambda n: one("dist.init_process_group( \\\n" + "\\\n" * n + "'nccl')\n"),
     "arguments of a call": lambda n: one("dist.init_process_group('nccl',\n" + many("    a@=1,\n", n) + ")\n"),
     "comments": lambda n: one("# init_process_group nccl\n" * n + CALL.format("'nccl'")),
     "texts": lambda n: one("'init_process_group nccl'\n" * n + CALL.format("'nccl'")),
     "groups": lambda n: one(CALL.format("'nccl'") + "dist.new_group([0], backend='nccl')\n" * n),
     "statements between": lambda n: one("x = 1\n" * n + CALL.format("'nccl'")),
-    "decorated": lambda n: one(many("@d\ndef f@():\n    dist.init_process_group('nccl')\n", n)),
+    "decorated": lambda n: one(
+        "def d(f): return f\n" + "".join(f"@d\ndef f{k}():\n    dist.init_process_group('nccl')\n" for k in range(n))
+    ),
     "lambdas": lambda n: one("f = lambda b: dist.init_process_group(b)\n" + "f('nccl')\n" * n),
     "loops": lambda n: one("for b in ['nccl']:\n    dist.init_process_group(b)\n" * n),
     "comparisons": lambda n: one("b = 'nccl'\n" + "if b == 'nccl': pass\n" * n + CALL.format("b")),
@@ -93,6 +97,11 @@ SHAPES: dict[str, Callable[[int], Files]] = {
     "keys of YAML": lambda n: {**one(LOADED), "c.yaml": "backend: nccl\n" + many("k@: nccl\n", n)},
     "lists of YAML": lambda n: {**one(LOADED), "c.yaml": "backend: nccl\nl:\n" + "  - nccl\n" * n},
     "documents of YAML": lambda n: {**one(LOADED), "c.yaml": "backend: nccl\n" + "---\nbackend: nccl\n" * n},
+    "files of YAML for a path": lambda n: {
+        **one("config = yaml.safe_load(open(f'conf/{name}.yaml'))\ndist.init_process_group(config['backend'])\n"),
+        **{f"conf/c{k}.yaml": "backend: nccl\n" for k in range(n)},
+    },
+    "programs": lambda n: {f"p{k}.py": HEAD + "dist.init_process_group('nccl')\n" for k in range(n)},
     "lines of a launch file": lambda n: {
         **one("p = argparse.ArgumentParser()\n" + OPTION + PARSED), "run.sh": "torchrun train.py --backend nccl\n" * n
     },
@@ -107,6 +116,9 @@ def cost(files: Files, folder: Path) -> tuple[float, int, int]:
     project = folder / "project"
     project.mkdir(parents=True)
     for name, text in files.items():
+        if name.endswith(".py"):
+            ast.parse(text)  # a program that is none would be passed over, and cost nothing
+        (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(text, "utf-8")
     process = subprocess.Popen(
         tool("check", ".", "--platform", "rocm", "--format", "json"),

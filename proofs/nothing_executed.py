@@ -138,8 +138,9 @@ def _control(trial: Trial) -> int:
 
 
 def _environment(folder: Path) -> dict[str, str]:
+    """A path with relative entries; this Python stands before the others, which may be scripts that start a shell to find one."""
     made = environment(folder)
-    return {**made, "PATH": f".:{made['PATH']}:"}
+    return {**made, "PATH": f".:{Path(sys.executable).parent}:{made['PATH']}:"}
 
 
 def _run(trial: Trial, folder: Path, words: list[str], what: str) -> None:

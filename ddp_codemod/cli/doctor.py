@@ -69,12 +69,14 @@ def examined(settings: Settings, console: Console, python: str | None) -> Checku
 
 
 def chosen_python(console: Console, folder: Path) -> str:
-    """The Python that the user has chosen, with a word about one in the project that was not."""
-    from ddp_codemod.machine.interview import default_python, lying_in
+    """The Python that the user has chosen, with a word about one in the project that was not, and about a script in its place."""
+    from ddp_codemod.machine.interview import default_python, lying_in, starter
 
     exe, inside = default_python(), lying_in(folder)
     if inside is not None and inside != exe:
         console.say(console.text("doctor-own-python", python=command_line([inside])))
+    if (shell := starter(exe)) is not None:
+        console.say(console.text("doctor-shim", python=command_line([exe]), shell=shell))
     return exe
 
 

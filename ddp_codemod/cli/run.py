@@ -103,7 +103,7 @@ def existing(name: str) -> Path:
     try:
         if path.exists():
             return path
-        siblings = [entry.name for entry in path.absolute().parent.iterdir()]
+        siblings = [entry.name for entry in path.absolute().parent.iterdir() if entry.exists()]  # a link to nothing is no help
     except (OSError, ValueError):
         siblings = []
     from difflib import get_close_matches

@@ -47,6 +47,16 @@ def _on_path(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join(folder for folder in folders if Path(folder).is_absolute()))
 
 
+def starter(python: str) -> str | None:
+    """The program that a Python begins with where it is a script, such as pyenv's shims: that runs before any Python does."""
+    try:
+        with Path(python).open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return None
+    return first[2:].decode("utf-8", "replace").strip() if first.startswith(b"#!") else None
+
+
 def has_torch(python: str) -> bool:
     """Whether a Python finds a torch, without importing it."""
     ask = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"

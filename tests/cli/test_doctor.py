@@ -78,3 +78,20 @@ def test_this_machine(project, run) -> None:  # type: ignore[no-untyped-def]
     assert "process groups over: " in done.out
     assert "This machine is taken for " in done.out
     assert "ddp-codemod apply . --platform " in done.out
+
+
+@pytest.mark.usefixtures("without_torch")
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+def test_a_script_that_chooses_the_python_is_said_before_it_runs(project, run, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    project()
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    shims = tmp_path / "shims"
+    shims.mkdir()
+    (shims / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (shims / "python").chmod(0o755)
+    monkeypatch.setenv("PATH", str(shims))
+    done = run("doctor")
+    assert f"{shims / 'python'} is a script, which /bin/sh runs" in done.err
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    assert "is a script" not in run("doctor").err

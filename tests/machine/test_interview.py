@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.machine import interview as module
-from ddp_codemod.machine.interview import PROBE, default_python, has_torch, interview, lying_in
+from ddp_codemod.machine.interview import PROBE, default_python, has_torch, interview, lying_in, starter
 from ddp_codemod.machine.probe import SECTIONS
 from ddp_codemod.machine.verify import WORKER
 from ddp_codemod.machine.watch import RECORDER
@@ -168,3 +168,12 @@ def test_a_step_that_does_not_end_is_named_and_leaves_nothing(tmp_path: Path, mo
     assert "store" not in facts
     child = int((tmp_path / "pid").read_text())
     assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+def test_a_script_in_the_place_of_python_is_told_by_what_runs_it(tmp_path: Path) -> None:
+    shim = tmp_path / "python"
+    shim.write_text('#!/usr/bin/env bash\nexec python "$@"\n')
+    assert starter(str(shim)) == "/usr/bin/env bash"
+    assert starter(sys.executable) is None
+    assert starter(str(tmp_path / "none")) is None
