@@ -18,7 +18,7 @@ from ddp_codemod.origins.spreads import at_position
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.elsewhere import said_of_object
-from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewKeyword, NewObject, NewText, start, unreachable
+from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.hardware import for_other_hardware, one_branch
 from ddp_codemod.rules.kin import since, standing, why_gone
 from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
@@ -224,9 +224,8 @@ def is_lost(leaf: Leaf) -> bool:
 
 def may_clash(change: Change) -> bool:
     """Whether a keyword is added beside ``**kwargs`` that the function takes in, in which a caller from outside may hand it too."""
-    if not isinstance(change, (NewKeyword, NewHandler, NewObject)) or not isinstance(change.call, ast.Call):
-        return False
-    return any(is_handed_on(change.module, keyword.value) for keyword in change.call.keywords if keyword.arg is None)
+    spread = [keyword.value for keyword in change.call.keywords if keyword.arg is None] if isinstance(change, NewKeyword) else []
+    return any(isinstance(change, NewKeyword) and is_handed_on(change.module, part) for part in spread)
 
 
 def _was_left_out(change: Change) -> bool:

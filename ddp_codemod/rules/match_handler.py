@@ -6,16 +6,18 @@ import ast
 
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
+from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Way
 from ddp_codemod.origins.mappings import look_up
+from ddp_codemod.origins.parameters import is_handed_on
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.rules.left_out import naming
-from ddp_codemod.rules.match import may_clash
 from ddp_codemod.rules.model import Fix, Handler, Parameter
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import owner, scope_of
 
 
 def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
@@ -59,7 +61,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if handler.single:
         package, _, name = handler.names[0].rpartition(".")
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
-    safe = parameter.add_applicability == "safe" and not may_clash(change)
+    safe = parameter.add_applicability == "safe" and not (argument is None and _is_for_others(context, use))
     return naming(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
 
 
@@ -76,6 +78,18 @@ def _unpacked(context: Context, use: Use, parameter: Parameter) -> ast.List | bo
         elif look_up(context.tracer, use.module, mapping, ast.Constant(parameter.name), Way()) != []:
             return True
     return found[0] if len(found) == 1 else bool(found)
+
+
+def _is_for_others(context: Context, use: Use) -> bool:
+    """Whether the call unpacks a parameter of a function that nobody in the project calls: who does may hand on the same keyword."""
+    for part in use.spread:
+        if isinstance(part, ast.Name) and is_handed_on(use.module, part):
+            function = owner(use.module, scope_of(use.module, part), part.id)
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and not callers(
+                context.tracer, use.module, function
+            ):
+                return True
+    return False
 
 
 def _has_handler(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool | None:
