@@ -14,7 +14,6 @@ from ddp_codemod.sites.scopes import owner, scope_of
 _DEEPEST = 4  # functions that a parameter is handed on to
 _BY_ALL_NAMES = frozenset({"eval", "exec", "locals", "save_hyperparameters", "vars"})
 _PLAIN = ("classmethod", "staticmethod")
-_JSON = ".json"  # a format that libraries seldom take: the project's own programs read it
 
 
 def is_for_unread_parameter(tracer: Tracer, module: Module, node: ast.expr, sayers: Container[str], depth: int = 0) -> bool:

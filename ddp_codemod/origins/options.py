@@ -142,7 +142,10 @@ def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way:
         for node in (node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
             texts = _texts(node.elts) if isinstance(node, (ast.List, ast.Tuple)) else []
             if any(text.startswith("-") and text.lstrip("-").partition("=")[0] in words for text in texts):
-                started = {file for text in texts if not text.startswith("-") for file in project.started(text)}
+                programs = [
+                    text for before, text in zip(["-m", *texts], texts, strict=False) if text.endswith(".py") or before == "-m"
+                ]
+                started = {file for program in programs for file in project.started(program)}
                 if started - others and isinstance(node, (ast.List, ast.Tuple)):
                     around = module.parents[node]
                     function = last_name(around.func) if isinstance(around, ast.Call) else ""
