@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -12,24 +11,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+import hatch_build
+
 TOP = Path(__file__).parents[1]
 WORKFLOWS = TOP / ".github/workflows"
 FORMS = TOP / ".github/ISSUE_TEMPLATE"
 
 
-@pytest.fixture(scope="module")
-def hook():  # type: ignore[no-untyped-def]
-    spec = importlib.util.spec_from_file_location("hatch_build", TOP / "hatch_build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_links_lead_to_the_files_of_the_release(hook) -> None:  # type: ignore[no-untyped-def]
+def test_links_lead_to_the_files_of_the_release() -> None:
     page = "[a](docs/a.md#b) ![c](docs/c.png) [d](https://example.org/d) [e](#f) `[x](y)`"
-    assert hook.absolute(page, "https://host/o/n", "1.0").split(" ")[:4] == [
+    assert hatch_build.absolute(page, "https://host/o/n", "1.0").split(" ")[:4] == [
         "[a](https://host/o/n/blob/v1.0/docs/a.md#b)",
         "![c](https://host/o/n/raw/v1.0/docs/c.png)",
         "[d](https://example.org/d)",
@@ -37,14 +28,14 @@ def test_links_lead_to_the_files_of_the_release(hook) -> None:  # type: ignore[n
     ]
 
 
-def test_the_index_page_has_no_relative_link(hook, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_index_page_has_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:
     made: dict[str, object] = {"version": "1.0"}
     monkeypatch.delenv("DDP_CODEMOD_ADDRESS", raising=False)
-    hook.Address(str(TOP), {}).update(made)
+    hatch_build.Address(str(TOP), {}).update(made)
     assert "urls" not in made
     assert "](docs/README.md)" in made["readme"]["text"]  # type: ignore[index]
     monkeypatch.setenv("DDP_CODEMOD_ADDRESS", "https://host/o/n")
-    hook.Address(str(TOP), {}).update(made)
+    hatch_build.Address(str(TOP), {}).update(made)
     targets = re.findall(r"\]\(([^)\s]+)\)", made["readme"]["text"])  # type: ignore[index]
     assert [target for target in targets if not target.startswith("https://")] == []
     assert all(url.startswith("https://host/o/n") for url in made["urls"].values())  # type: ignore[attr-defined]

@@ -158,7 +158,7 @@ def test_an_interrupt(project, run, monkeypatch: pytest.MonkeyPatch, error: type
 def test_a_reader_that_goes_away(project) -> None:  # type: ignore[no-untyped-def]
     project(**{f"train{number}": TRAIN for number in range(200)})
     command = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pipesize=4096) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         child.stdout.readline()

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import mcp_types as types
 import psutil
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 SCRIPT = Path(sys.executable).with_name("ddp-codemod.exe" if sys.platform == "win32" else "ddp-codemod")
@@ -54,7 +54,9 @@ class Started:
                 cwd=self.home,
             )
             with anyio.fail_after(120):
-                async with Client(how, mode=mode, list_roots_callback=list_roots if roots is not None else None) as client:
+                roots_callback = list_roots if roots is not None else None
+                # not `how` itself: the client of mcp 2.0.0 takes no parameters
+                async with Client(stdio_client(how), mode=mode, list_roots_callback=roots_callback) as client:
                     return await said(client)
 
         return anyio.run(session)
