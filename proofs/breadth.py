@@ -26,6 +26,10 @@ HEAD = "import argparse, os, yaml\nimport torch.distributed as dist\n\n"
 CALL = "dist.init_process_group({})\n"
 PARSED = "args = p.parse_args()\ndist.init_process_group(args.backend)\n"
 OPTION = "p.add_argument('--backend', default='nccl')\n"
+DECLARED = "p = argparse.ArgumentParser()\n" + OPTION + PARSED
+STARTED = "subprocess.run(['python', 'train.py', '--backend', 'nccl'])\n"
+COMMAND = "def f@(backend='nccl'):\n    dist.init_process_group(backend)\n"
+ACCELERATED = "from accelerate import Accelerator\n\naccelerator = Accelerator()\n"
 LOADED = "config = yaml.safe_load(open('c.yaml'))\ndist.init_process_group(config['backend'])\n"
 
 
@@ -103,7 +107,71 @@ SHAPES: dict[str, Callable[[int], Files]] = {
     },
     "programs": lambda n: {f"p{k}.py": HEAD + "dist.init_process_group('nccl')\n" for k in range(n)},
     "lines of a launch file": lambda n: {
-        **one("p = argparse.ArgumentParser()\n" + OPTION + PARSED), "run.sh": "torchrun train.py --backend nccl\n" * n
+        **one(DECLARED), "run.sh": "torchrun train.py --backend nccl\n" * n
+    },
+    "lists of words": lambda n: {**one(DECLARED), "run.py": "import subprocess\n" + STARTED * n},
+    "lists of words for options of their own": lambda n: {
+        **one(
+            "p = argparse.ArgumentParser()\n" + many("p.add_argument('--o@', default='nccl')\n", n) + "args = p.parse_args()\n"
+            + many("dist.init_process_group(args.o@)\n", n)
+        ),
+        "run.py": "import subprocess\n" + many("subprocess.run(['python', 'train.py', '--o@', 'nccl'])\n", n),
+    },
+    "words of a list": lambda n: {
+        **one(DECLARED), "run.py": "import subprocess\nsubprocess.run(['python', 'train.py', " + "'--backend', 'nccl', " * n + "])\n"
+    },
+    "files with lists of words": lambda n: {**one(DECLARED), **{f"r{k}.py": "import subprocess\n" + STARTED for k in range(n)}},
+    "commands of fire": lambda n: one("import fire\n" + many(COMMAND + "fire.Fire(f@)\n", n)),
+    "commands of fire in a table": lambda n: one("import fire\n" + many(COMMAND, n) + "fire.Fire({" + many("'f@': f@, ", n) + "})\n"),
+    "commands of fire by one call for all, again and again": lambda n: one("import fire\n" + many(COMMAND + "fire.Fire()\n", n)),
+    "commands of a class, again and again": lambda n: one(
+        "import fire\nclass C:\n"
+        + many("    def f@(self, backend='nccl'):\n        dist.init_process_group(backend)\n", n) + "fire.Fire(C)\n" * n
+    ),
+    "commands of typer": lambda n: one(
+        "import typer\napp = typer.Typer()\n" + many("!app.command()\n" + COMMAND, n).replace("!", "@")
+    ),
+    "commands of typer, each its own": lambda n: one(
+        "import typer\n" + many("app@ = typer.Typer()\n!app@.command()\n" + COMMAND, n).replace("!", "@")
+    ),
+    "an object of typer that is made again and again": lambda n: one(
+        "import typer\n" + many("app = typer.Typer()\n!app.command()\n" + COMMAND, n).replace("!", "@")
+    ),
+    "commands in files of their own": lambda n: {
+        f"p{k}.py": HEAD + "import typer\napp = typer.Typer()\n@app.command()\n" + COMMAND.replace("@", str(k)) for k in range(n)
+    },
+    "commands with lines of a launch file": lambda n: {
+        **one("import fire\n" + many("def f@(b@='nccl'):\n    dist.init_process_group(b@)\nfire.Fire(f@)\n", n)),
+        "run.sh": many("torchrun train.py --b@ nccl\n", n),
+    },
+    "unread keys": lambda n: {
+        **one(many("def f@(k@): pass\n", n) + CALL.format("'nccl'")), "c.json": json.dumps({f"k{k}": "nccl" for k in range(n)})
+    },
+    "unread keys of one name": lambda n: {
+        **one("def f(b): pass\n" * n + CALL.format("'nccl'")), "c.json": json.dumps({f"k{k}": {"b": "nccl"} for k in range(n)})
+    },
+    "tables under keys of nobody": lambda n: {
+        **one("x = 1\n" * n + CALL.format("'nccl'")), "c.json": json.dumps({f"k{k}": {"backend": "nccl"} for k in range(n)})
+    },
+    "files with unread keys": lambda n: {
+        **one("def f(b): pass\n" + CALL.format("'nccl'")), **{f"c{k}.json": '{"b": "nccl"}' for k in range(n)}
+    },
+    "programs beside unread keys": lambda n: {
+        **{f"p{k}.py": HEAD + f"def f(k{k}): pass\n" for k in range(n)}, "c.json": json.dumps({f"k{k}": "nccl" for k in range(n)})
+    },
+    "settings that nobody reads": lambda n: {**one(CALL.format("'nccl'")), "config.py": many("s@ = dict(k@='nccl')\n", n)},
+    "lines that install": lambda n: {"train.py": ACCELERATED, "README.md": "pip install accelerate==0.12.0\n" * n},
+    "lines that install others": lambda n: {
+        "train.py": ACCELERATED, "README.md": many("pip install p@==1.0\n", n) + "pip install accelerate==0.12.0\n"
+    },
+    "lines that install, continued": lambda n: {
+        "train.py": ACCELERATED, "README.md": "pip install \\\n" + many("  p@==1.0 \\\n", n) + "accelerate==0.12.0\n"
+    },
+    "words of a line that installs": lambda n: {
+        "train.py": ACCELERATED, "README.md": "pip install " + "a" * n * 10 + many(" p@>=1,<2", n) + " accelerate==0.12.0\n"
+    },
+    "folders with lines that install": lambda n: {
+        f"d{k}/{name}": text for k in range(n) for name, text in (("train.py", ACCELERATED), ("README.md", "pip install accelerate==0.12.0\n"))
     },
     "patterns": lambda n: {
         **one(CALL.format("'nccl'")), "pyproject.toml": "[tool.ddp-codemod]\nexclude = [" + many("'a@/*', ", n) + "]\n"
@@ -118,7 +186,7 @@ def cost(files: Files, folder: Path) -> tuple[float, int, int]:
     for name, text in files.items():
         if name.endswith(".py"):
             ast.parse(text)  # a program that is none would be passed over, and cost nothing
-        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text, "utf-8")
     process = subprocess.Popen(
         tool("check", ".", "--platform", "rocm", "--format", "json"),

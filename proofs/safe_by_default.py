@@ -33,7 +33,8 @@ def prove(trial: Trial) -> str:
     for surface in rules.surfaces.values():
         examples += [(surface.id, example.platform or "rocm", example) for example in surface.examples]
     if not trial.whole:
-        examples = trial.random.sample(examples, 40)
+        wary = [one for one in examples if one[0] in rules.surfaces and rules.surfaces[one[0]].edit_applicability == "unsafe"]
+        examples = [*trial.random.sample(examples, 40), *wary]
     shown = set()
     for number, (ident, platform_id, example) in enumerate(examples):
         folder = trial.folder / f"e{number}"
@@ -50,7 +51,10 @@ def _one(trial: Trial, folder: Path, ident: str, platform: str, example: Example
     rules = load()
     found = survey(Options((folder,), rules.platforms[platform], rules, tuple(example.rules), root=folder))
     made = render(found, unsafe=False)
+    surface = rules.surfaces.get(ident)
     for edit in made.applied:
+        if surface is not None and surface.edit_applicability == "unsafe":
+            trial.fail(f"{ident}: {example.title}: an edit of a surface that is labelled unsafe was made by default")
         trial.counts["safe" if edit.applicability is Applicability.SAFE else "made"] += 1
         if edit.applicability is not Applicability.SAFE:
             trial.fail(f"{ident}: {example.title}: an edit that is {edit.applicability.value} was made by default")

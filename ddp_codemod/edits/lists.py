@@ -18,18 +18,23 @@ Listed = tuple[Module, ast.expr]  # an expression that may be such a list: a dis
 
 def lists(finding: Finding, leaf: Leaf, rules: Rules) -> Iterator[Listed]:
     """The lists around a value, around the other values that come to the same place, and those that are named on the way."""
-    listed, trees, seen = _around_all(finding, rules)
+    listed, trees, seen, naming = _around_all(finding, rules)
     node = leaf.outer or leaf.node
     if isinstance(leaf.module, Module) and isinstance(node, ast.expr) and id(node) not in seen:
         yield from _around(leaf.module, node, rules)
     yield from listed
     names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.hops} - {""}
-    for tree in [*trees, *([leaf.module] if isinstance(leaf.module, Module) and leaf.module not in trees else [])]:
-        yield from _named(tree, names)
+    for number in sorted({number for name in names for number in naming.get(name, ())}):
+        yield from _named(trees[number], names)
+    if isinstance(leaf.module, Module) and id(leaf.module) not in seen:
+        yield from _named(leaf.module, names)
 
 
-def _around_all(finding: Finding, rules: Rules) -> tuple[list[Listed], list[Module], set[int]]:
-    """The lists around all values of a finding, the files that they stand in, and the values; worked out once, for they may be thousands."""
+def _around_all(finding: Finding, rules: Rules) -> tuple[list[Listed], list[Module], set[int], dict[str, list[int]]]:
+    """Worked out once for all values of a finding, for they may be thousands.
+
+    The lists around them; the files that they stand in; the ids of both; and which of the files check or type a name.
+    """
     key = ("listed-around", id(finding.leaves))
     cache = finding.use.module.cache
     if key not in cache:
@@ -42,7 +47,12 @@ def _around_all(finding: Finding, rules: Rules) -> tuple[list[Listed], list[Modu
         listed = [found for module, node in around.values() for found in _around(module, node, rules)]
         trees = {leaf.module for leaf in finding.leaves} | {finding.use.module}
         modules = sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name)
-        cache[key] = (finding.leaves, (listed, modules, set(around)))  # the leaves are kept, and with them their id
+        naming: dict[str, list[int]] = {}
+        for number, module in enumerate(modules):
+            for name in _by_name(module):
+                naming.setdefault(name, []).append(number)
+        seen = {*around, *map(id, modules)}
+        cache[key] = (finding.leaves, (listed, modules, seen, naming))  # the leaves are kept, and with them their id
     return cache[key][1]  # type: ignore[index, no-any-return]
 
 

@@ -177,7 +177,7 @@ def _is_unread(asked: _Question) -> bool:
     return (
         is_for_unread_parameter(tracer, module, node, asked.words.sayers)
         or is_overwritten(tracer, module, node)
-        or is_unread_setting(tracer.resolver.project, module, node)
+        or is_unread_setting(tracer, module, node)
     )
 
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Container, Iterable, Iterator
+from itertools import islice
 
 from ddp_codemod.ledger.unread import reads
 from ddp_codemod.origins.trace import Tracer
@@ -21,53 +22,85 @@ _JSON = ".json"  # a format that libraries seldom take: the project's own progra
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def is_unread_setting(project: Project, module: Module, node: ast.expr) -> bool:
+def is_unread_setting(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     """Whether a value of a file of settings stands under a key, or in a variable, that no program mentions."""
+    project = tracer.resolver.project
     calls = (around for around in module.ancestors(node) if isinstance(around, ast.Call))
     held = all(
         isinstance(call.func, ast.Name) and call.func.id == "dict" for call in calls
     )  # what is handed to others, they read
-    return held and _only_settings(project, module) and _some_unmentioned(project, module.name, _keys_of(module, node))
+    return held and _only_settings(project, module) and _some_unmentioned(tracer, module.name, _keys_of(module, node))
 
 
 def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Container[str]) -> bool:
     """Whether a value of a JSON file stands in a table whose key no program mentions, or under one that only unread parameters have."""
-    project, own = tracer.resolver.project, document.name.rpartition("/")[2].encode()
-    if document.name.endswith(_JSON) and entry.path and _is_for_unread(tracer, entry.path[-1], sayers):
-        return True
-    if not document.name.endswith(_JSON) or any(own in project.data(name) for name in project.names):
+    if not document.name.endswith(_JSON):
+        return False
+    if entry.path:
+        known: dict[str, bool] = tracer.memory.setdefault("unread keys", {})  # a key may stand in thousands of tables
+        key = entry.path[-1]
+        if key not in known:
+            known[key] = _is_for_unread(tracer, key, sayers)
+        if known[key]:
+            return True
+    if _is_named(tracer, document.name.rpartition("/")[2]):
         return False  # a file that a program names may be handed to a library
-    return _some_unmentioned(project, document.name, entry.path[:-1])
+    return _some_unmentioned(tracer, document.name, entry.path[:-1])
+
+
+def _is_named(tracer: Tracer, file: str) -> bool:
+    """Whether a file of the project holds the name of another."""
+    project, known = tracer.resolver.project, tracer.memory.setdefault("named files", {})
+    if file not in known:
+        known[file] = any(file.encode() in project.data(name) for name in project.names)
+    return bool(known[file])
 
 
 def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
     """Whether all that has this name in the project's programs are parameters that are not read, and what belongs to others."""
     found = False
-    for module in (
-        module for name in tracer.resolver.project.mentioning(key) for module in tracer.resolver.project.programs(name)
-    ):
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.arg) and node.arg == key:
+    project = tracer.resolver.project
+    for module in (module for name in project.mentioning(key) for module in project.programs(name)):
+        for node in _by_name(module).get(key, ()):
+            if isinstance(node, ast.arg):
                 around = module.parents[module.parents[node]]
                 if not isinstance(around, _DEFS) or reads(tracer, module, around, key, sayers, 0):
                     return False
                 found = True
-            elif isinstance(node, ast.Attribute) and node.attr == key:
+            elif isinstance(node, ast.Attribute):
                 if not any(isinstance(one, External) for one in tracer.resolver.resolve(module, node)):
                     return False
-            elif isinstance(node, ast.Name) and node.id == key:
+            elif isinstance(node, ast.Name):
                 home = owner(module, scope_of(module, node), key)
                 if home is None or not any(binding.kind == "parameter" for binding in bindings(module, home)[key]):
                     return False  # what reads a parameter was asked about with it
-            elif getattr(node, "value", None) == key or getattr(node, "arg", None) == key:
-                return False
+            else:
+                return False  # a text, or what a call is given by this name
     return found
+
+
+def _by_name(module: Module) -> dict[str, list[ast.AST]]:
+    """The parameters, attributes, names, texts and keywords of a file, by what they say."""
+    if "nodes-by-name" not in module.cache:
+        table: dict[str, list[ast.AST]] = {}
+        for node in (node for nodes in module.nodes.values() for node in nodes):
+            said = {getattr(node, field, None) for field in ("arg", "attr", "id", "value")}
+            for text in said:
+                if isinstance(text, str):
+                    table.setdefault(text, []).append(node)
+        module.cache["nodes-by-name"] = table
+    return module.cache["nodes-by-name"]  # type: ignore[return-value]
 
 
 def _only_settings(project: Project, module: Module) -> bool:
     """Whether a file gives names their values, and calls nothing but what Python itself or the project brings."""
-    calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
-    return is_settings(module) and all(_is_pythons(call.func) or _id(call.func) in _ours(project, module) for call in calls)
+    if "only-settings" not in module.cache:
+        ours = _ours(project, module) if is_settings(module) else set()
+        calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
+        module.cache["only-settings"] = is_settings(module) and all(
+            _is_pythons(call.func) or _id(call.func) in ours for call in calls
+        )
+    return bool(module.cache["only-settings"])
 
 
 def _ours(project: Project, module: Module) -> set[str]:
@@ -100,8 +133,8 @@ def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
     for around in module.ancestors(node):
         if isinstance(around, ast.keyword) and around.arg:
             yield around.arg
-        elif isinstance(around, ast.Dict) and isinstance(below, ast.expr) and below in around.values:
-            key = around.keys[around.values.index(below)]
+        elif isinstance(around, ast.Dict):
+            key = _keys(module, around).get(below)
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield key.value
         elif isinstance(around, ast.Assign):
@@ -109,19 +142,28 @@ def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
         below = around
 
 
-def _some_unmentioned(project: Project, home: str, keys: Iterable[str]) -> bool:
-    unmentioned = any(key.isidentifier() and not _is_mentioned(project, home, key) for key in keys)
-    # where no program is, somebody else's reads the file
-    return unmentioned and any(
-        not _only_settings(project, module) for name in project.names for module in project.programs(name)[:1]
-    )
+def _keys(module: Module, display: ast.Dict) -> dict[ast.AST, ast.expr | None]:
+    """The keys of a display by its values."""
+    if ("keys", display) not in module.cache:
+        module.cache["keys", display] = dict(zip(display.values, display.keys, strict=True))
+    return module.cache["keys", display]  # type: ignore[return-value]
+
+
+def _some_unmentioned(tracer: Tracer, home: str, keys: Iterable[str]) -> bool:
+    project, memory = tracer.resolver.project, tracer.memory
+    if not any(key.isidentifier() and not _is_mentioned(project, home, key) for key in keys):
+        return False
+    if "some program" not in memory:  # where none is, somebody else's reads the file
+        programs = (module for name in project.names for module in project.programs(name)[:1])
+        memory["some program"] = any(not _only_settings(project, module) for module in programs)
+    return bool(memory["some program"])
 
 
 def _is_mentioned(project: Project, home: str, key: str) -> bool:
     """Whether a program speaks of a key, or the file that has it does so a second time."""
     for name in project.mentioning(key):
         if name == home:
-            if sum(1 for _ in whole(project.data(name), key.encode())) > 1:
+            if len(list(islice(whole(project.data(name), key.encode()), 2))) > 1:
                 return True
         elif any(not _only_settings(project, module) for module in project.programs(name)):
             return True

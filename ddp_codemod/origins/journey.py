@@ -182,15 +182,22 @@ class _Walk:
 
     def _imported(self, module: Module, name: str) -> None:
         """The files that take a module's name."""
-        project = self.tracer.resolver.project
-        for file in project.mentioning(name):
-            other = project.module(file)
-            for statement in other.nodes.get(ast.ImportFrom, ()) if other is not None and other is not module else ():
-                assert isinstance(statement, ast.ImportFrom)
-                assert other is not None
-                taken = [alias for alias in statement.names if alias.name == name]
-                if taken and project.find("." * statement.level + (statement.module or ""), other) is module:
-                    self._name(other, other.tree, taken[0].asname or name)
+        find = self.tracer.resolver.project.find
+        for other, statement, alias in self._takers(name):
+            if other is not module and find("." * statement.level + (statement.module or ""), other) is module:
+                self._name(other, other.tree, alias.asname or name)
+
+    def _takers(self, name: str) -> list[tuple[Module, ast.ImportFrom, ast.alias]]:
+        """The statements that take a name from another file; worked out once, for it may be in thousands of files."""
+        known: dict[str, list[tuple[Module, ast.ImportFrom, ast.alias]]] = self.tracer.memory.setdefault("takers of names", {})
+        if name not in known:
+            project = self.tracer.resolver.project
+            known[name] = []
+            for module in filter(None, map(project.module, project.mentioning(name))):
+                for statement in module.nodes.get(ast.ImportFrom, ()):
+                    taken = [alias for alias in statement.names if alias.name == name]  # type: ignore[attr-defined]
+                    known[name] += [(module, statement, alias) for alias in taken[:1]]  # type: ignore[misc]
+        return known[name]
 
     def _attribute(self, module: Module, target: ast.Attribute) -> None:
         """Every place that reads an attribute of the objects of the same class."""

@@ -16,6 +16,7 @@ from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.parsers import may_be_read
 from ddp_codemod.origins.provenance import Provenance
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.idioms import Flag
 from ddp_codemod.sites.takers import takers
 from ddp_codemod.sites.words import Words, stands
@@ -99,7 +100,8 @@ def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Ca
         known[name] = {}
         for file in mentioning:
             data = project.data(file)
-            may = any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled) and methods.some(data)
+            may = project.is_parsed(file)  # its options are in a table: no need to look for each of thousands in its bytes
+            may = may or (any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled) and methods.some(data))
             may = may or (stands(data, name.encode(), _ANYTHING, _GIVEN) and setters.some(data))
             other = project.module(file) if may else None
             if other is not None and (made := _declared(tracer, other).get(name)):
@@ -139,18 +141,30 @@ def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way:
     project, words = tracer.resolver.project, set(words)
     found: list[Leaf] = []
     for module in filter(None, map(project.module, sorted({name for word in words for name in project.mentioning(word)}))):
-        for node in (node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
-            texts = _texts(node.elts) if isinstance(node, (ast.List, ast.Tuple)) else []
-            if any(text.startswith("-") and text.lstrip("-").partition("=")[0] in words for text in texts):
-                programs = [
-                    text for before, text in zip(["-m", *texts], texts, strict=False) if text.endswith(".py") or before == "-m"
-                ]
-                started = {file for program in programs for file in project.started(program)}
-                if started - others and isinstance(node, (ast.List, ast.Tuple)):
-                    around = module.parents[node]
-                    function = last_name(around.func) if isinstance(around, ast.Call) else ""
-                    found += _among(tracer, module, node.elts, words, function or module.text(node), way)
+        for node in _lists_with(module, words):
+            texts = _texts(node.elts)
+            programs = [
+                text for before, text in zip(["-m", *texts], texts, strict=False) if text.endswith(".py") or before == "-m"
+            ]
+            if {file for program in programs for file in project.started(program)} - others:
+                around = module.parents[node]
+                function = last_name(around.func) if isinstance(around, ast.Call) else ""
+                found += _among(tracer, module, node.elts, words, function or module.text(node), way)
     return found
+
+
+def _lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
+    """The lists of a file, then its tuples, that have one of these options among their elements."""
+    if "lists-by-option" not in module.cache:
+        table: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = {}
+        for number, node in enumerate(node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
+            assert isinstance(node, (ast.List, ast.Tuple))
+            options = (text.lstrip("-").partition("=")[0] for text in _texts(node.elts) if text.startswith("-"))
+            for option in dict.fromkeys(options):
+                table.setdefault(option, []).append((number, node))
+        module.cache["lists-by-option"] = table
+    known: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = module.cache["lists-by-option"]  # type: ignore[assignment]
+    return list(dict(sorted((entry for word in words for entry in known.get(word, ())), key=lambda entry: entry[0])).values())
 
 
 def _among(
@@ -183,12 +197,23 @@ def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way
     for word in sorted(words):
         project = tracer.resolver.project
         for script in (*project.scripts(f"-{word}", f"{word}="), *project.manifests(f"-{word}", f"{word}=")):
-            for option in script.options:
-                started = takers(project, script, option) if option.name == word else []
+            for option in _options_of(tracer, script).get(word, ()):
+                started = takers(project, script, option)
                 if any(file not in others for file in started) and tracer.could_be_value(option.value):
                     step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
                     found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return list(dict.fromkeys(found))
+
+
+def _options_of(tracer: Tracer, script: Script) -> dict[str, list[Option]]:
+    """The options of a launch file by their names: both may be thousands."""
+    known = tracer.memory.setdefault("options by name", {})
+    if id(script) not in known:
+        table: dict[str, list[Option]] = {}
+        for option in script.options:
+            table.setdefault(option.name, []).append(option)
+        known[id(script)] = (script, table)  # the file is kept, and with it its id
+    return known[id(script)][1]  # type: ignore[no-any-return]
 
 
 def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:

@@ -32,9 +32,13 @@ class Commands:
     def _called(self) -> Iterator[ast.AST]:
         for name in sorted(self._callers):
             for module in self._importing(name):
+                whole = False  # such calls may be thousands, and say the same
                 for call in module.nodes.get(ast.Call, ()):
-                    if isinstance(call, ast.Call) and last_name(call.func) == name.rpartition(".")[2]:
-                        yield from self._handed(module, call) if name in self.resolver.names(module, call.func) else ()
+                    if not isinstance(call, ast.Call) or (whole and not call.args):
+                        continue
+                    if last_name(call.func) == name.rpartition(".")[2] and name in self.resolver.names(module, call.func):
+                        whole = whole or not call.args
+                        yield from self._handed(module, call)
 
     def _handed(self, module: Module, call: ast.Call) -> Iterator[ast.AST]:
         """What a call makes commands of: its first argument, what is in it, a class's methods; without one all functions of the file."""

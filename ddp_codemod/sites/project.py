@@ -71,6 +71,10 @@ class Project(Roles):
         if name in self._known:
             self.skipped.setdefault(name, Skipped(name, Reason.of("skipped-too-large", limit=MOST // 1_000_000), False))
 
+    def is_parsed(self, name: str) -> bool:
+        """Whether a file was parsed already."""
+        return self._modules.get(name) is not None
+
     def module(self, name: str) -> Module | None:
         """The parsed file, or None where it cannot be handled (then ``skipped`` says why)."""
         if name not in self._modules:
