@@ -1,0 +1,73 @@
+"""Which file of a project an import means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ddp_codemod.sites.paths import joined, parent
+from ddp_codemod.sites.roles import Roles
+
+
+class ImportRoots(Roles):
+    """The files by the dotted names under which they are imported."""
+
+    _known: set[str]
+    _found: dict[tuple[str, str], str | None]  # by dotted name and folder
+    _importable: set[str]  # what an import can begin with, if it means the project
+    _tops: frozenset[str]
+
+    def file(self, dotted: str, folder: str) -> str | None:
+        """The name of the file that an import of ``dotted`` in a file of this folder reads, if it is the project's."""
+        key = (dotted, folder)
+        if key not in self._found:
+            self._found[key] = self._find(dotted, folder)
+        return self._found[key]
+
+    def may_have(self, dotted: str) -> bool:
+        """Whether an import can mean the project, by what it begins with."""
+        return dotted.startswith(".") or dotted.partition(".")[0] in self._importable
+
+    def _find(self, dotted: str, folder: str) -> str | None:
+        if not self.may_have(dotted):
+            return None
+        bare = dotted.lstrip(".")
+        level = len(dotted) - len(bare)
+        top = bare.partition(".")[0]
+        tail = bare.replace(".", "/")
+        if level:
+            for _ in range(level - 1):
+                folder = parent(folder)
+            return self._file(joined(folder, tail))
+        return next((found for base in self._import_roots(folder, top) if (found := self._file(joined(base, tail)))), None)
+
+    def _import_roots(self, folder: str, top: str) -> Iterator[str]:
+        """Folders that can stand on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
+
+        A package's own folder counts too (a script in it sees its neighbours), but never for the top name of a framework:
+        ``import lightning`` inside ``nemo/`` does not mean ``nemo/lightning``.
+        """
+        at = folder
+        while True:
+            plain = at == "." or not self._is_package(at)
+            if plain or (at == folder and top not in self._tops):
+                yield at
+            if plain:
+                yield joined(at, "src")
+            if at == ".":
+                return
+            if at.rpartition("/")[2] == top and top not in self._tops:
+                yield parent(at)  # a copy of a package inside another one, whose files know it by its own name
+            at = parent(at)
+
+    def package(self, name: str) -> str:
+        """The folder of the outermost package that a file lies in; the file itself where it lies in none."""
+        top, at = name, parent(name)
+        while self._is_package(at) and at != ".":
+            top, at = at, parent(at)
+        return top
+
+    def _is_package(self, folder: str) -> bool:
+        return joined(folder, "__init__.py") in self._known
+
+    def _file(self, stem: str) -> str | None:
+        return next((name for name in (f"{stem}.py", joined(stem, "__init__.py")) if name in self._known), None)
