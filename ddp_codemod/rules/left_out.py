@@ -68,10 +68,17 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
 
 
 def doubted(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
-    """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter."""
-    if made.action is not Action.EDIT or (stated := context.versions.doubt(parameter.since, name)) is None:
+    """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter.
+
+    So it is where nothing is said of them, and older versions are common.
+    """
+    if made.action is not Action.EDIT:
         return made
     said = arguments_of(context, parameter, instead_of(context, parameter)["parameter"])
+    if (stated := context.versions.doubt(parameter.since, name)) is None:
+        if not parameter.since_stated or context.versions.holds(parameter.since, name, asks=False):
+            return made
+        return unsafe(replace(made, reason=Reason.of("edit-unstated", versions=_needed(parameter), **said)))
     reason = Reason.of("edit-too-old", versions=_needed(parameter), origin=stated.origin, stated=stated.specifier, **said)
     return unsafe(replace(made, reason=reason))
 

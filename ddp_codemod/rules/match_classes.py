@@ -73,7 +73,7 @@ def _deriving(context: Context, parameter: Parameter) -> Iterator[tuple[Module, 
     """The project's classes that derive from one of the library itself and do not have the field."""
     fields, project = parameter.fields, context.tracer.resolver.project
     assert fields is not None
-    words = {name.rpartition(".")[2] for name in context.rules.surfaces[fields.surface].names}
+    words = {name.rpartition(".")[2] for one in fields.surfaces for name in context.rules.surfaces[one].names}
     for name in sorted({name for word in words for name in project.deriving(word)}):
         module = project.module(name)
         for node in module.nodes.get(ast.ClassDef, ()) if module is not None else ():

@@ -12,11 +12,11 @@ from ddp_codemod.origins.journey import journey
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
-from ddp_codemod.rules.left_out import arguments_of, naming, picked, picks_wrong
+from ddp_codemod.rules.left_out import arguments_of, doubted, naming, picked, picks_wrong
 from ddp_codemod.rules.match import decide, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Fields
-from ddp_codemod.rules.parsed_classes import Taken, has_field, taken_classes
+from ddp_codemod.rules.parsed_classes import Taken, field_of, taken_classes
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import bindings
 
@@ -45,7 +45,10 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     else:
         reason = edit_reason(context, parameter)
         decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
-    return naming(context, parameter, decided, fix)
+    decided = naming(context, parameter, decided, fix)
+    for one in taken:
+        decided = doubted(context, one.parameter, use.module.name, decided)
+    return decided
 
 
 def edit_reason(context: Context, parameter: Parameter) -> Reason:
@@ -112,7 +115,8 @@ def _home(context: Context, taken: Taken, fields: Fields) -> tuple[Module, ast.C
 
 def is_first(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
     """Whether a class derives from one of the library itself."""
-    return any(has_field(context, name, fields) for base in node.bases for name in context.tracer.resolver.names(module, base))
+    names = (name for base in node.bases for name in context.tracer.resolver.names(module, base))
+    return any(field_of(context, name, fields) is not None for name in names)
 
 
 def is_decorated(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:

@@ -76,6 +76,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     add_applicability: Literal["safe", "unsafe"] = "safe"
     picks: tuple[Picks, ...] = ()  # where leaving it out gives something else than torch's own choice
     since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``
+    since_stated: bool = False  # older ones are common: where the project does not state that it has these, the edit is unsafe
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     void_settings: tuple[VoidSettings, ...] = ()

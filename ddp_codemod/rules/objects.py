@@ -38,7 +38,7 @@ class Picks(RuleEntry, frozen=True, kw_only=True):
 class Fields(RuleEntry, frozen=True, kw_only=True):
     """A parameter that takes classes whose fields become options, one of which is the backend."""
 
-    surface: Name  # of such classes
+    surfaces: tuple[Name, ...]  # of such classes
     field: Name
     annotation: Name  # of the field, where a class of the project gets it
     method: Name  # of the parser that is made here: it sets the default of an option

@@ -9,13 +9,18 @@ from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Context
+from ddp_codemod.rules.model import Parameter
 from ddp_codemod.rules.objects import Fields
 from ddp_codemod.sites.resolve import Definition, External
 
 
 class Taken(Struct, frozen=True, eq=False):
-    """One of the classes that a parser is given; ``module`` and ``node`` are those of a class of the project."""
+    """One of the classes that a parser is given; ``module`` and ``node`` are those of a class of the project.
 
+    ``parameter`` is the field as the library's class has it, which that of the project derives from.
+    """
+
+    parameter: Parameter
     module: Module | None = None
     node: ast.ClassDef | None = None
 
@@ -32,15 +37,18 @@ def taken_classes(context: Context, module: Module, argument: ast.expr, fields: 
 
 def _of(context: Context, module: Module, node: ast.expr, fields: Fields) -> Iterator[Taken]:
     for entity in context.tracer.resolver.resolve(module, node):
-        if isinstance(entity, External) and has_field(context, entity.name, fields):
-            yield Taken()
+        if isinstance(entity, External) and (field := field_of(context, entity.name, fields)) is not None:
+            yield Taken(field)
         elif isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
             bases = context.tracer.resolver.external_bases(entity.module, entity.node)
-            if any(has_field(context, base, fields) for base in bases):
-                yield Taken(entity.module, entity.node)
+            field = next((field for base in bases if (field := field_of(context, base, fields)) is not None), None)
+            if field is not None:
+                yield Taken(field, entity.module, entity.node)
 
 
-def has_field(context: Context, name: str, fields: Fields) -> bool:
-    """Whether a class of this qualified name has the field."""
+def field_of(context: Context, name: str, fields: Fields) -> Parameter | None:
+    """The field of the library's class of this qualified name; None where it is another class."""
     surface = context.tracer.finder.surface(name)
-    return surface is not None and surface.id == fields.surface
+    if surface is None or surface.id not in fields.surfaces:
+        return None
+    return next((parameter for parameter in surface.parameters if parameter.name == fields.field), None)
