@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
+from ddp_codemod.edits.conditional import launched_edits
 from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.insert import add_import
 from ddp_codemod.edits.objects import call_text, flow_mapping
@@ -42,6 +43,7 @@ from ddp_codemod.rules.finding import (
 )
 from ddp_codemod.rules.limits import Limits
 from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.under_launcher import launched
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.imports import Imports
 
@@ -151,14 +153,18 @@ class Planner(Struct):
             assert finding.rule is not None
             return Edit(module.name, start, end, after, finding.rule, finding.applicability, reason, group, recipe, anchor)
 
+        def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
+            return self._import(module, package, name, use, group, finding)
+
         style = self.style if self.style is not None and self.style.applies(finding) else None
         if style is None:
-            made = self._change(finding, change, edit)
+            entry = launched(finding, change)
+            made = (
+                self._change(finding, change, edit)
+                if entry is None
+                else launched_edits(entry, change, self.rules, edit, imported)
+            )
         else:
-
-            def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
-                return self._import(module, package, name, use, group, finding)
-
             from ddp_codemod.edits.portable import portable_edits
 
             made = portable_edits(style, finding, change, edit, imported)

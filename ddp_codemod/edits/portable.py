@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.edits.conditional import (
+    Import,
+    Make,
+    condition_of,
+    either,
+    joined,
+    keyword_edits,
+    object_edits,
+    statement_edits,
+    text_edits,
+    variable_edits,
+)
 from ddp_codemod.edits.helper import Helper, Same, helpers
-from ddp_codemod.edits.imports import likeliest
-from ddp_codemod.edits.objects import call_text
-from ddp_codemod.edits.portable_condition import Import, Make, condition_of, either, statement_edits, variable_edits
-from ddp_codemod.edits.values import first_quote, new_value, written
+from ddp_codemod.edits.values import new_value
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Action, Applicability, Edit, Reason, Recipe
+from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import (
@@ -31,22 +39,10 @@ from ddp_codemod.rules.finding import (
 )
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.model import Platform, Portable
+from ddp_codemod.rules.under_launcher import is_other_branch, launched
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.imports import Imports
 
-# Where ``a if b else c`` may stand without parentheses.
-_OPEN = (
-    ast.Call,
-    ast.keyword,
-    ast.Assign,
-    ast.AnnAssign,
-    ast.Return,
-    ast.arguments,
-    ast.Dict,
-    ast.List,
-    ast.Tuple,
-    ast.Subscript,
-)
 _RECIPES = frozenset({"replace-backend", "init-method-query"})
 
 
@@ -95,7 +91,7 @@ class Style(Struct, frozen=True):
         for entry in self.platform.portable:
             if self.versions.holds(entry.when, finding.use.module.name) is True:
                 if not entry.replaces or (replaced and replaced <= {*entry.replaces, self.platform.backend.wanted}):
-                    return entry
+                    return joined(launched(finding, change), entry)
         return None
 
     def said(self, finding: Finding) -> Finding:
@@ -116,22 +112,10 @@ class Style(Struct, frozen=True):
 
     def _chosen(self, finding: Finding, change: Change) -> bool:
         """Whether the value is the other branch of a condition that this style writes."""
-        if (
-            not isinstance(change, NewText)
-            or not isinstance(change.leaf.module, Module)
-            or not isinstance(change.leaf.node, ast.expr)
-        ):
+        if not isinstance(change, NewText):
             return False
-        module, entry = change.leaf.module, self.entry(finding, change)
-        around = module.parents.get(change.leaf.node)
-        if (
-            entry is None
-            or not isinstance(around, ast.IfExp)
-            or change.leaf.node is not (around.body if entry.keeps else around.orelse)
-        ):
-            return False
-        pattern = re.sub(r"\\\{\d\\\}", r"[\\w.]+", re.escape(entry.condition.replace("{{", "\0").replace("}}", "\1")))
-        return re.fullmatch(pattern.replace("\0", "{").replace("\1", "}"), module.text(around.test)) is not None
+        entry = self.entry(finding, change)
+        return entry is not None and is_other_branch(entry, change.leaf)
 
     def plugin_loads_itself(self, finding: Finding) -> bool:
         """Whether torch imports the platform's plugin without being told, at every version that the project admits."""
@@ -149,9 +133,10 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if isinstance(change, NewKeyword):
         omitted = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
         old = f'"{omitted}"' if omitted is not None else "None"
-        return _keyword(entry, change.module, change.call, change.keyword, change.value, old, make, imported)
+        return keyword_edits(entry, change, old, make, imported)
     if isinstance(change, NewHandler | NewObject):
-        return _object(entry, change, make, imported)
+        default = change.handler.default if isinstance(change, NewHandler) and launched(finding, change) is None else "None"
+        return object_edits(entry, change, default, make, imported)
     if isinstance(change, Dropped):
         return _without(entry, change, make, imported)
     if isinstance(change, NewStatement):
@@ -181,21 +166,16 @@ def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
         return Reason.of("review-portable-file", platform=style.platform.id)
     module, node = leaf.module, leaf.node
-    if new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
-        return Reason.of("review-not-editable", text=leaf.text)
-    place = module.place(node)
+    module, node = leaf.module, leaf.node
     key = style.same(finding, change)
     if key is not None and key in style.helpers and style.helpers[key].serves(module):
+        if new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
+            return Reason.of("review-not-editable", text=leaf.text)
         called = _called(entry, key, style.helpers[key], module, node, make, imported)
         if not isinstance(called, Reason):
+            place = module.place(node)
             return [*called[0], make(place.start, place.end, called[1])]
-    needed = condition_of(entry, module, node, imported)
-    if isinstance(needed, Reason):
-        return needed
-    text = either(entry, needed[1], written(leaf, change.text, style.rules, node), module.text(node))
-    if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
-        text = f"({text})"
-    return [*needed[0], make(place.start, place.end, text)]
+    return text_edits(entry, change, style.rules, make, imported)
 
 
 def _called(
@@ -229,44 +209,3 @@ def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> 
     if isinstance(node, (ast.IfExp, ast.Lambda)):
         text = f"({text})"
     return [*needed[0], make(place.start, place.end, either(entry, needed[1], "None", text))]
-
-
-def _keyword(
-    entry: Portable, module: Module, call: ast.Call, keyword: str, value: str, old: str, make: Make, imported: Import
-) -> list[Edit] | Reason:
-    needed = condition_of(entry, module, call, imported)
-    if isinstance(needed, Reason):
-        return needed
-    place = module.place(call)
-    recipe = Recipe("add-keyword", (("name", keyword), ("value", either(entry, needed[1], value, old))))
-    return [*needed[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
-
-
-def _object(entry: Portable, change: NewHandler | NewObject, make: Make, imported: Import) -> list[Edit] | Reason:
-    module, call = change.module, change.call
-    needed = condition_of(entry, module, call, imported)
-    if isinstance(needed, Reason):
-        return needed
-    node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
-    quote = first_quote(module, node) if node is not call else '"'
-    if isinstance(change, NewHandler):
-        start = module.place(call).start
-        package, _, name = likeliest(module.source, module.tree, change.handler.names, start).rpartition(".")
-        keyword, old, arguments = change.handler.keyword, change.handler.default, ""
-    else:
-        package, name, keyword, old = change.package, change.name, change.keyword, "None"
-        arguments = call_text("", change.arguments, quote)[1:-1]
-    made = imported(module, package, name, call)
-    if isinstance(made, Reason):
-        return made
-    value = f"{keyword}={either(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
-    text = f"{made[1]}({', '.join(part for part in (arguments, value) if part)})"
-    place = module.place(node)
-    if node is not call:
-        return [*needed[0], *made[0], make(place.start, place.end, text)]
-    if isinstance(change, NewHandler) and change.into is not None:
-        end = module.place(change.into.elts[-1]).end
-        return [*needed[0], *made[0], make(end, end, f", {text}")]
-    kind, key = ("append-to-list-keyword", "element") if isinstance(change, NewHandler) else ("add-keyword", "value")
-    recipe = Recipe(kind, (("name", change.parameter), (key, text)))
-    return [*needed[0], *made[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]

@@ -10,6 +10,7 @@ from ddp_codemod.rules.finding import AnyUse, Context, Finding
 from ddp_codemod.rules.made_before import made_before
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import Showing, showing
+from ddp_codemod.rules.under_launcher import why_of
 from ddp_codemod.rules.void import instead_of, void
 from ddp_codemod.sites.find import Use
 
@@ -38,7 +39,7 @@ def arguments_of(context: Context, parameter: Parameter, name: str = "") -> dict
     platform = context.platform
     return {
         "parameter": name or parameter.name, "value": picked(context, parameter), "wanted": platform.backend.wanted,
-        "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh,
+        "platform": platform.id, **why_of(platform, parameter.launched),
     }  # fmt: skip
 
 

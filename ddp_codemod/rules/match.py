@@ -20,16 +20,25 @@ from ddp_codemod.rules.backend import assess
 from ddp_codemod.rules.elsewhere import said_of_object
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.rules.hardware import for_other_hardware, one_branch
-from ddp_codemod.rules.kin import since, standing, why_gone
-from ddp_codemod.rules.left_out import naming, picked, picks_wrong, who
+from ddp_codemod.rules.kin import standing
+from ddp_codemod.rules.left_out import naming, picks_wrong, who
+from ddp_codemod.rules.match_reasons import (
+    OMITTED,
+    default_reason,
+    edit_reason,
+    keep_reason,
+    line_of,
+    open_reason,
+    text_of,
+    was_left_out,
+)
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.shown import is_unshown, showing
 from ddp_codemod.rules.tested import about, is_tested, why_not_real
+from ddp_codemod.rules.under_launcher import is_bare, when_launched
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import bindings
-
-OMITTED = OriginKind.OMITTED
 
 
 def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
@@ -88,7 +97,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(never)
     if left_out and platform.fits(parameter.open_on):
         if use.own_init:
-            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=_line(leaves[0])))
+            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(leaves[0])))
         return made.review(fix.id, open_reason(context, parameter))
     if parameter.ignored is not None and use.surface.shown is not None and (why := showing(context, use)[1]) is not None:
         return made.keep(why)
@@ -118,6 +127,8 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
 def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
     """What becomes of a site whose leaves are known."""
     platform, surface = context.platform, made.use.surface
+    if len(left := when_launched(context.facts, parameter, made.leaves)) < len(made.leaves):
+        made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
     if parameter.ignored is not None and (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
         why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
         if not parameter.instead or platform.fits(parameter.right_on):
@@ -135,11 +146,13 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         left_to_torch = parameter.omitted == "platform-default" and picks_wrong(context, parameter)
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
-        reason = _edit_reason(context, made, parameter, changes[0], len(changes))
+        reason = edit_reason(context, made, parameter, changes[0], len(changes))
         if any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes):
             safe = False  # torch is asked about a device, which may be another than the platform's
-        if platform.fits(parameter.named_on) and any(map(_was_left_out, changes)):
+        if platform.fits(parameter.named_on) and any(map(was_left_out, changes)):
             safe = False  # what the framework would pick by itself is not known
+        if any(is_bare(parameter, made, change) for change in changes):
+            safe = False  # a process that no launcher started ends there
         names = (about(context, change.leaf) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
@@ -153,7 +166,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         return made.review(fix.id, blocked)
     if (branch := one_branch(context, made, fix)) is not None:
         return branch
-    return made.keep(_keep_reason(context, made, parameter))
+    return made.keep(keep_reason(context, made, parameter))
 
 
 def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
@@ -182,12 +195,12 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
             if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == OriginKind.LITERAL:
                 changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
-                blocked = blocked or (open_reason(context, parameter) if default_open else _default_reason(context))
+                blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
         elif isinstance(value, Default):
             if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
                 changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
             else:
-                blocked = blocked or (_default_reason(context) if default_wrong else None)
+                blocked = blocked or (default_reason(context) if default_wrong else None)
         elif not isinstance(value, Current) and leaf.kind not in (
             OriginKind.PARAMETER,
             OriginKind.CLASS,
@@ -226,75 +239,3 @@ def may_clash(change: Change) -> bool:
     """Whether a keyword is added beside ``**kwargs`` that the function takes in, in which a caller from outside may hand it too."""
     spread = [keyword.value for keyword in change.call.keywords if keyword.arg is None] if isinstance(change, NewKeyword) else []
     return any(isinstance(change, NewKeyword) and is_handed_on(change.module, part) for part in spread)
-
-
-def _was_left_out(change: Change) -> bool:
-    """Whether a change gives a value that nobody gave; None, written out, is none."""
-    if isinstance(change, NewText):
-        return isinstance(change.leaf.value, Known) and change.leaf.value.value is None
-    return isinstance(change, NewKeyword)
-
-
-def open_reason(context: Context, parameter: Parameter) -> Reason:
-    """Why a person has to look at a value that is left out: it is not known what that gives on the platform."""
-    platform = context.platform
-    return Reason.of("review-open", parameter=parameter.name, platform=platform.id, wanted=platform.backend.wanted)
-
-
-def _default_reason(context: Context) -> Reason:
-    platform = context.platform
-    default, wanted = platform.backend.default, platform.backend.wanted
-    return Reason.of(
-        "review-default", value=default, wanted=wanted, platform=platform.id, why=platform.why, why_zh=platform.why_zh
-    )
-
-
-def text_of(context: Context, leaf: Leaf, parameter: Parameter) -> str:
-    """What a leaf gives on the platform, for the reader; "?" where that is not known."""
-    if isinstance(leaf.value, Known) and leaf.value.value is not None:
-        return str(leaf.value.value)
-    if isinstance(leaf.value, (Default, Known)) or leaf.kind == OMITTED:
-        return picked(context, parameter) if parameter.omitted == "platform-default" else parameter.omitted
-    return "get_backend()" if isinstance(leaf.value, Current) else "?"
-
-
-def _edit_reason(context: Context, made: Finding, parameter: Parameter, first: Change, count: int) -> Reason:
-    platform = context.platform
-    common = {"platform": platform.id, "why": platform.why, "why_zh": platform.why_zh, "who": who(context, made.use)}
-    named = platform.fits(parameter.named_on) and _was_left_out(first)
-    if named and not (isinstance(first, NewKeyword) and first.call is not made.use.call):
-        return Reason.of("edit-named", parameter=parameter.name, wanted=platform.backend.wanted, platform=platform.id)
-    if isinstance(first, NewText):
-        value = text_of(context, first.leaf, parameter)
-        common |= {"value": value, "wanted": first.text, **why_gone(context, first.leaf, value)}
-        if first.leaf.node is made.argument or first.leaf.outer is made.argument:
-            return Reason.of("edit-backend", **common)
-        return Reason.of("edit-origin", origin=_line(first.leaf), count=count, **common)
-    common |= {"parameter": parameter.name, "value": picked(context, parameter), "wanted": platform.backend.wanted}
-    if isinstance(first, NewKeyword) and first.call is not made.use.call:
-        line = first.module.line(first.call)
-        return Reason.of("edit-named-base" if named else "edit-omitted-base", origin=f"{first.module.name}:{line}", **common)
-    return Reason.of("edit-omitted", **common)
-
-
-def _line(leaf: Leaf) -> str:
-    return f"{leaf.module.name}:{leaf.module.source.position(leaf.place.start)[0]}"
-
-
-def _keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason:
-    kinds = {leaf.kind for leaf in made.leaves}
-    if kinds == {OMITTED}:
-        return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
-    if kinds == {OriginKind.PARTIAL}:
-        return Reason.of("keep-partial")
-    if kinds == {OriginKind.CLASS}:
-        return Reason.of("keep-class")
-    if kinds == {OriginKind.PARAMETER}:
-        return Reason("keep-parameter", next(leaf.why.args for leaf in made.leaves if leaf.why))
-    if any(isinstance(leaf.value, Current) for leaf in made.leaves):
-        return Reason.of("keep-current")
-    if (given := next((leaf for leaf in made.leaves if leaf.kind == OriginKind.HANDED_ON), None)) is not None:
-        return Reason.of("keep-handed-on", text=given.text)
-    named = ((leaf, leaf.value.value) for leaf in made.leaves if isinstance(leaf.value, Known))
-    later = (since(context, leaf, text) for leaf, text in named if isinstance(text, str))
-    return next(filter(None, later), made.reason)

@@ -13,8 +13,9 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.rules.finding import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.rules.left_out import who
-from ddp_codemod.rules.match import decide, open_reason, text_of
+from ddp_codemod.rules.match import decide
 from ddp_codemod.rules.match_environment import of_libraries, outcomes, set_at, unneeded
+from ddp_codemod.rules.match_reasons import open_reason, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.configured import ConfiguredUse
 

@@ -13,7 +13,8 @@ from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.rules.left_out import arguments_of, doubted, naming, picked, picks_wrong
-from ddp_codemod.rules.match import decide, text_of
+from ddp_codemod.rules.match import decide
+from ddp_codemod.rules.match_reasons import text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Fields
 from ddp_codemod.rules.parsed_classes import Taken, field_of, taken_classes

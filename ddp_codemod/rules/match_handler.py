@@ -16,6 +16,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.rules.left_out import naming
 from ddp_codemod.rules.model import Fix, Handler, Parameter
+from ddp_codemod.rules.under_launcher import why_of
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import owner, scope_of
 
@@ -47,14 +48,13 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
-    why = {"why": platform.why, "why_zh": platform.why_zh}
     reason = Reason.of(
         "edit-handler",
         handler=handler.names[0].rsplit(".", 1)[-1],
         value=choice.default,
         wanted=choice.wanted,
         platform=platform.id,
-        **why,
+        **why_of(platform, parameter.launched),
     )
     place = into if isinstance(into, ast.List) else None
     change: Change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted, place)

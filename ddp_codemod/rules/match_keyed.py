@@ -17,7 +17,8 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option
 from ddp_codemod.rules.finding import Context, Finding, NewKey, start
 from ddp_codemod.rules.left_out import picked, picks_wrong, who
-from ddp_codemod.rules.match import decide, text_of
+from ddp_codemod.rules.match import decide
+from ddp_codemod.rules.match_reasons import text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.sites.keyed import KeyedUse
 

@@ -16,8 +16,9 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.rules.device_counts import Count, devices_of
 from ddp_codemod.rules.elsewhere import said_by
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
-from ddp_codemod.rules.match import OMITTED, is_lost, leaves_of
+from ddp_codemod.rules.match import is_lost, leaves_of
 from ddp_codemod.rules.match_chosen import by_variable, has_part, names_object
+from ddp_codemod.rules.match_reasons import OMITTED
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import TextObject
 from ddp_codemod.sites.configured import ConfiguredUse

@@ -12,7 +12,8 @@ from ddp_codemod.origins.provenance import provenance
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.rules.left_out import arguments_of, naming, picked, picks_wrong
-from ddp_codemod.rules.match import decide, open_reason, text_of
+from ddp_codemod.rules.match import decide
+from ddp_codemod.rules.match_reasons import open_reason, text_of
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Statement
 from ddp_codemod.sites.find import Use

@@ -9,8 +9,9 @@ from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.rules.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
-from ddp_codemod.rules.match import OMITTED, leaves_of, may_clash
+from ddp_codemod.rules.match import leaves_of, may_clash
 from ddp_codemod.rules.match_environment import already_set, set_before, unneeded
+from ddp_codemod.rules.match_reasons import OMITTED
 from ddp_codemod.rules.model import Fix, Parameter, Query
 from ddp_codemod.rules.url_beside import beside_backend
 from ddp_codemod.rules.url_ends import appended, head_of, is_off

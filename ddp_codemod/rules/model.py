@@ -59,6 +59,19 @@ class VoidSettings(RuleEntry, frozen=True, kw_only=True):
     instead_zh: str
 
 
+class Portable(RuleEntry, frozen=True, kw_only=True):
+    """A condition of Python that tells the platform from others, for --style portable. The first that fits is taken: the shortest first."""
+
+    condition: Name  # {0}, {1} ... are the imports, as the file writes them
+    imports: tuple[Name, ...] = ()  # "os", or "torch.distributed:is_nccl_available" for an object of a module
+    keeps: bool = False  # true where the old value stays, not where the new one is needed
+    replaces: tuple[Name, ...] = ()  # right only in place of these backends; empty: of anything
+    when: When = {}  # versions that all have what it asks
+    applicability: Literal["safe", "unsafe"] = "safe"
+    why: str = ""  # a clause: what else it changes
+    why_zh: str = ""
+
+
 class Parameter(RuleEntry, frozen=True, kw_only=True):
     """A parameter of a surface that the tool follows."""
 
@@ -77,6 +90,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     picks: tuple[Picks, ...] = ()  # where leaving it out gives something else than torch's own choice
     since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``
     since_stated: bool = False  # older ones are common: where the project does not state that it has these, the edit is unsafe
+    # Where naming a value does harm in a process that no launcher started: what tells that one did. Without it None is given ...
+    launched: Union[Portable, None] = None
+    launched_also: bool = False  # ... and so it is where another backend stood, which did no harm
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     void_settings: tuple[VoidSettings, ...] = ()
@@ -184,19 +200,6 @@ class Detection(RuleEntry, frozen=True, kw_only=True):
     order: int = 100
     reason: str = ""
     reason_zh: str = ""
-
-
-class Portable(RuleEntry, frozen=True, kw_only=True):
-    """A condition of Python that tells the platform from others, for --style portable. The first that fits is taken: the shortest first."""
-
-    condition: Name  # {0}, {1} ... are the imports, as the file writes them
-    imports: tuple[Name, ...] = ()  # "os", or "torch.distributed:is_nccl_available" for an object of a module
-    keeps: bool = False  # true where the old value stays, not where the new one is needed
-    replaces: tuple[Name, ...] = ()  # right only in place of these backends; empty: of anything
-    when: When = {}  # versions that all have what it asks
-    applicability: Literal["safe", "unsafe"] = "safe"
-    why: str = ""  # a clause: what else it changes
-    why_zh: str = ""
 
 
 class Platform(RuleEntry, frozen=True, kw_only=True):
