@@ -12,6 +12,7 @@ from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.finding import Context
 
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # addresses of the machine itself, under which no other one finds it
 Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a value; None where that is open
 
 
@@ -53,8 +54,13 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
         return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new))
     for name, value in _assigned(old):
         for other, instead in _assigned(new):
-            if name == other and (reason := _of_devices(context, module, value, instead, swap)) is not None:
+            if name != other:
+                continue
+            if (reason := _of_devices(context, module, value, instead, swap)) is not None:
                 return reason
+            if _is_loopback(instead) and not _is_loopback(value):
+                address = module.text(instead)
+                return Stake(Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new))
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
         return Stake(Reason.of("tied-chain", new=swap.new))
@@ -99,6 +105,10 @@ def _of_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, 
     if swap.group and after in context.rules.backends[swap.new].devices:
         return None  # tensors for one collective, on a device that the new backend takes
     return Stake(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after))
+
+
+def _is_loopback(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in _LOOPBACK
 
 
 def device_of(context: Context, module: Module, node: ast.expr) -> str | None:
