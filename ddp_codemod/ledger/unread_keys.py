@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 
 from ddp_codemod.ledger.unread import reads
+from ddp_codemod.origins.configured import OTHERS
 from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
@@ -33,9 +34,15 @@ def is_unread_setting(tracer: Tracer, module: Module, node: ast.expr) -> bool:
 
 
 def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Container[str]) -> bool:
-    """Whether a value of a JSON file stands in a table whose key no program mentions, or under one that only unread parameters have."""
+    """Whether a value of a JSON file is one that no program reads.
+
+    Those that read its key read other files; or it stands in a table whose key no program mentions, or under a key that only unread
+    parameters have.
+    """
     if not document.name.endswith(_JSON):
         return False
+    if (document, entry) in tracer.memory.get(OTHERS, ()):
+        return True  # whoever reads this key reads other files
     if entry.path:
         known: dict[str, bool] = tracer.memory.setdefault("unread keys", {})  # a key may stand in thousands of tables
         key = entry.path[-1]

@@ -26,6 +26,7 @@ from ddp_codemod.sites.words import Parts, holds
 if TYPE_CHECKING:
     from ddp_codemod.origins.trace import Tracer
 
+OTHERS = "entries of other files"  # in the tracer's memory: what has a key that is read, and is not what the reader opens
 DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")
 _OVERRIDE = re.compile(r"\+{0,2}([\w./-]+)=(.+)")  # Hydra: another value for a key
 _REFERENCE = re.compile(r"\$\{([\w.-]+)\}")  # OmegaConf: the value of another key
@@ -82,7 +83,9 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     if files is not None:
         below = (*keys, *rest)[len(chain(origin.at)) :]
         ways = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
-        found = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
+        read = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
+        tracer.memory.setdefault(OTHERS, set()).update((leaf.module, leaf.node) for leaf in found if leaf not in read)
+        found = read
     return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt, module.text(holder))) for leaf in found))
 
 
