@@ -9,9 +9,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ddp_codemod.write.git import Git
 from proofs.proof import Trial, environment, git
 
 PROMISE = "nothing of a repository is executed"
+# commands of git that run a driver or filter of the repository: whichever the tool came to use, none is to
+DRIVEN = (
+    ["diff"], ["diff", "--ext-diff"], ["diff", "--textconv"], ["status"], ["hash-object", "--path", "train.py", "--", "train.py"], ["add", "train.py"],
+    ["cat-file", "--textconv", "HEAD:train.py"], ["cat-file", "--filters", "HEAD:train.py"], ["checkout-index", "-f", "train.py"],
+    ["merge-file", "train.py", "train.py", "train.py"], ["checkout", "-q", "-f", "HEAD", "--", "train.py"],
+)  # fmt: skip
+DRIVERS = ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.evil.command", "diff.evil.textconv")
 CALL = "import torch.distributed as dist\n\ndist.init_process_group('nccl')\n"
 SETTINGS = (
     "core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "core.gitProxy", "core.alternateRefsCommand",
@@ -60,13 +68,14 @@ def prove(trial: Trial) -> str:
             (folder / "was-run").unlink(missing_ok=True)  # plain git, which planted it, may have run it
             _run(trial, folder, words, f"{setting}, {words[0]}")
             shutil.rmtree(folder)
+    _driven(trial)
     programs = _traced(trial, settings) if trial.whole and shutil.which("strace") else None
     fleet = _fleet(trial, settings) if trial.whole else 0
     more = f"; a fleet of {fleet} such repositories: 0 executions" if fleet else ""
     more += f"; programs started, by a trace of all commands: {', '.join(sorted(programs))}" if programs is not None else ""
     return (
         f"{len(SETTINGS)} settings, {len(HOOKS)} hooks, {len(PLANTED_FILES)} modules, programs on a relative path and a promisor remote, "
-        f"{trial.counts['runs']} runs of {len(every)} commands: {trial.counts['executed']} executions "
+        f"{trial.counts['runs']} runs of {len(every)} commands and {trial.counts['commands of git']} commands of git that run drivers and filters: {trial.counts['executed']} executions "
         f"(plain git status ran {control} of the planted programs){more}"
     )
 
@@ -135,6 +144,40 @@ def _control(trial: Trial) -> int:
     if ran < 3:
         trial.fail(f"the control is broken: plain git ran {ran} of 4 planted programs")
     return ran
+
+
+def _driven(trial: Trial) -> None:
+    """The one starter of git runs no driver and no filter, whatever command it is given; plain git does, which shows that these would."""
+    for setting in DRIVERS:
+        for starter in (_plainly, _as_the_tool):
+            folder = trial.folder / f"{starter.__name__}-{setting}"
+            _plant(folder, [setting])
+            (folder / "was-run").unlink(missing_ok=True)
+            ran = [words for words in DRIVEN if starter(folder, words)]
+            trial.counts["commands of git"] += len(DRIVEN)
+            if starter is _plainly and not ran:
+                trial.fail(f"the control is broken: plain git ran {setting} in none of {len(DRIVEN)} commands")
+            elif starter is _as_the_tool and ran:
+                trial.counts["executed"] += len(ran)
+                trial.fail(f"{setting}: git {' '.join(ran[0])} ran it")
+
+
+def _plainly(folder: Path, words: list[str]) -> bool:
+    _changed(folder)
+    subprocess.run(["git", *words], cwd=folder / "project", env=environment(folder), capture_output=True)
+    return (folder / "was-run").exists()
+
+
+def _as_the_tool(folder: Path, words: list[str]) -> bool:
+    _changed(folder)
+    Git.at(folder / "project").run(*words)
+    return (folder / "was-run").exists()
+
+
+def _changed(folder: Path) -> None:
+    """The file as no commit has it, whatever the last command made of it; and nothing run so far."""
+    (folder / "project" / "train.py").write_text(CALL + "x = 1\n")
+    (folder / "was-run").unlink(missing_ok=True)
 
 
 def _environment(folder: Path) -> dict[str, str]:

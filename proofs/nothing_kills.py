@@ -16,7 +16,10 @@ from proofs.proof import Trial, environment, tool
 
 PROMISE = "no input kills or hangs it: 10 s and 1 GiB a file"
 SECONDS, MEMORY = 10.0, 1 << 30
-PATIENCE = 900  # seconds on the clock, for one that waits for what never comes; work is bounded by the processor's time, whatever else runs
+PATIENCE = 900  # seconds on the clock; work is bounded by the processor's time, whatever else runs
+STILL = (
+    20  # looks, a second apart, at a process that sleeps and does no work: longer than any answer that it waits for (git.TIMEOUT)
+)
 HEAD = "import torch.distributed as dist\n\n"
 # LibCST reads an expression where an edit rewrites a call; the others only ast and the readers of configuration
 CALLS = {"value": "dist.init_process_group('nccl', timeout={})\n", "added": "dist.init_process_group(timeout={})\n"}
@@ -145,8 +148,9 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -
         preexec_fn=_bounded,
     )  # fmt: skip
     waits: list[bool] = []
-    timer = threading.Timer(PATIENCE, lambda: (waits.append(True), process.kill()))
-    timer.start()
+    ended = threading.Event()
+    watch = threading.Thread(target=_watch, args=(process, ended, waits))
+    watch.start()
     try:
         assert process.stderr is not None
         said = process.stderr.read().decode("utf-8", "replace")
@@ -154,7 +158,8 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -
         _, status, used = os.wait4(process.pid, 0)
         code = process.returncode = os.waitstatus_to_exitcode(status)
     finally:
-        timer.cancel()
+        ended.set()
+        watch.join()
     seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
     if code not in (0, 1) or "Traceback" in said:
         how = "waits for ever, " if waits else "its time ran out, " if code == -signal.SIGXCPU else ""
@@ -164,6 +169,30 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -
     elif memory > MEMORY:
         trial.fail(f"{what}: {memory >> 20} MiB", what, data)
     return seconds, memory
+
+
+def _watch(process: subprocess.Popen[bytes], ended: threading.Event, waits: list[bool]) -> None:
+    """End a process that waits for what never comes: one that only waits for the processor is told from it by its state."""
+    still, before = 0, ""
+    for _ in range(PATIENCE):
+        if ended.wait(1):
+            return
+        state, worked = _work(process.pid)
+        still = still + 1 if state == "S" and worked == before else 0
+        before = worked
+        if still >= STILL:
+            break
+    waits.append(True)
+    os.kill(process.pid, signal.SIGKILL)  # not process.kill(), which would take the ending that is waited for
+
+
+def _work(number: int) -> tuple[str, str]:
+    """(state, ticks of the processor) of a process, as Linux tells them; ("", "") elsewhere."""
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return "", ""
+    return fields[0], " ".join(fields[11:15])
 
 
 def _bounded() -> None:

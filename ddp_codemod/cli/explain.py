@@ -27,7 +27,7 @@ def command(settings: Settings, place: str) -> int:
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
     from ddp_codemod.report.text import advisories, edits, unaccounted
-    from ddp_codemod.report.view import touching
+    from ddp_codemod.report.touching import touching
     from ddp_codemod.survey import explain as survey
 
     found = survey(job.options, path, line)

@@ -53,7 +53,7 @@ def _asked(rule: str, select: Container[str], ignore: Container[str]) -> bool:
 def _only(found: Survey, wanted: Callable[[Known], bool]) -> Survey:
     """The survey with the findings that are wanted: edits of a group stay together, and with their sites."""
     from ddp_codemod.report.known import findings
-    from ddp_codemod.report.view import touching
+    from ddp_codemod.report.touching import sites_of
 
     out = [one for one in findings(found) if not wanted(one)]
     if not out:
@@ -63,12 +63,12 @@ def _only(found: Survey, wanted: Callable[[Known], bool]) -> Survey:
     edits = tuple(edit for edit in found.edits if not _left_out(edit, gone, groups))
     alone = tuple(replace(edit, group=own[0], also=tuple(own[1:])) for edit in edits if (own := _other(edit, groups)))
     dropped = [edit for edit in found.edits if _left_out(edit, gone, groups)]
-    sites = {site for edit in dropped for site in touching(edit, found)}
-    still = {site for edit in alone for site in touching(edit, found)}
+    sites = {id(site) for site in sites_of(dropped, found)}
+    still = {id(site) for site in sites_of(alone, found)}
 
     def stays(site: Decision) -> bool:
         if site.action is Action.EDIT:
-            return site not in sites or site in still
+            return id(site) not in sites or id(site) in still
         return id(site) not in gone
 
     return replace(
@@ -92,7 +92,7 @@ def _left_out(edit: Edit, gone: Container[int], groups: Container[int]) -> bool:
 def _of_branch(job: Job, found: Survey, base: str) -> Survey:
     """Only what stands on lines that the branch changed: the place itself, or a call or origin that belongs to it."""
     from ddp_codemod.report.known import findings
-    from ddp_codemod.report.view import touching
+    from ddp_codemod.report.touching import touching
     from ddp_codemod.write.branch import changed_since
     from ddp_codemod.write.errors import WriteError
 

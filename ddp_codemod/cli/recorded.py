@@ -18,7 +18,7 @@ _TELLING = 4  # characters that a line must have to be known again by them
 
 def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
     """The reasons of written changes, each with the lines by which it is found again."""
-    from ddp_codemod.edits.lines import preview_lines
+    from ddp_codemod.edits.lines import MARK, preview_lines
     from ddp_codemod.report.shift import shifted
     from ddp_codemod.write.journal import Why
 
@@ -30,7 +30,9 @@ def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
         after = (made.after or "").splitlines()
         first = line_now(change.name, made.line)
         old = set(made.before.splitlines())
-        lines = [(first + at, line) for at, line in enumerate(after) if line not in old and len(line.strip()) >= _TELLING]
+        # of a line that is too long, what stands around the edit
+        new = ((first + at, line.strip(MARK) if made.cut else line) for at, line in enumerate(after) if line not in old)
+        lines = [(number, line) for number, line in new if len(line.strip()) >= _TELLING]
         at = edit.start if edit.anchor is None else edit.anchor
         start, end = source.line_span(at)
         text = source.text[start:end].rstrip("\r\n")
@@ -43,6 +45,7 @@ def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
 
 def told(view: View, path: Path, line: int) -> Iterator[str]:
     """What applies that are on record did to a line, the last of them."""
+    from ddp_codemod.edits.lines import LONGEST
     from ddp_codemod.write.journal import reasons
     from ddp_codemod.write.places import has_journal
 
@@ -56,7 +59,7 @@ def told(view: View, path: Path, line: int) -> Iterator[str]:
         for at, why in enumerate(reasons(root))
         if why.name == name
         for number, marked in why.lines
-        if marked.strip() == text
+        if marked.strip() == text or (len(text) > LONGEST and marked.strip() in text)
     ]
     if not known:
         return

@@ -1,4 +1,4 @@
-"""The whole lines that an edit touches, before and after, for reports."""
+"""The whole lines that an edit touches, before and after, for reports; of lines that are too long, what stands around it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from msgspec import Struct
 
 from ddp_codemod.model import Edit, Source
 
+# A line of generated or minified code may hold thousands of edits: each with the whole of it would be work that grows with the square.
+LONGEST = 4_000  # characters of the lines beside an edit that are given whole
+AROUND = 500  # characters to each side of an edit that are given of longer ones
+MARK = "…"
+
 
 class Preview(Struct, frozen=True):
     """Lines ``line`` to ``end_line`` of the old file (from 1), without the ending of the last one, and what replaces them.
 
     ``after`` is None for a recipe that has not run, and "" also where the lines go away. Of a notebook, the line numbers are
-    the file's and the text is the Python that those lines hold.
+    the file's and the text is the Python that those lines hold. Where they are ``cut``, the texts start and end near the edit, with
+    MARK in the place of what is left out; the replacement itself is whole.
     """
 
     line: int
     end_line: int
     before: str
     after: str | None
+    cut: bool = False
 
 
 def preview_lines(source: Source, edit: Edit) -> Preview:
@@ -51,14 +58,20 @@ def emptied(source: Source, start: int, end: int) -> tuple[int, int]:
 
 
 def _preview(source: Source, start: int, end: int, after: str | None) -> Preview:
-    text = source.text
     first = source.line_span(start)[0]
     # the end of a span that ends with a line is not the line after it
     last = source.line_span(max(start, end - 1))[1] if end > start else source.line_span(start)[1]
-    before = text[first:last]
-    new = None if after is None else _chomp(text[first:start] + after + text[end:last])
     line, end_line = source.position(first)[0], source.position(max(first, last - 1))[0]
-    return Preview(line, end_line, _chomp(before), new)
+    cut = (start - first) + (last - end) > LONGEST
+    head, tail = _beside(source.text, first, start, end, last) if cut else (source.text[first:start], source.text[end:last])
+    before = head + source.text[start:end] + tail
+    return Preview(line, end_line, _chomp(before), None if after is None else _chomp(head + after + tail), cut)
+
+
+def _beside(text: str, first: int, start: int, end: int, last: int) -> tuple[str, str]:
+    """What stands before and behind an edit in lines that are too long."""
+    left, right = max(first, start - AROUND), min(last, end + AROUND)
+    return (MARK if left > first else "") + text[left:start], text[end:right] + (MARK if right < last else "")
 
 
 def _chomp(lines: str) -> str:

@@ -19,7 +19,8 @@ from ddp_codemod.report.html import Choices, page
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.json import dumps
 from ddp_codemod.report.markdown import pull_request
-from ddp_codemod.report.view import View, leading
+from ddp_codemod.report.touching import leading
+from ddp_codemod.report.view import View
 from ddp_codemod.rules.files import RuleError
 from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.versions import Stated, given

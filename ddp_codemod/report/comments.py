@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from ddp_codemod.model import Edit, Source, Survey
-from ddp_codemod.report.view import touching
+from ddp_codemod.report.touching import touching
 
 _NEAR = 300  # characters beside an edit that are looked at
+_FAR = 4_000  # characters up to the end of its line, which may be long
+_ABOVE = 40  # lines of comments above it
 _OTHER_QUOTES = str.maketrans("\"'", "'\"")
 
 
@@ -40,12 +42,14 @@ def same_either_way(edit: Edit, survey: Survey) -> bool:
 
 
 def _comments(source: Source, edit: Edit, starts: set[int]) -> Iterator[str]:
-    tail = source.text[edit.end : source.line_span(edit.end)[1]]
+    tail = source.text[edit.end : min(source.line_span(edit.end)[1], edit.end + _FAR)]
     if (at := tail.find("#")) >= 0 and not re.search("[\"']", tail[:at]):
         yield tail[at:].strip()
     for start in sorted(starts):
         first = source.line_span(start)[0]
-        while first:
+        for _ in range(_ABOVE):
+            if not first:
+                break
             above = source.text[slice(*source.line_span(first - 1))].strip()
             if not above.startswith("#"):
                 break

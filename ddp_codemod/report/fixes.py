@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from ddp_codemod.edits.blocks import Block, blocks
+from ddp_codemod.edits.lines import AROUND, LONGEST, MARK
 from ddp_codemod.edits.splice import SpliceError
 from ddp_codemod.edits.units import Unit, units
 from ddp_codemod.model import Decision, Edit, Place, Source, Survey
-from ddp_codemod.report.view import touching
+from ddp_codemod.report.touching import sites_of
 
 
 class Proposal(Struct, frozen=True):
@@ -37,7 +38,7 @@ def proposals(survey: Survey, failed: Iterable[Edit] = ()) -> list[Proposal]:
 
 
 def _proposal(survey: Survey, unit: Unit, broken: bool) -> Proposal:
-    sites = tuple(dict.fromkeys(site for edit in (unit.lead, *unit.edits) for site in touching(edit, survey)))
+    sites = tuple(sites_of((unit.lead, *unit.edits), survey))
     made: list[Block] = []
     if not broken and unit.applicability.value != "manual":
         try:
@@ -51,13 +52,35 @@ def _proposal(survey: Survey, unit: Unit, broken: bool) -> Proposal:
 def replacement(block: Block) -> Replacement:
     """The part of a block that changes when all of its edits are made."""
     old, new = block.old, block.new(block.edits)
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
+    head, tail = _alike(old, new)
     return Replacement(block.start + head, block.end - tail, new[head : len(new) - tail])
+
+
+def shown(block: Block) -> tuple[str, str]:
+    """The lines of a block before and after; of lines that are too long, what stands around the change."""
+    old, new = block.old, block.new(block.edits)
+    head, tail = _alike(old, new)
+    if head + tail <= LONGEST:
+        return old, new
+    left, right = max(head - AROUND, 0), max(tail - AROUND, 0)
+    before, behind = MARK * (left > 0), MARK * (right > 0)
+    return before + old[left : len(old) - right] + behind, before + new[left : len(new) - right] + behind
+
+
+def _alike(old: str, new: str) -> tuple[int, int]:
+    """How many characters two texts share at the start, and at the end beside those."""
+    most = min(len(old), len(new))
+    head = _halved(most, lambda n: old.startswith(new[:n]))
+    return head, _halved(most - head, lambda n: not n or old.endswith(new[-n:]))
+
+
+def _halved(most: int, holds: Callable[[int], bool]) -> int:
+    """The largest number for which something holds that holds for all smaller ones: a long line is not gone through by steps."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
 
 
 def position(source: Source, offset: int) -> tuple[int, int]:

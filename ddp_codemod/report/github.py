@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Edit, Place, Skipped
-from ddp_codemod.report.fixes import Proposal, position, proposals
+from ddp_codemod.report.fixes import Proposal, position, proposals, shown
 from ddp_codemod.report.inert import inert
 from ddp_codemod.report.sarif import REVIEW, UNACCOUNTED, Scope
 
@@ -45,8 +45,9 @@ def _proposal(scope: Scope, proposal: Proposal) -> str:
 def _diff(proposal: Proposal) -> Iterator[str]:
     for block in proposal.blocks:
         if block.source.name == proposal.unit.lead.name:
-            yield from (f"-{line}" for line in block.old.splitlines())
-            yield from (f"+{line}" for line in block.new(block.edits).splitlines())
+            old, new = shown(block)
+            yield from (f"-{line}" for line in old.splitlines())
+            yield from (f"+{line}" for line in new.splitlines())
 
 
 def _at(scope: Scope, place: Place) -> dict[str, str]:

@@ -21,6 +21,7 @@ from ddp_codemod.patch.blob import Blob
 from ddp_codemod.patch.quote import raw_name
 from ddp_codemod.report.pieces import MANY, file_pieces
 from ddp_codemod.report.selfcontained import assemble
+from ddp_codemod.report.touching import TOLD
 from ddp_codemod.report.unit import sites
 from ddp_codemod.report.view import View
 from ddp_codemod.rules.load import Rules
@@ -115,7 +116,7 @@ def _unit(choices: Choices, unit: Unit, bits: Mapping[Any, tuple[int, int, int]]
         "reason": view.reason(lead.reason),
         "file": bits[same(lead)][0],
         "line": source.position(lead.start if lead.anchor is None else lead.anchor)[0],
-        "sites": [_site(view, site) for site in sites(view, unit)],
+        "sites": [_site(view, site) for site in sites(view, unit)[:TOLD]],
         "with": [[_at(view, edit), view.reason(edit.reason)] for edit in dict.fromkeys(unit.edits) if edit is not lead],
         "parts": [[*at, mask] for at, mask in sorted(parts.items())],
         "taken": unit.applicability is Applicability.SAFE or choices.unsafe,
@@ -124,11 +125,13 @@ def _unit(choices: Choices, unit: Unit, bits: Mapping[Any, tuple[int, int, int]]
 
 def _site(view: View, site: Any) -> dict[str, Any]:
     steps = [[_where(view, site.call), view.say("page-call"), view.source_text(site.call)]]
-    steps += [[_where(view, hop.place), view.reason(hop.reason), ""] for hop in site.hops]
-    for origin in site.origins:
+    steps += [[_where(view, hop.place), view.reason(hop.reason), ""] for hop in site.hops[:TOLD]]
+    for origin in site.origins[:TOLD]:
         kind = view.say(f"origin-{origin.kind}").removeprefix("origin-")
         why = f" ({view.reason(origin.why)})" if origin.why else ""
         steps.append([_where(view, origin.place), view.say("page-starts", kind=kind) + why, view.source_text(origin.place)])
+    if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:
+        steps.append(["", view.say("way-rest", n=left), ""])
     return {"steps": steps, "gives": view.say("explain-gives", platform=view.survey.platform, gives=view.gives(site))}
 
 

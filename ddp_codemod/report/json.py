@@ -96,6 +96,7 @@ def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any
         "applied": applied,
         "before": preview.before,
         "after": preview.after,
+        **({"cut": True} if preview.cut else {}),
         "reason": render(edit.reason, lang),
     }
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Survey, Unaccounted
-from ddp_codemod.report.view import leading
+from ddp_codemod.report.touching import leading
 
 REVIEW = "for-review"  # the rule of sites that no rule speaks of
 UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
@@ -31,12 +32,18 @@ def findings(survey: Survey) -> list[Known]:
     """What a person or ``apply`` has to do, and the notes."""
     import json  # not in what every run imports
 
-    seen: Counter[str] = Counter()
+    seen: Counter[bytes] = Counter()
+    texts: dict[tuple[str, str, int], Any] = {}  # thousands of findings may stand on one line that is long
     made: list[Known] = []
     for rule, name, line, reason, item in sorted(_all(survey), key=lambda one: (one[1], one[2], one[0])):
-        key = json.dumps([rule, name, _text(survey, name, line) if line else reason.key])
-        seen[key] += 1
-        mark = hashlib.sha256(f"{key}{seen[key]}".encode()).hexdigest()[:32]
+        where = (rule, name, line) if line else (rule, reason.key, 0)
+        if (begun := texts.get(where)) is None or not line:
+            key = json.dumps([rule, name, _text(survey, name, line) if line else reason.key])
+            begun = texts[where] = hashlib.sha256(key.encode())
+        made_of = begun.copy()
+        seen[begun.digest()] += 1
+        made_of.update(str(seen[begun.digest()]).encode())
+        mark = made_of.hexdigest()[:32]
         sure = item.applicability if isinstance(item, Edit) else Applicability.MANUAL
         made.append(Known(rule, name, line, reason, item, mark, sure))
     return made

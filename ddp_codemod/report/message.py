@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from ddp_codemod.messages import in_language, text
 from ddp_codemod.model import Edit, Survey
-from ddp_codemod.report.view import leading
+from ddp_codemod.report.touching import leading
 from ddp_codemod.rules.load import Rules
 
 WIDTH = 72

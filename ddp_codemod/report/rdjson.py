@@ -23,7 +23,7 @@ def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] =
     made = proposals(survey, failed)
     counting = [proposal for proposal in made if scope.counts(proposal.unit.applicability)]
     found += _proposals(scope, counting, "WARNING")
-    found += _proposals(scope, [proposal for proposal in made if proposal not in counting], "INFO")
+    found += _proposals(scope, [proposal for proposal in made if not scope.counts(proposal.unit.applicability)], "INFO")
     for decision in survey.decisions:
         if decision.action is Action.REVIEW:
             message = render(decision.reason, scope.lang)

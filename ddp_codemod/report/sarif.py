@@ -8,23 +8,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from ddp_codemod import __version__
+from ddp_codemod.edits.lines import LONGEST
 from ddp_codemod.messages import in_language, render, text
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Place, Skipped, Source, Survey, Unaccounted
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Origin, Place, Skipped, Source, Survey, Unaccounted
 from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.fixes import Proposal, position, proposals, replacement
+from ddp_codemod.report.touching import TOLD
 from ddp_codemod.rules.load import Rules
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 REVIEW = "for-review"  # the rule of sites that no rule speaks of
 UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
 BASE = "%SRCROOT%"
+Starts = dict[int, dict[tuple[str, int], Origin]]  # of sites whose value starts in very many places: the starts by their places
 
 
 class Scope(Struct, frozen=True):
@@ -52,7 +55,8 @@ class Scope(Struct, frozen=True):
 def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
     """The document as bytes, ASCII only. ``failed`` edits get no fix; ``unmade`` says why."""
     survey = scope.survey
-    results = [_proposal(scope, proposal) for proposal in proposals(survey, failed)]
+    starts: Starts = {}
+    results = [_proposal(scope, proposal, starts) for proposal in proposals(survey, failed)]
     results += [_review(scope, decision) for decision in survey.decisions if decision.action is Action.REVIEW]
     results += [_unaccounted(scope, left) for left in survey.unaccounted]
     results += [_note(scope, advisory) for advisory in survey.advisories if advisory.line]
@@ -100,7 +104,7 @@ def _rule(scope: Scope, ident: str) -> dict[str, Any]:
     return {"id": ident, "shortDescription": {"text": text("sarif-other-rule", lang)}, "defaultConfiguration": {"level": "note"}}
 
 
-def _proposal(scope: Scope, proposal: Proposal) -> dict[str, Any]:
+def _proposal(scope: Scope, proposal: Proposal, starts: Starts) -> dict[str, Any]:
     unit = proposal.unit
     result: dict[str, Any] = {
         "ruleId": unit.lead.rule,
@@ -109,9 +113,9 @@ def _proposal(scope: Scope, proposal: Proposal) -> dict[str, Any]:
         "locations": [_location(scope, proposal.place)],
         "properties": {"applicability": unit.applicability.value, "platform": scope.survey.platform},
     }
-    if calls := [site.call for site in proposal.sites if site.call != proposal.place]:
+    if calls := [site.call for site in proposal.sites[:TOLD] if site.call != proposal.place]:
         result["relatedLocations"] = [_location(scope, call, text("sarif-call", scope.lang)) for call in dict.fromkeys(calls)]
-    if flows := [_flow(scope, site) for site in proposal.sites]:
+    if flows := [_flow(scope, site, _starts(site, proposal.place, starts)) for site in proposal.sites[:TOLD]]:
         result["codeFlows"] = flows
     if proposal.blocks:
         result["fixes"] = [_fix(scope, proposal)]
@@ -128,12 +132,23 @@ def _fix(scope: Scope, proposal: Proposal) -> dict[str, Any]:
     return {"description": {"text": text("sarif-fix", scope.lang, platform=scope.survey.platform)}, "artifactChanges": files}
 
 
-def _flow(scope: Scope, site: Decision) -> dict[str, Any]:
+def _starts(site: Decision, place: Place, known: Starts) -> Sequence[Origin]:
+    """Where the value of a site starts; where that is in very many places, the one that a change is about before some others."""
+    if len(site.origins) <= TOLD:
+        return site.origins
+    if id(site) not in known:
+        known[id(site)] = {(origin.place.name, origin.place.start): origin for origin in reversed(site.origins)}
+    own = known[id(site)].get((place.name, place.start))
+    first = [origin for origin in site.origins[:TOLD] if origin is not own]
+    return [own, *first[: TOLD - 1]] if own is not None else first
+
+
+def _flow(scope: Scope, site: Decision, starts: Sequence[Origin]) -> dict[str, Any]:
     """From where the value starts to the call."""
     steps: list[dict[str, Any]] = []
-    for origin in site.origins:
+    for origin in starts:
         steps.append(_location(scope, origin.place, text(f"origin-{origin.kind}", scope.lang).removeprefix("origin-")))
-    steps += [_location(scope, hop.place, render(hop.reason, scope.lang)) for hop in reversed(site.hops)]
+    steps += [_location(scope, hop.place, render(hop.reason, scope.lang)) for hop in reversed(site.hops[:TOLD])]
     steps.append(_location(scope, site.call, text("sarif-call", scope.lang)))
     return {"threadFlows": [{"locations": [{"location": step} for step in steps]}]}
 
@@ -144,7 +159,7 @@ def _review(scope: Scope, site: Decision) -> dict[str, Any]:
         "level": "note",
         "message": {"text": render(site.reason, scope.lang)},
         "locations": [_location(scope, site.place)],
-        "codeFlows": [_flow(scope, site)],
+        "codeFlows": [_flow(scope, site, site.origins[:TOLD])],
         "properties": {"applicability": "manual", "platform": scope.survey.platform},
     }
 
@@ -175,7 +190,8 @@ def _location(scope: Scope, place: Place, message: str = "") -> dict[str, Any]:
     source = scope.source(place.name)
     if source is not None:
         physical["region"] = _region(source, place.start, place.end)
-        physical["region"]["snippet"] = {"text": source.text[place.start : place.end]}
+        if place.end - place.start <= LONGEST:
+            physical["region"]["snippet"] = {"text": source.text[place.start : place.end]}
     return {"physicalLocation": physical, **({"message": {"text": message}} if message else {})}
 
 

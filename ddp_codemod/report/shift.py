@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from ddp_codemod.model import FileChange
+
+MANY = 2_000  # lines
 
 
 def shifted(changes: Sequence[FileChange]) -> Callable[[str, int], int]:
@@ -23,5 +26,15 @@ def shifted(changes: Sequence[FileChange]) -> Callable[[str, int], int]:
 
 def _steps(change: FileChange) -> list[tuple[int, int]]:
     """(first old line, how far it and those below it moved), from the top down."""
-    matcher = SequenceMatcher(None, change.before.splitlines(), change.after.splitlines(), autojunk=False)
-    return [(old + 1, new - old) for old, new, _ in matcher.get_matching_blocks()]
+    before, after = change.before.splitlines(), change.after.splitlines()
+    head = _alike(zip(before, after, strict=False))
+    tail = _alike(zip(before[head:][::-1], after[head:][::-1], strict=False))
+    # what stays at both ends needs no search; in many lines, those that stand there again and again are not searched for either
+    middle = before[head : len(before) - tail], after[head : len(after) - tail]
+    matcher = SequenceMatcher(None, *middle, autojunk=sum(map(len, middle)) > MANY)
+    inside = [(head + old + 1, new - old) for old, new, length in matcher.get_matching_blocks() if length]
+    return [(1, 0)] * bool(head) + inside + [(len(before) - tail + 1, len(after) - len(before))]
+
+
+def _alike(pairs: Iterable[tuple[bytes, bytes]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

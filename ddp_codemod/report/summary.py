@@ -9,7 +9,8 @@ from msgspec import Struct
 from ddp_codemod.model import Action, Applicability, Edit, Skipped
 from ddp_codemod.report import text
 from ddp_codemod.report.kinds import devices
-from ddp_codemod.report.view import View, leading, touching
+from ddp_codemod.report.touching import leading, touching
+from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few

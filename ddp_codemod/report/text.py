@@ -8,7 +8,8 @@ from ddp_codemod.edits.units import goes_along
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Skipped, Unaccounted
 from ddp_codemod.report.comments import same_either_way, stale
 from ddp_codemod.report.grouped import SHOWN, Finding, blocks
-from ddp_codemod.report.view import View, leading, shorten, touching
+from ddp_codemod.report.touching import leading, touching
+from ddp_codemod.report.view import View, shorten
 
 _SITES = 3  # sites that are named below an edit which is made for several
 _GLANCE = 100  # characters of code that are read at a glance

@@ -9,7 +9,8 @@ from ddp_codemod.model import Action, Applicability, Decision, FileChange
 from ddp_codemod.report import text
 from ddp_codemod.report.inert import inert
 from ddp_codemod.report.summary import Outcome
-from ddp_codemod.report.view import View, touching
+from ddp_codemod.report.touching import TOLD, sites_of
+from ddp_codemod.report.view import View
 
 _COLOURS = {Applicability.SAFE: "green", Applicability.UNSAFE: "yellow", Applicability.MANUAL: "red"}
 
@@ -24,7 +25,7 @@ def unit(view: View, shown: Unit, total: int, changes: Sequence[FileChange], par
         *view.folded(view.reason(shown.lead.reason), 2, 2),
     ]
     block[0] += view.ink(view.say(f"applicability-{sure.value}"), _COLOURS[sure])
-    for site in sites(view, shown):
+    for site in sites(view, shown)[:TOLD]:
         block += way(view, site)
     others = [edit for edit in shown.edits if edit is not shown.lead]
     if others:
@@ -63,15 +64,17 @@ def closing(view: View, outcome: Outcome, undecided: int, total: int) -> list[st
 
 def sites(view: View, shown: Unit) -> list[Decision]:
     """The sites that a unit is made for."""
-    return list(dict.fromkeys(site for edit in (shown.lead, *shown.edits) for site in touching(edit, view.survey)))
+    return sites_of((shown.lead, *shown.edits), view.survey)
 
 
 def way(view: View, site: Decision) -> list[str]:
     """From a call to where its value starts."""
     block = ["  " + view.say("explain-call", where=view.where(site.call), call=inert(view.source_text(site.call)))]
-    for hop in site.hops:
+    for hop in site.hops[:TOLD]:
         block.append(f"    {view.where(hop.place)}  {view.reason(hop.reason)}")
-    for origin in site.origins:
+    for origin in site.origins[:TOLD]:
         if origin.place != site.place or site.hops:
             block.append("  " + view.say("explain-origin", origin=inert(view.origin(origin))))
+    if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:
+        block.append("  " + view.say("way-rest", n=left))
     return [*block, "  " + view.say("explain-gives", platform=view.survey.platform, gives=view.gives(site))]

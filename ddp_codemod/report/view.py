@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -96,27 +96,3 @@ def shorten(text: str, limit: int = 100) -> str:
     """Text with its white space collapsed, cut in the middle to ``limit`` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit // 2 - 2] + " … " + flat[-(limit // 2 - 1) :]
-
-
-def touching(edit: Edit, survey: Survey) -> list[Decision]:
-    """The sites that an edit is made for: those whose value, call or origin it overlaps."""
-    return [
-        decision
-        for decision in survey.decisions
-        if decision.rule == edit.rule
-        and any(_overlap(edit, place) for place in (decision.place, *(origin.place for origin in decision.origins)))
-    ]
-
-
-def leading(edits: Sequence[Edit], survey: Survey) -> list[Edit]:
-    """The edits that stand for their groups: those made for a site, without the imports and the like that go along."""
-    made_for_sites = [edit for edit in edits if touching(edit, survey)]
-    groups = {edit.group for edit in made_for_sites}
-    return [edit for edit in edits if edit in made_for_sites or edit.group not in groups]
-
-
-def _overlap(edit: Edit, place: Place) -> bool:
-    if edit.name != place.name:
-        return False
-    at = edit.start if edit.anchor is None else edit.anchor
-    return (edit.start < place.end and place.start < edit.end) or place.start <= at < max(place.end, place.start + 1)

@@ -11,7 +11,8 @@ from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Decision, Edit, Place, Reason, Source, Survey
 from ddp_codemod.report.explain import explain
 from ddp_codemod.report.ink import Ink
-from ddp_codemod.report.view import View, leading
+from ddp_codemod.report.touching import leading
+from ddp_codemod.report.view import View
 from ddp_codemod.servers.quoting import clean
 from ddp_codemod.survey import about
 
