@@ -33,11 +33,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def load(folder: Path) -> Rules:
-    loading.load.cache_clear()  # as another process
+    loading._load.cache_clear()  # as another process
     try:
         return loading.load((folder,))
     finally:
-        loading.load.cache_clear()
+        loading._load.cache_clear()
 
 
 def write(folder: Path, name: str) -> None:

@@ -21,12 +21,17 @@ from ddp_codemod.rules.tables import Rules
 __all__ = ["Rules", "load"]
 
 
-@lru_cache(maxsize=4)
 def load(extra: tuple[Path, ...] = ()) -> Rules:
     """Read the shipped rules and the folders in ``extra``.
 
     Raises RuleError for a file that is no TOML, breaks the schema or repeats an id.
     """
+    return _load(extra, Path.cwd() if extra else None)
+
+
+@lru_cache(maxsize=4)
+def _load(extra: tuple[Path, ...], _cwd: Path | None) -> Rules:
+    """The same, once a process; the folders may be named from the working directory."""
     return kept("rules", Rules, (data_folder(), *extra), lambda: _read(extra))
 
 

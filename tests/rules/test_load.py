@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.rules import load as loading
 from ddp_codemod.rules.files import RuleError, data_folder
 from ddp_codemod.rules.load import load
 from ddp_codemod.rules.machine import Where
@@ -35,7 +36,7 @@ default = "gloo"
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
-    load.cache_clear()
+    loading._load.cache_clear()
 
 
 def folder(tmp_path: Path, text: str, name: str = "platforms/tpu.toml") -> Path:
