@@ -107,8 +107,7 @@ class Planner(Struct):
     def _settle(self, finding: Finding) -> Finding:
         if finding.action is not Action.EDIT:
             return finding
-        portable = self.style is not None and self.style.applies(finding)
-        if portable and self.style is not None:
+        if self.style is not None and self.style.applies(finding):
             finding = self.style.said(finding)
             if finding.action is not Action.EDIT:
                 return finding
@@ -209,11 +208,8 @@ class Planner(Struct):
         if isinstance(change, NewObject):
             return self._object(finding, change, edit)
         if isinstance(change, NewMapping):
-            return [
-                edit(
-                    change.entry.start, change.entry.end, flow_mapping(change.target, change.arguments, change.key, change.below)
-                )
-            ]
+            text = flow_mapping(change.target, change.arguments, change.key, change.below)
+            return [edit(change.entry.start, change.entry.end, text)]
         if isinstance(change, Dropped):
             place, argument = change.module.place(change.call), change.module.text(change.argument)
             made = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)

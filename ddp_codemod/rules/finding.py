@@ -19,7 +19,8 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree
 from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.model import Environment, Handler, Parameter, Platform
+from ddp_codemod.rules.model import Environment, Parameter, Platform
+from ddp_codemod.rules.objects import Handler
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use

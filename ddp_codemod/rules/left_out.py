@@ -77,11 +77,19 @@ def doubted(context: Context, parameter: Parameter, name: str, made: Finding) ->
         return made
     said = arguments_of(context, parameter, instead_of(context, parameter)["parameter"])
     if (stated := context.versions.doubt(parameter.since, name)) is None:
-        if not parameter.since_stated or context.versions.holds(parameter.since, name, asks=False):
+        by = _older(parameter, made)
+        if not (parameter.since_stated or by) or context.versions.holds(parameter.since, name, asks=False):
             return made
-        return unsafe(replace(made, reason=Reason.of("edit-unstated", versions=_needed(parameter), **said)))
+        key = "edit-older-call" if by else "edit-unstated"
+        return unsafe(replace(made, reason=Reason.of(key, versions=_needed(parameter), by=by, **said)))
     reason = Reason.of("edit-too-old", versions=_needed(parameter), origin=stated.origin, stated=stated.specifier, **said)
     return unsafe(replace(made, reason=reason))
+
+
+def _older(parameter: Parameter, made: Finding) -> str:
+    """A keyword of the call that only older releases take; "" where there is none."""
+    keywords = made.use.call.keywords if isinstance(made.use, Use) and parameter.older_with else []
+    return next((keyword.arg for keyword in keywords if keyword.arg in parameter.older_with), None) or ""
 
 
 def unsafe(made: Finding) -> Finding:

@@ -15,7 +15,8 @@ from ddp_codemod.origins.parameters import is_handed_on
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.rules.left_out import naming
-from ddp_codemod.rules.model import Fix, Handler, Parameter
+from ddp_codemod.rules.model import Fix, Parameter
+from ddp_codemod.rules.objects import Handler
 from ddp_codemod.rules.under_launcher import why_of
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import owner, scope_of

@@ -13,6 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
 from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.device_counts import Count, devices_of
 from ddp_codemod.rules.elsewhere import said_by
 from ddp_codemod.rules.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
@@ -75,7 +76,7 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
             return made.review(fix.id, _by_hand(context, parameter, wanted))
         changes.append(
             NewObject(
-                use.module, use.call, parameter.name, target, parameter.objects.module, _name(context, wanted),
+                use.module, use.call, parameter.name, target, _package(context, use.module, parameter, wanted), _name(context, wanted),
                 tuple(wanted.arguments.items()), backend.name, choice.wanted,
             )
         )  # fmt: skip
@@ -193,12 +194,15 @@ def _blocked(
 
 
 def _only_for(use: Use, argument: ast.Name, leaf: Leaf) -> bool:
-    """Whether a variable of the call's own function is assigned the text for this call and nothing else."""
+    """Whether a variable of the call's own function is assigned the text for this call and nothing else, a message aside."""
     module, node = leaf.code
     statement = module.statement(node)
-    whole = isinstance(statement, ast.Assign) and statement.value in (node, leaf.outer)
+    choice: ast.AST = node
+    while isinstance(around := module.parents.get(choice), ast.IfExp) and choice is not around.test:
+        choice = around
+    whole = isinstance(statement, ast.Assign) and choice is statement.value
     used = [name for name in module.nodes.get(ast.Name, ()) if isinstance(name, ast.Name) and name.id == argument.id]
-    read = [name for name in used if isinstance(name.ctx, ast.Load)]
+    read = [name for name in used if isinstance(name.ctx, ast.Load) and not isinstance(module.parents[name], ast.FormattedValue)]
     return whole and read == [argument] and scope_of(module, node) is scope_of(use.module, use.call)
 
 
@@ -209,6 +213,22 @@ def _backend(context: Context, wanted: TextObject) -> Parameter:
 
 def _name(context: Context, wanted: TextObject) -> str:
     return context.rules.surfaces[wanted.surface].names[0].rpartition(".")[2]
+
+
+def _package(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
+    """The module that the class comes from: the one that the file imports it from already, else where the framework offers it."""
+    assert parameter.objects is not None
+    name = _name(context, wanted)
+    for node in module.tree.body:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and not node.level
+            and any(alias.name == name and not alias.asname for alias in node.names)
+        ):
+            known = context.tracer.finder.surface(f"{node.module}.{name}")
+            if known is not None and known.id == wanted.surface:
+                return str(node.module)
+    return parameter.objects.module
 
 
 def _by_hand(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:

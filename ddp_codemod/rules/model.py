@@ -7,7 +7,7 @@ from typing import Literal, Union
 
 from ddp_codemod.rules.entry import Name, RuleEntry, When
 from ddp_codemod.rules.machine import Conditions, Device, MachineFacts
-from ddp_codemod.rules.objects import Chosen, Fields, Objects, Picks, Settings, Shown, Statement, TextObject
+from ddp_codemod.rules.objects import Chosen, Fields, Handler, Objects, Picks, Settings, Shown, Statement, TextObject
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
@@ -38,15 +38,6 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     file: Name = "example.py"  # its name, where it is no program
     beside: str = ""  # a program that lies beside it
     versions: When = {}  # what the project states about packages
-
-
-class Handler(RuleEntry, frozen=True, kw_only=True):
-    """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
-
-    names: tuple[Name, ...]  # the first is the one to import
-    keyword: Name
-    default: str = "None"  # source text of what leaving the keyword out means
-    single: bool = False  # the parameter takes the object itself
 
 
 class VoidSettings(RuleEntry, frozen=True, kw_only=True):
@@ -93,6 +84,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     # Where naming a value does harm in a process that no launcher started: what tells that one did. Without it None is given ...
     launched: Union[Portable, None] = None
     launched_also: bool = False  # ... and so it is where another backend stood, which did no harm
+    older_with: tuple[Name, ...] = ()  # keywords that only releases around and before those take: the edit is unsafe beside one
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     void_settings: tuple[VoidSettings, ...] = ()

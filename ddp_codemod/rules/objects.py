@@ -35,6 +35,15 @@ class Picks(RuleEntry, frozen=True, kw_only=True):
     value: Name
 
 
+class Handler(RuleEntry, frozen=True, kw_only=True):
+    """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
+
+    names: tuple[Name, ...]  # the first is the one to import
+    keyword: Name
+    default: str = "None"  # source text of what leaving the keyword out means
+    single: bool = False  # the parameter takes the object itself
+
+
 class Fields(RuleEntry, frozen=True, kw_only=True):
     """A parameter that takes classes whose fields become options, one of which is the backend."""
 

@@ -62,11 +62,11 @@ class Session:
     def _here(self, typed: str) -> tuple[int, str]:
         """Run the command in this process: starting one takes longer than most commands do."""
         from ddp_codemod.cli import main
+        from ddp_codemod.rules import load as rules_of
         from ddp_codemod.rules.diagnostics import load_diagnostics
-        from ddp_codemod.rules.load import load
 
         if self._rules_changed:  # a process reads them once
-            load.cache_clear()
+            rules_of._load.cache_clear()
             load_diagnostics.cache_clear()
             self._rules_changed = False
         taken = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
