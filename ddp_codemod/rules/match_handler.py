@@ -14,7 +14,7 @@ from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.origins.parameters import is_handed_on
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
-from ddp_codemod.rules.left_out import naming
+from ddp_codemod.rules.left_out import naming, who
 from ddp_codemod.rules.model import Fix, Handler, Parameter
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -47,7 +47,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
-    why = {"why": platform.why, "why_zh": platform.why_zh}
+    why = {"why": platform.why, "why_zh": platform.why_zh, "who": who(context, use)}
     reason = Reason.of(
         "edit-handler",
         handler=handler.names[0].rsplit(".", 1)[-1],
