@@ -31,7 +31,6 @@ def command(
     commits = commit or branch is not None
     check_commit(commits, allow_dirty, run_hooks)
     patch = patching(prepare(settings, writes=not dry_run), converted=allow_dirty)
-    tell_cost(patch)
     made = None
     if not dry_run and patch.rendered.changes:
         if commits:
@@ -41,6 +40,7 @@ def command(
     take_back = back(made) if made else None
     try:
         if summary:
+            tell_cost(patch)
             patch.job.console.raw(markdown(patch))
         else:
             _show(patch, dry_run, take_back)
@@ -88,9 +88,10 @@ def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
     if take_back is not None:
         offer = outcome.again
         outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else offer(name, *words))
-    block = opening(view, outcome)
-    if not job.settings.quiet:
-        block += changed(view, outcome.made)
+    for line in opening(view, outcome):
+        job.console.out(line)
+    tell_cost(patch, below=True)
+    block = [] if job.settings.quiet else changed(view, outcome.made)
     block += details(view, outcome)
     if not job.settings.quiet and rendered.changes:
         block += ["", *patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)]

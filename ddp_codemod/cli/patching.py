@@ -53,15 +53,16 @@ class Patching(Struct, frozen=True):
         return Outcome(done, self.made, self.rendered.left, self.rendered.failed, again(self.job))
 
 
-def tell_cost(patch: Patching) -> None:
-    """Say what the platform's backend costs, where edits give it to a group; to be called before anything is written."""
+def tell_cost(patch: Patching, below: bool = False) -> None:
+    """Say what the platform's backend costs, where edits give it to a group; ``below`` other lines it begins after an empty one."""
     from ddp_codemod.messages import in_language
 
     job, rules = patch.job, patch.job.options.rules
     backends = {fix.id for fix in rules.fixes.values() if fix.recipe == "replace-backend"}
     cost = in_language(job.options.platform, "cost", job.settings.lang)
     if cost and job.settings.format == "text" and not job.settings.quiet and any(edit.rule in backends for edit in patch.made):
-        job.console.say(job.console.folded(job.console.text("platform-cost", cost=cost), sys.stderr))
+        said = job.console.folded(job.console.text("platform-cost", cost=cost), sys.stderr)
+        job.console.say(f"\n{said}" if below else said)
 
 
 def patching(job: Job, converted: bool = False) -> Patching:

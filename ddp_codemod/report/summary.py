@@ -119,11 +119,13 @@ def _left(view: View, outcome: Outcome) -> str:
     """What remains to be done, so that nobody takes the job for finished: "" where nothing does."""
     review = sum(decision.action is Action.REVIEW for decision in view.survey.decisions)
     broken = sum(skipped.candidate for skipped in (*view.survey.skipped, *outcome.failed))
+    left = leading(outcome.left, view.survey)
     counts = {
         "left-count-review": review,
         "left-count-unaccounted": len(view.survey.unaccounted),
         "left-count-notes": sum(note.open for note in view.survey.advisories),
-        "left-count-edits": len(leading(outcome.left, view.survey)),
+        "left-count-unsafe": sum(edit.applicability is Applicability.UNSAFE for edit in left),
+        "left-count-manual": sum(edit.applicability is Applicability.MANUAL for edit in left),
         "left-count-skipped": broken,
     }
     return view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)

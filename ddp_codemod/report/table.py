@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-_CLOSING, _WIDE = "，。；：、）！？”", r"\u2e80-\u9fff\uff00-\uffef"
-# one wide character, or a word, each with the marks behind it that may not begin a line
-_PIECE = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*|.")
+_OPENING, _CLOSING, _WIDE = "（“《", "，。；：、）！？”》", r"\u2e80-\u9fff\uff00-\uffef"
+# one wide character, or a word, each with the marks before it that may not end a line and those behind it that may not begin one
+_PIECE = re.compile(rf"\s+|[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[{_CLOSING}]*|.")
 
 
 def cells(text: str) -> int:

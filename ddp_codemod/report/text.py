@@ -58,10 +58,21 @@ def _edited(view: View, edit: Edit, sure: bool) -> Finding:
         here.append(view.say("edit-same-twice"))
     line = view.edit_line(edit)
     sites = [site for site in touching(edit, view.survey) if (site.place.name, view.position(site.place)[0]) != (edit.name, line)]
-    here += [view.say("edit-for", site=view.site(site), where=view.where(site.call)) for site in sites[:_SITES]]
+    here += _users(view, sites[:_SITES])
     if len(sites) > _SITES:
         here.append(view.say("edit-for-more", n=len(sites) - _SITES))
     return Finding(head, edit.reason, edit.name, line, tuple(here))
+
+
+def _users(view: View, sites: Sequence[Decision]) -> list[str]:
+    """The sites that take a value: a line a file, with its lines."""
+    users: dict[tuple[str, str], list[int]] = {}
+    for one in sites:
+        users.setdefault((view.site(one), one.call.name), []).append(view.position(one.call)[0])
+    return [
+        view.say("edit-for", site=site, where=", ".join([view.at(name, lines[0]), *map(str, lines[1:])]))
+        for (site, name), lines in users.items()
+    ]
 
 
 def _change(view: View, edit: Edit) -> str:

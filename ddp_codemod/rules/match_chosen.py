@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.rules.finding import Context, Finding, NewVariable, start, unreachable
+from ddp_codemod.rules.left_out import who
 from ddp_codemod.rules.match_environment import already_set
 from ddp_codemod.rules.model import Environment, Fix, Parameter
 from ddp_codemod.rules.objects import Chosen
@@ -20,6 +21,7 @@ def match_chosen(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     found = by_variable(context, use, parameter, parameter.chosen, fix)
     if found.action is Action.EDIT and context.versions.holds(parameter.chosen.when, use.module.name) is not True:
         said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
+        said["who"] = who(context, use)
         return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **said))
     return found
 
@@ -41,7 +43,7 @@ def by_variable(context: Context, use: Use, parameter: Parameter, chosen: Chosen
         return made.keep(Reason.of("keep-omitted", parameter=chosen.variable))
     if chosen.never and context.versions.holds(chosen.never, use.module.name) is True:
         return made.review(fix.id, Reason.of("review-chosen-never", **said))
-    why = {"value": choice.default, "why": platform.why, "why_zh": platform.why_zh}
+    why = {"value": choice.default, "why": platform.why, "why_zh": platform.why_zh, "who": who(context, use)}
     environment = Environment(name=chosen.variable, value=choice.wanted, override=True)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
     return made.edit(fix.id, safe, Reason.of("edit-chosen", **said, **why), [NewVariable(use.module, use.call, environment)])

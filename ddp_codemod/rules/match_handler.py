@@ -14,7 +14,7 @@ from ddp_codemod.origins.mappings import look_up
 from ddp_codemod.origins.parameters import is_handed_on
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
-from ddp_codemod.rules.left_out import naming
+from ddp_codemod.rules.left_out import naming, who
 from ddp_codemod.rules.model import Fix, Parameter
 from ddp_codemod.rules.objects import Handler
 from ddp_codemod.rules.under_launcher import why_of
@@ -55,6 +55,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         value=choice.default,
         wanted=choice.wanted,
         platform=platform.id,
+        who=who(context, use),
         **why_of(platform, parameter.launched),
     )
     place = into if isinstance(into, ast.List) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def test_is_not_finished_while_something_is_for_review(project: Project, run) ->
     project(train=TRAIN, unclear=UNKNOWN)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 0
-    assert "Not finished: 1 for review." in done.out
+    assert "Not finished: 1 place for a person to look at." in done.out
     assert "For a person to look at (1):\n  unclear.py:5: torch.init_process_group(backend): " in done.out
     assert run("apply", ".", "--platform", "rocm", "--strict").code == 1
 
@@ -88,7 +89,7 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     done = run("apply", ".", "--platform", "mixed-gpu")
     assert done.code == 0
     assert files(root)["trainer.py"] == TRAINER.encode()
-    assert "Not finished: 1 edit not applied." in done.out
+    assert "Not finished: 1 edit not applied (other behaviour may change)." in done.out
     # one line for the change and its import together
     assert "Not applied, other behaviour may change (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
     command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
@@ -229,7 +230,7 @@ def test_each_file_that_gives_the_option_says_where_it_is_used(project, run) -> 
 def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, unclear=UNKNOWN)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
-    assert lines[:2] == ["1 change written to 1 file for rocm.", "Not finished: 1 for review."]
+    assert lines[:2] == ["1 change written to 1 file for rocm.", "Not finished: 1 place for a person to look at."]
     assert "Take it back:     ddp-codemod undo ." in lines[:6]
     assert lines[-3:] == [*lines[:2], "Take it back:     ddp-codemod undo ."]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
@@ -261,3 +262,18 @@ def test_a_condition_that_is_kept_is_explained(project, run, value: str, said: b
     done = run("apply", ".", "--platform", "rocm")
     assert ("both branches are the same now; the condition is kept" in done.out) is said
     assert "nccl" not in (root / "train.py").read_text()
+
+
+def test_the_places_of_one_file_that_take_a_value_are_one_line(project, run) -> None:  # type: ignore[no-untyped-def]
+    uses = 'if args.a:\n    dist.init_process_group(BACKEND)\nelse:\n    dist.init_process_group(BACKEND, "env://")\n'
+    project(settings='BACKEND = "nccl"\n', train=f"import torch.distributed as dist\nfrom settings import BACKEND\n{uses}")
+    said = run("apply", ".", "--platform", "rocm").out
+    assert "      used by torch.init_process_group(backend) at train.py:4, 6\n" in said
+    assert said.count("used by") == 1
+
+
+def test_what_the_backend_costs_comes_after_what_was_done(project) -> None:  # type: ignore[no-untyped-def]
+    line = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
+    done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changes"))]
+    assert [text.split()[1] for text in said] == ["change", "it", "changes,", "change"]

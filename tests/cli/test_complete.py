@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,24 @@ _ddp_codemod_completion ddp-codemod
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
+# zsh's own compadd and _describe want a command line that is being typed; these two say what they are given
+ZSH = """
+compdef() { :; }
+compadd() { shift $(($# - 1)); print -rl -- ${(P)1}; }
+_describe() { print -rl -- ${(P)3}; }
+eval "$(_DDP_CODEMOD_COMPLETE=zsh_source ddp-codemod)"
+words=("$@") CURRENT=$#
+_ddp_codemod_completion
+"""
+FISH = "_DDP_CODEMOD_COMPLETE=fish_source ddp-codemod | source; complete --do-complete (string join -- ' ' $argv)"
+TYPED = [
+    (("ch",), ["check"]),
+    (("rules", "s"), ["show", "schema"]),
+    (("check", ".", "--platform", "ro"), ["rocm", "rocm-rccl"]),
+    (("apply", ".", "--select", "no-l"), ["no-libuv"]),
+    (("check", ".", "--format", "gi"), ["github", "gitlab"]),
+]
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
@@ -32,20 +51,25 @@ def place(tmp_path: Path) -> Path:
 @pytest.mark.skipif(sys.platform == "win32" or not shutil.which("bash"), reason="no bash here")
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [
-        (("ch",), ["check"]),
-        (("rules", "s"), ["show", "schema"]),
-        (("check", "--dif"), ["--diff-base"]),
-        (("check", ".", "--platform", "ro"), ["rocm", "rocm-rccl"]),
-        (("apply", ".", "--select", "no-l"), ["no-libuv"]),
-        (("check", ".", "--format", "gi"), ["github", "gitlab"]),
-    ],
+    [*TYPED, (("check", "--dif"), ["--diff-base"])],
 )
 def test_bash_offers(place: Path, typed: tuple[str, ...], offered: list[str]) -> None:
     environ = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
     line = ["bash", "-c", BASH, "bash", "ddp-codemod", *typed]
     done = subprocess.run(line, env=environ, capture_output=True, text=True, check=True)
     assert done.stdout.split() == offered
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("typed", "offered"), TYPED)
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_zsh_and_fish_offer_the_same(place: Path, tmp_path: Path, shell: str, typed: tuple[str, ...], offered: list[str]) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    environ = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    line = ["zsh", "-f", "-c", ZSH, "zsh"] if shell == "zsh" else ["fish", "--no-config", "-c", FISH]
+    done = subprocess.run([*line, "ddp-codemod", *typed], env=environ, capture_output=True, text=True, check=True)
+    assert sorted(re.split("[\t:]", said)[0] for said in done.stdout.splitlines()) == sorted(offered)
     assert done.stderr == ""
 
 

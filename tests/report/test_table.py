@@ -46,3 +46,8 @@ def test_nothing_is_lost_and_lines_fit(text: str, width: int) -> None:
 )
 def test_a_line_is_cut_where_it_would_not_fit(line: str, width: int, shown: str) -> None:
     assert cut(line, width) == shown
+
+
+def test_a_bracket_stays_with_what_it_opens() -> None:
+    assert wrapped("中文中（中文）", 8) == ["中文中", "（中文）"]
+    assert wrapped("中文（https://a.b）", 6) == ["中文", "（https://a.b）"]
