@@ -91,8 +91,8 @@ def registered(part: Def, passing: frozenset[str]) -> bool:
     return any(last_name(one.func if isinstance(one, ast.Call) else one) not in passing for one in part.decorator_list)
 
 
-def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset[Mention], tuple[Import, ...]]:
-    """The names in a part by which it may reach something of the project, and its imports."""
+def mentions(project: Project, module: Module, part: ast.AST) -> tuple[tuple[Mention, ...], tuple[Import, ...]]:
+    """The names in a part by which it may reach something of the project, in an order that is the same in every run, and its imports."""
     key = ("mentions", part)
     if key not in module.cache:
         names: set[Mention] = set()
@@ -104,7 +104,7 @@ def mentions(project: Project, module: Module, part: ast.AST) -> tuple[frozenset
                 names.add(node.attr)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 statements.append(node)
-        module.cache[key] = frozenset(names), tuple(statements)
+        module.cache[key] = tuple(sorted(names, key=str)), tuple(statements)
     return module.cache[key]  # type: ignore[return-value]
 
 
