@@ -179,8 +179,24 @@ SHAPES: dict[str, Callable[[int], Files]] = {
 }  # fmt: skip
 
 
-def cost(files: Files, folder: Path) -> tuple[float, int, int]:
-    """(seconds of processor, peak bytes, exit code) of ``check`` on a project."""
+# what else reports a change, and for which kinds of places it is asked for, at the largest size
+COMMANDS = (
+    "check .", "scan .", "check . --format sarif", "check . --format github", "check . --format rdjson", "diff .", "diff . --summary md",
+    "review . --html ../page.html", "apply .",
+)  # fmt: skip
+REPORTED = (
+    "callers of a helper",
+    "calls of a module",
+    "readers of an option",
+    "comments",
+    "words of a list",
+    "cells",
+    "programs",
+)
+
+
+def cost(files: Files, folder: Path, command: str = "check . --format json") -> tuple[float, int, int]:
+    """(seconds of processor, peak bytes, exit code) of a command on a project."""
     project = folder / "project"
     project.mkdir(parents=True)
     for name, text in files.items():
@@ -189,7 +205,7 @@ def cost(files: Files, folder: Path) -> tuple[float, int, int]:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text, "utf-8")
     process = subprocess.Popen(
-        tool("check", ".", "--platform", "rocm", "--format", "json"),
+        tool(*command.split(), "--platform", "rocm"),
         cwd=project, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     _, status, used = os.wait4(process.pid, 0)
@@ -213,14 +229,27 @@ def fault(name: str, sizes: tuple[int, ...] = SIZES) -> tuple[str, str]:
     return said, "; ".join(wrong)
 
 
+def reported(name: str, command: str, n: int = SIZES[-1]) -> tuple[str, str]:
+    """What a command cost on a shape, and what does not hold of it."""
+    with tempfile.TemporaryDirectory(prefix="breadth-") as made:
+        seconds, memory, code = cost(SHAPES[name](n), Path(made) / "0", command)
+    wrong = code not in (0, 1) or seconds > SECONDS or memory > MEMORY
+    return f"{n}: {seconds:.1f} s {memory >> 20} MB", f"exit code {code}" if wrong else ""
+
+
 def main() -> int:
-    """Try every shape, or those named."""
+    """Try every shape, or those named; without names each way to report as well."""
     broken = 0
-    for name in sys.argv[1:] or SHAPES:
-        said, wrong = fault(name)
+    todo = [(name, lambda name=name: fault(name)) for name in sys.argv[1:] or SHAPES]
+    if not sys.argv[1:]:
+        todo += [
+            (f"{name}, {words}", lambda name=name, words=words: reported(name, words)) for name in REPORTED for words in COMMANDS
+        ]
+    for said_of, measure in todo:
+        said, wrong = measure()
         broken += bool(wrong)
-        print(f"{name}: {said}{'  BROKEN: ' + wrong if wrong else ''}", flush=True)
-    print(f"{len(sys.argv[1:] or SHAPES)} shapes, {broken} broken")
+        print(f"{said_of}: {said}{'  BROKEN: ' + wrong if wrong else ''}", flush=True)
+    print(f"{len(sys.argv[1:] or SHAPES)} shapes, {len(todo) - len(sys.argv[1:] or SHAPES)} ways to report, {broken} broken")
     return 1 if broken else 0
 
 

@@ -14,6 +14,9 @@ from ddp_codemod.edits.lines import emptied
 from ddp_codemod.edits.splice import SpliceError, replacements
 from ddp_codemod.model import Edit, Reason, Source
 
+# characters of a notebook, times its edits, up to which each edit is tried by itself: that reads all of it again
+ONE_BY_ONE = 5_000_000
+
 
 class Block(Struct, frozen=True):
     """Lines of one file, from ``start`` to ``end`` (offsets), that some edits change and no other edit touches.
@@ -55,6 +58,8 @@ def blocks(source: Source, edits: Iterable[Edit]) -> tuple[Block, ...]:
     different: dict[tuple[object, ...], Edit] = {}
     for edit in edits:
         different.setdefault(same(edit), edit)
+    if different and too_many(source, len(different)):
+        return (Block(source, 0, len(source.file.text), tuple(sorted(different.values(), key=lambda edit: edit.start))),)
     spans = sorted(((_span(source, edit), edit) for edit in different.values()), key=lambda pair: (pair[0], pair[1].start))
     joined: list[tuple[int, int, list[Edit]]] = []
     for (start, end), edit in spans:
@@ -64,6 +69,11 @@ def blocks(source: Source, edits: Iterable[Edit]) -> tuple[Block, ...]:
         else:
             joined.append((start, end, [edit]))
     return tuple(Block(source, start, end, tuple(inside)) for start, end, inside in joined)
+
+
+def too_many(source: Source, edits: int) -> bool:
+    """Whether a notebook has so many edits that they are one block, and no change of a report for programs by themselves."""
+    return source.file is not source and edits * len(source.file.text) > ONE_BY_ONE
 
 
 def same(edit: Edit) -> tuple[object, ...]:

@@ -16,6 +16,7 @@ from ddp_codemod.messages import text
 from ddp_codemod.model import Reason
 
 SCHEMES = ("https", "ssh", "file", "http")
+LONGEST = 4_000  # characters of a place: what is longer no system takes as a path, and no server as a URL
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:[^:\s]")
 _REF = re.compile(r"[^\s~^:?*\[\\\x00-\x1f\x7f-]((?!\.\.|@\{)[^\s~^:?*\[\\\x00-\x1f\x7f])*")
 _KEYS: dict[str, Any] = {
@@ -116,6 +117,8 @@ class Reader:
         scheme, found, rest = said.partition("://")
         if not said or any(ord(character) < 32 for character in said):
             return Reason.of("fleet-list-empty")
+        if len(said) > LONGEST:
+            return Reason.of("fleet-list-long", n=len(said), most=LONGEST)
         if said.startswith("-") or re.match(r"[\w+.-]*::", said) or rest.startswith("-") or "@-" in rest:
             return Reason.of("fleet-list-refused", place=said)
         if found:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from ddp_codemod.edits.blocks import Block, blocks
+from ddp_codemod.edits.blocks import Block, blocks, too_many
 from ddp_codemod.edits.lines import AROUND, LONGEST, MARK
 from ddp_codemod.edits.splice import SpliceError
 from ddp_codemod.edits.units import Unit, units
@@ -32,9 +33,13 @@ class Replacement(Struct, frozen=True):
 
 
 def proposals(survey: Survey, failed: Iterable[Edit] = ()) -> list[Proposal]:
-    """The units of a survey; ``failed`` are edits that could not be rendered."""
+    """The units of a survey; ``failed`` are edits that could not be rendered. A notebook with too many of them gets no fixes here."""
     broken = {id(edit) for edit in failed}
-    return [_proposal(survey, unit, any(id(edit) in broken for edit in unit.edits)) for unit in units(survey)]
+    counts = Counter(edit.name for edit in survey.edits)
+    crowded = {name for name, count in counts.items() if too_many(survey.sources[name], count)}
+    return [
+        _proposal(survey, unit, any(id(edit) in broken or edit.name in crowded for edit in unit.edits)) for unit in units(survey)
+    ]
 
 
 def _proposal(survey: Survey, unit: Unit, broken: bool) -> Proposal:

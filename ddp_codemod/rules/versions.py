@@ -82,7 +82,9 @@ class Versions(Struct):
         Where no file states a package, of those that the commands in a README or a Dockerfile install.
         """
         for package, condition in when.items():
-            stated = self.alternatives(package, file) or [one.stated for one in self._nearest(package, file, self._commands)]
+            installed = (one.stated for one in self._nearest(package, file, self._commands))
+            # what a command says may be no version at all
+            stated = self.alternatives(package, file) or [one for one in installed if possible(one.specifier)]
             if (found := next((one for one in stated if holds(condition, one) is False), None)) is not None:
                 return found
         return None

@@ -15,8 +15,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from msgspec import MsgspecError, Struct
-from msgspec.json import decode, encode
+from msgspec import MsgspecError, Struct, convert, to_builtins
 from msgspec.structs import asdict
 
 from ddp_codemod.model import Reason
@@ -107,8 +106,9 @@ def written_last(root: Path) -> dict[str, str]:
 def reasons(root: Path) -> Iterator[Why]:
     """Why lines were changed, by the applies that are on record, the newest first."""
     for entry in reversed(entries(root)):
-        with contextlib.suppress(OSError, MsgspecError):
-            yield from decode((entry.folder / _WHY).read_bytes(), type=list[Why])
+        # by json, whose escapes hold names that are no UTF-8 too
+        with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
+            yield from convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
 
 
 def begin(
@@ -126,7 +126,7 @@ def begin(
                 for index, content in enumerate(new):
                     _write(folder / f"{index}.new", content)
                 if why:
-                    _write(folder / _WHY, encode(why))
+                    _write(folder / _WHY, json.dumps(to_builtins(why)).encode("ascii"))
             record = {"version": 1, "root": os.path.realpath(root), "files": [asdict(kept) for kept in files]}
             _write(folder / "new", json.dumps(record).encode("ascii"))
             (folder / "new").replace(folder / _PENDING)

@@ -24,6 +24,14 @@ def test_a_path_that_is_not_there(project, run, command: str) -> None:  # type: 
     assert "did you mean train.py?" in done.err
 
 
+def test_a_link_that_leads_nowhere_is_not_suggested_in_its_own_place(project, run) -> None:  # type: ignore[no-untyped-def]
+    (project(train=TRAIN) / "dang.py").symlink_to("gone.py")
+    done = run("check", "dang.py", "--platform", "rocm")
+    assert done.code == 2
+    assert "dang.py" in done.err
+    assert "did you mean dang.py" not in done.err
+
+
 def test_a_path_that_is_like_nothing(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN)
     done = run("apply", "/nowhere/at/all", "--platform", "rocm")

@@ -140,3 +140,12 @@ def test_the_text_of_a_pull_request_has_no_live_link_of_the_project_and_no_contr
     assert "www.evil" not in text
     assert not {"\u202e", "\u2028", "\x85", "\x1b"} & set(done.out)
     assert not [line for line in done.out.splitlines() if line.lstrip().startswith("::")]
+
+
+@pytest.mark.parametrize("version", ["==0.1speed.init", ">=", "==1,,", "~=1", "==9" * 3000, "<>", "===\x7f"])
+def test_a_command_that_installs_no_version_stops_nothing(project, run, version: str) -> None:  # type: ignore[no-untyped-def]
+    root = project(train="from accelerate import Accelerator\n\naccelerator = Accelerator()\naccelerator.backward(1)\n")
+    (root / "README.md").write_text(f"pip install accelerate{version}\n")
+    done = run("check", ".", "--platform", "rocm")
+    assert done.code == 1
+    assert "train.py:3" in done.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,18 @@ def test_an_edited_file_does_not_block_the_rest(applied: Path, run) -> None:  # 
     assert "mpi" in (applied / "c.py").read_text()
     old = Path(done.err.split(", copy ")[1].split(" over it")[0])
     assert old.read_text() == TRAIN
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no such names there")
+def test_a_name_that_is_no_utf8_is_changed_explained_and_given_back(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(a=TRAIN)
+    name = os.fsdecode(b"\xff\xfe.py")
+    (root / "a.py").rename(root / name)
+    assert run("apply", ".", "--platform", "rocm").code == 0
+    assert "gloo" in (root / name).read_text()
+    assert "nccl does not work on rocm" in run("explain", f"{name}:5", "--platform", "rocm").out
+    assert run("undo").code == 0
+    assert (root / name).read_text() == TRAIN
 
 
 def test_a_file_is_kept(applied: Path, run) -> None:  # type: ignore[no-untyped-def]

@@ -98,6 +98,7 @@ def test_a_repository_is_done_once_for_each_platform() -> None:
         ("ftp://e.org/a", "fleet-list-scheme"),
         ("https://", "fleet-list-empty"),
         ("{", "fleet-list-json"),
+        pytest.param("[" * 100_000, "fleet-list-long", id="nothing but brackets"),
         ('{"repository": 1}', "fleet-list-type"),
         ('{"repository": "https://e.org/a", "rules": "nccl-debug"}', "fleet-list-type"),
         ('{"repository": "https://e.org/a", "rules": [1]}', "fleet-list-type"),
