@@ -136,17 +136,26 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
     project = tracer.resolver.project
     for file in project.mentioning(name):
         other = project.module(file) if project.stands(file, name, _DOT, _GIVEN) else None
-        for statement in other.nodes.get(ast.Assign, ()) if other is not None else ():
+        for statement, target, value in _given(other).get(name, ()) if other is not None else ():
             assert other is not None
+            of = tracer.resolver.resolve(other, target.value)
+            outside = not any(around is node for around in other.ancestors(statement))
+            if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
+                said = Reason.of("hop-attribute", name=name, owner=node.name)
+                step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT)
+                yield from tracer.trace(other, value, replace(step, frame=None))
+
+
+def _given(module: Module) -> dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]]:
+    """The plain assignments to attributes, by the attribute's name: asked for of every field of every class."""
+    if "given" not in module.cache:
+        table: dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]] = {}
+        for statement in module.nodes.get(ast.Assign, ()):
             for target, value in assigned(statement):
-                if isinstance(target, ast.Attribute) and target.attr == name and value is not None:
-                    of = tracer.resolver.resolve(other, target.value)
-                    outside = not any(around is node for around in other.ancestors(statement))
-                    if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
-                        step = way.hop(
-                            other.place(statement), Reason.of("hop-attribute", name=name, owner=node.name), OriginKind.ASSIGNMENT
-                        )
-                        yield from tracer.trace(other, value, replace(step, frame=None))
+                if isinstance(target, ast.Attribute):
+                    table.setdefault(target.attr, []).append((statement, target, value))
+        module.cache["given"] = table
+    return module.cache["given"]  # type: ignore[return-value]
 
 
 def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
