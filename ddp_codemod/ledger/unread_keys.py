@@ -51,7 +51,7 @@ def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Co
         if known[key]:
             return True
     if _is_named(tracer, document.name.rpartition("/")[2]):
-        return False  # a file that a program names may be handed to a library
+        return False  # a file that a program or a command names may be handed to a library
     return _some_unmentioned(tracer, document.name, entry.path[:-1])
 
 
@@ -59,7 +59,8 @@ def _is_named(tracer: Tracer, file: str) -> bool:
     """Whether a file of the project holds the name of another."""
     project, known = tracer.resolver.project, tracer.memory.setdefault("named files", {})
     if file not in known:
-        known[file] = any(file.encode() in project.data(name) for name in project.names)
+        programs = any(file.encode() in project.data(name) for name in project.names)
+        known[file] = programs or any(file in script.source.text for script in project.scripts(""))
     return bool(known[file])
 
 
