@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from ddp_codemod.origins.evaluator import Evaluator
 from ddp_codemod.origins.leaf import Leaf, Way
-from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import load
 from ddp_codemod.survey import Options, survey
@@ -53,14 +53,14 @@ def once(tree: Path, platform: str, traced: bool) -> dict[str, float]:
     """Look through a tree: seconds of CPU, and how many edits came out."""
     rules = load()
     if not traced:
-        follow = Tracer._trace
+        follow = Evaluator.step
 
-        def as_it_stands(self: Tracer, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+        def as_it_stands(self: Evaluator, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
             if isinstance(node, ast.Constant):
                 return follow(self, module, node, way)
             return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
 
-        Tracer._trace = as_it_stands  # type: ignore[method-assign]
+        Evaluator.step = as_it_stands  # type: ignore[method-assign]
     gc.disable()
     start = time.process_time()
     found = survey(Options((tree,), rules.platforms[platform], rules))

@@ -16,8 +16,8 @@ from ddp_codemod.edits.plan import Planner
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
 from ddp_codemod.origins.callees import uses_by_value, uses_of_receivers
+from ddp_codemod.origins.evaluator import Evaluator
 from ddp_codemod.origins.facts import Facts
-from ddp_codemod.origins.trace import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.adapt import Adapter
 from ddp_codemod.rules.advice import Whole
@@ -89,7 +89,7 @@ class Run:
         self.context = Context(
             options.platform,
             options.rules,
-            Tracer(resolver, self.facts, options.rules, options.platform),
+            Evaluator(resolver, self.facts, options.rules, options.platform),
             self.facts,
             self.versions,
         )

@@ -11,7 +11,7 @@ from ddp_codemod.ledger.accounted import Words, is_accounted
 from ddp_codemod.ledger.standing import Standing, standing
 from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
-from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ddp_codemod.ledger.unread import reads
 from ddp_codemod.origins.configured import OTHERS
-from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.keyed import is_settings

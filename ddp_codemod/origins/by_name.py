@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.calls import Def, Given
 from ddp_codemod.origins.pieces import pieces
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 # what is got is called there and then; two levels of brackets may stand in it
 _CALLED = re.compile(rb"\bgetattr\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\(")

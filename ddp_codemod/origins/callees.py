@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.calls import calls_of, is_value
@@ -13,14 +12,12 @@ from ddp_codemod.origins.handed import may_call, only_looks
 from ddp_codemod.origins.journey import Journey, journey
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.mappings import look_up
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, Instance
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 
 def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ddp_codemod.origins import by_name, tables
 from ddp_codemod.origins.calls import CALL, Def, Given, argument_of, calls_of, is_value, names_of
 from ddp_codemod.origins.decorators import calls_inside
 from ddp_codemod.origins.handed import may_call
 from ddp_codemod.origins.journey import journey
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.rules.idioms import Forwarder
 from ddp_codemod.sites.aliases import imported
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.words import Words
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 
 def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:

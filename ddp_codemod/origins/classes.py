@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,12 +13,11 @@ from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins import calls
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.returns import returned
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 _DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned
 _AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
@@ -107,7 +105,7 @@ def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way:
             if isinstance(binding.node, ast.AnnAssign) or isinstance(binding.value, ast.Constant):
                 found += _given_later(tracer, module, node, name, way)
         elif binding.kind == "function" and _is_property(binding.node):
-            found += tracer.returned(Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
+            found += returned(tracer, Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
     return found
 
 

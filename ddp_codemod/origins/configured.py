@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Set
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,14 +16,12 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
 from ddp_codemod.origins.opened import Opened, opened
 from ddp_codemod.origins.provenance import Maker, Provenance, provenance
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import SELF
 from ddp_codemod.sites.words import Parts, holds
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 OTHERS = "entries of other files"  # in the tracer's memory: what has a key that is read, and is not what the reader opens
 DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.calls import Def, calls_of
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEPTH = 3  # functions that make a decorator

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import TYPE_CHECKING
 
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 
 def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:

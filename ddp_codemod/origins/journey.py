@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.origins import callers
 from ddp_codemod.origins.calls import CALL, default_of, is_read, names_of, parameter_for
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 MOST = 400  # expressions that are looked at for one object
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -236,7 +233,7 @@ class _Walk:
     def _returned(self, module: Module, statement: ast.Return) -> None:
         function = scope_of(module, statement)
         if isinstance(function, _FUNCTIONS):
-            for given in callers.callers(self.tracer, module, function):
+            for given in self.tracer.callers(module, function):
                 self._go(given.module, given.call)
 
     def _handed(self, module: Module, call: ast.AST, node: ast.expr, keyword: str | None) -> None:

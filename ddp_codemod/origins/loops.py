@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
 from ddp_codemod.sites.scopes import Binding
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 

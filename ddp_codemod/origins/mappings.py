@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import callers, calls, configured, journey, parameters, records
+from ddp_codemod.origins import callers, calls, configured, journey, spreads
+from ddp_codemod.origins.copies import copied
 from ddp_codemod.origins.fold import Known, Value
 from ddp_codemod.origins.leaf import MAX_HOPS, Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.origins.writes import Does, Step, reaching, step_at, steps_of
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 
 def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
@@ -36,20 +34,6 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     if not understood and isinstance(key, ast.Constant) and configured.chain(mapping):
         return configured.trace_key(tracer, module, mapping, way, (name,)) or None  # ``**cfg.dist_params``
     return found if understood else None
-
-
-def descend(tracer: Tracer, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
-    """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
-    if not keys:
-        return tracer.trace(module, node, way)
-    found: list[Leaf] = []
-    for leaf in look_up(tracer, module, node, ast.Constant(keys[0]), way) or []:
-        if len(keys) == 1:
-            found.append(leaf)
-        elif leaf.kind == OriginKind.OBJECT:
-            # what was just reached is gone into: it is not met a second time
-            found += descend(tracer, *leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
-    return found
 
 
 def _of_name(
@@ -105,12 +89,12 @@ def _of_leaves(
     traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind=OriginKind.OBJECT))]
     for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind=OriginKind.OBJECT)):
         if leaf.kind == OriginKind.PARAMETER:
-            passed = parameters.passed_through(tracer, leaf, name, whole)
+            passed = spreads.passed_through(tracer, leaf, name, whole)
             understood = understood or passed is not None
             found += passed or []
         if leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
-            copied = records.copied(tracer, leaf.module, leaf.node)
-            inside = look_up(tracer, leaf.module, copied, ast.Constant(name), leaf.way, whole) if copied is not None else None
+            original = copied(tracer, leaf.module, leaf.node)
+            inside = look_up(tracer, leaf.module, original, ast.Constant(name), leaf.way, whole) if original is not None else None
             if inside is None:  # ``opt = cfg["dist"]``, then ``opt["backend"]``
                 inside = configured.trace_key(tracer, leaf.module, leaf.node, leaf.way, (name,)) or None
             understood = understood or inside is not None

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import classes, configured, mappings, objects, options, records, spreads, variables
+from ddp_codemod.origins import classes, configured, mappings, objects, options, records, returns, spreads, variables
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.facts import BODIES
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Default, Doubt, Leaf, Way
+from ddp_codemod.origins.names import of_variable
 from ddp_codemod.origins.provenance import Maker, provenance
 from ddp_codemod.origins.stores import stored_at
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
 from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 ROOT = "other"  # the binding kind that stands for "the object itself was made here"
 
@@ -79,7 +77,7 @@ def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.exp
         elif isinstance(entity, ModuleRef):
             for member in tracer.resolver.member(entity, name):
                 if isinstance(member, Variable):
-                    found += tracer.variable(member, node, way)
+                    found += of_variable(tracer, member, node, way)
     return found
 
 
@@ -204,7 +202,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
     if found is None:
-        made = tracer._result(module, node, way)
+        made = returns.result(tracer, module, node, way)
         if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import bound_method, given_argument
 from ddp_codemod.origins.leaf import Frame
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Entity, Instance
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 from ddp_codemod.sites.words import stands
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 DEPTH = 5  # functions that hand an object on
 

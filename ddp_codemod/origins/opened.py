@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,11 +12,9 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.pieces import pieces
 from ddp_codemod.origins.provenance import Maker, Provenance
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import External
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 _READ = frozenset(
     {"open", "read", "read_bytes", "read_text", "resolve", "absolute", "expanduser"}

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
@@ -15,14 +14,12 @@ from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.parsers import may_be_read
 from ddp_codemod.origins.provenance import Provenance
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.rules.idioms import Flag
 from ddp_codemod.sites.takers import takers
 from ddp_codemod.sites.words import Words, stands
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 _QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
 _ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")

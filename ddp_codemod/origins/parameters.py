@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
@@ -17,13 +14,10 @@ from ddp_codemod.origins.callers import callers, handed_away
 from ddp_codemod.origins.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.origins.decorators import opaque
 from ddp_codemod.origins.leaf import Doubt, Frame, Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
-
 
 OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
 
@@ -113,39 +107,6 @@ def _always_given(tracer: Tracer, module: Module, given_by: Sequence[Given], fun
     if not own or any(is_under(given.module.name, package) for given in own):
         return False
     return all(given_argument(given, function, name, method) is not None for given in own)
-
-
-def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -> list[Leaf] | None:
-    """What the calls of a function pass under a name that its ``**kwargs`` takes in; with ``whole`` also what may hold it.
-
-    None where the leaf is no such parameter, and where nothing in the project calls the function.
-    """
-    module, node = leaf.code
-    arguments = module.parents.get(node)
-    function = module.parents.get(arguments) if arguments else None
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
-        return None
-    found: list[Leaf] = []
-    open_: list[Leaf] = []
-    calls = callers(tracer, module, function)
-    for given in calls:
-        step = leaf.way.hop(
-            given.module.place(given.call), Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)
-        )
-        for keyword in given.keywords:
-            if keyword.arg == name:
-                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
-            elif keyword.arg is None:
-                inside = mappings.look_up(tracer, given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
-                found += [one for one in inside or () if one.kind != OriginKind.UNKNOWN]
-                open_ += [one for one in inside or () if one.kind == OriginKind.UNKNOWN]
-                if inside is None:
-                    text = given.module.text(keyword.value)
-                    unknown = tracer.unknown(given.module, given.call, step, "why-spread", text=text)
-                    open_.append(replace(unknown, open=True))
-    if whole and len({id(one.node) for one in open_}) >= len(calls):  # no call shows what comes in
-        found += open_
-    return found if calls else None
 
 
 def is_handed_on(module: Module, node: ast.expr) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.calls import argument_of
 from ddp_codemod.origins.leaf import Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 DEPTH = 6  # groups of groups, and parsers that are made of others
 

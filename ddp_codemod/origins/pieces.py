@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.backend import assess
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 Piece = Union[str, ast.expr]
 FIELD = re.compile(r"\{(\w*)\}")
@@ -81,6 +79,33 @@ def _filled(texts: list[str], given: list[ast.expr]) -> list[Piece] | None:
     for value, text in zip(given, texts[1:], strict=True):
         found += [value, text]
     return found
+
+
+def trace_text(tracer: Tracer, module: Module, node: ast.JoinedStr | ast.BinOp, way: Way) -> list[Leaf]:
+    """The leaves of a text that is put together: the whole of it where it is known, else those of its pieces."""
+    value = tracer.facts.fold(module, node, way.frame)
+    if isinstance(value, Known) and not (_is_wrong(tracer, value) and _has_names(tracer, module, node, way)):
+        return [Leaf(module, node, way.kind, value, None, way)]
+    put_together = trace_pieces(tracer, module, node, way)
+    if put_together is not None:
+        return put_together
+    return [tracer.unknown(module, node, way, "why-text-built", text=module.text(node))]
+
+
+def _has_names(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
+    """Whether a text is put together of variables that hold names of backends, which one text in its place would lose."""
+    held = (tracer.facts.fold(module, piece, way.frame) for piece in pieces(node) or () if isinstance(piece, ast.expr))
+    return any(isinstance(value, Known) and value.value in tracer.rules.backends for value in held)
+
+
+def _is_wrong(tracer: Tracer, value: Known) -> bool:
+    """Whether a text names a backend that the platform does not have."""
+    return (
+        isinstance(value.value, str)
+        and tracer.could_be_value(value.value)
+        and "://" not in value.value
+        and assess(value.value, tracer.platform.backend, tracer.rules.backends).wanted is not None
+    )
 
 
 def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:

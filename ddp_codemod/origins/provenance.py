@@ -7,7 +7,6 @@ import builtins
 import sys
 from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,11 +14,9 @@ from msgspec.structs import replace
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.origins.flattened import flattened
 from ddp_codemod.origins.leaf import Doubt, Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, External, Instance
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 DEPTH = 8  # objects that are parts of each other
 

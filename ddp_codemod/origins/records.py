@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import mappings
+from ddp_codemod.origins.copies import copied
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.origins.stores import stored_at
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of
 
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
-
-COPIES = frozenset({"clone", "copy"})  # methods that give the same values again
-COPIERS = frozenset({"copy.copy", "copy.deepcopy"})
 DEPTH = 4  # copies of copies
 
 
@@ -52,9 +47,9 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
         step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), OriginKind.KEY)
         for keyword in call.keywords:
             if keyword.arg == path[0]:
-                found += mappings.descend(tracer, home, keyword.value, path[1:], step)
+                found += tracer.descend(home, keyword.value, path[1:], step)
         if len(call.args) == 1 and _is_mapping(tracer, home, call):
-            found += mappings.descend(tracer, home, call.args[0], path, step)
+            found += tracer.descend(home, call.args[0], path, step)
         whole = whole and len(found) > before
     return found, whole
 
@@ -71,30 +66,6 @@ def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozen
             yield leaf
         elif original not in seen and len(seen) < DEPTH:
             yield from _made(tracer, leaf.module, original, leaf.way, seen | {original})
-
-
-def copied(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
-    """What a call gives a copy of: ``x.copy()``, ``copy.deepcopy(x)``; None for anything else."""
-    if isinstance(node, ast.DictComp):
-        return _filtered(node)
-    if not isinstance(node, ast.Call):
-        return None
-    if isinstance(node.func, ast.Attribute) and node.func.attr in COPIES and not node.args:
-        return node.func.value
-    if len(node.args) == 1 and COPIERS & set(tracer.resolver.names(module, node.func)):
-        return node.args[0]
-    return None
-
-
-def _filtered(node: ast.DictComp) -> ast.expr | None:
-    """The mapping whose entries a comprehension takes as they are: ``{k: v for k, v in x.items() if v}``."""
-    loop = node.generators[0]
-    if len(node.generators) != 1 or not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.Call):
-        return None
-    taken = [ast.dump(part) for part in (node.key, node.value)]
-    given = [ast.dump(part).replace("Store()", "Load()") for part in loop.target.elts]
-    items = loop.iter.func
-    return items.value if taken == given and isinstance(items, ast.Attribute) and items.attr == "items" else None
 
 
 def _names(module: Module, call: ast.Call) -> list[str]:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.origins import mappings
 from ddp_codemod.origins.calls import calls_of
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.sites.keyed import is_settings
 from ddp_codemod.sites.scopes import bindings
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 
 def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
@@ -37,7 +33,7 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
                 if any(hop.place == place for hop in way.hops):
                     continue  # ``env_cfg = base.env_cfg`` would be asked for what it is itself
                 step = way.hop(place, Reason.of("hop-config", name=".".join(keys[start:]), file=name))
-                for leaf in mappings.descend(tracer, module, binding.value, keys[start + 1 :], step):
+                for leaf in tracer.descend(module, binding.value, keys[start + 1 :], step):
                     if isinstance(leaf.value, Known) and tracer.could_be_value(str(leaf.value.value)):
                         found.append(replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind))
     return found

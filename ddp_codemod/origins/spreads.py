@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,11 +12,9 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.callers import callers
 from ddp_codemod.origins.calls import bound_method
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 DEPTH = 5  # functions that hand their arguments on to each other
 
@@ -70,3 +67,36 @@ def _written_out(tracer: Tracer, module: Module, node: ast.expr, index: int, way
         if index < len(leaf.node.elts):
             found += tracer.trace(leaf.code[0], leaf.node.elts[index], leaf.way)
     return found
+
+
+def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -> list[Leaf] | None:
+    """What the calls of a function pass under a name that its ``**kwargs`` takes in; with ``whole`` also what may hold it.
+
+    None where the leaf is no such parameter, and where nothing in the project calls the function.
+    """
+    module, node = leaf.code
+    arguments = module.parents.get(node)
+    function = module.parents.get(arguments) if arguments else None
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
+        return None
+    found: list[Leaf] = []
+    open_: list[Leaf] = []
+    calls = callers(tracer, module, function)
+    for given in calls:
+        step = leaf.way.hop(
+            given.module.place(given.call), Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)
+        )
+        for keyword in given.keywords:
+            if keyword.arg == name:
+                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
+            elif keyword.arg is None:
+                inside = tracer.entry(given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
+                found += [one for one in inside or () if one.kind != OriginKind.UNKNOWN]
+                open_ += [one for one in inside or () if one.kind == OriginKind.UNKNOWN]
+                if inside is None:
+                    text = given.module.text(keyword.value)
+                    unknown = tracer.unknown(given.module, given.call, step, "why-spread", text=text)
+                    open_.append(replace(unknown, open=True))
+    if whole and len({id(one.node) for one in open_}) >= len(calls):  # no call shows what comes in
+        found += open_
+    return found if calls else None

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ddp_codemod.origins.calls import Given
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Variable
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 from ddp_codemod.sites.words import stands
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 _KEYED, _ENDED = re.compile(rb":\s*(?:[\w.]+\.)?\Z"), re.compile(rb"\s*[,}\n\r#]")
 

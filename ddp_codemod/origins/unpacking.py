@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import Binding
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 
 def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Way) -> list[Leaf]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.shell import Script
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 _INHERITED = frozenset({"export", "command", "image"})  # kinds of settings that a program which is started sees
 

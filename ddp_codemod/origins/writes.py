@@ -6,19 +6,16 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ddp_codemod.origins.calls import bound_method, names_of
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.origins.fold import Known
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import COMPREHENSIONS, Binding, assigned, bindings, owner, scope_of
-
-if TYPE_CHECKING:
-    from ddp_codemod.origins.trace import Tracer
 
 # methods of a mapping that leave it as it is, and functions of others that only read what they are given
 _READING = frozenset({"get", "items", "keys", "values", "copy", "__contains__"})

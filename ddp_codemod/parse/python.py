@@ -52,6 +52,11 @@ class Module(Struct, eq=False):
         place = self.place(node)
         return self.source.text[place.start : place.end]
 
+    def short_text(self, node: ast.AST) -> str:
+        """Source text of a node on one line, cut where it is long."""
+        text = " ".join(self.text(node).split())
+        return text if len(text) <= 80 else text[:77] + "..."
+
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The parent of a node, its parent, up to the module."""
         at = self.parents.get(node)

@@ -14,7 +14,7 @@ from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.origins.facts import Facts
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.origins.trace import Tracer
+from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree

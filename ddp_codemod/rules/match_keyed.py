@@ -11,7 +11,6 @@ from ddp_codemod.model import Reason
 from ddp_codemod.origins.configured import referred
 from ddp_codemod.origins.fold import Known
 from ddp_codemod.origins.leaf import Leaf, Way
-from ddp_codemod.origins.mappings import descend
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option
@@ -70,7 +69,7 @@ def _leaves(context: Context, use: KeyedUse) -> list[Leaf]:
     way = Way(kind=OriginKind.CONFIG_KEY)
     if isinstance(use.module, Module):
         assert isinstance(use.call, ast.expr)
-        found = descend(context.tracer, use.module, use.call, use.rest, way)
+        found = context.tracer.descend(use.module, use.call, use.rest, way)
         return [replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind) for leaf in found]
     assert not isinstance(use.call, ast.AST)
     kind = OriginKind.COMMAND_LINE if isinstance(use.call, Option) else OriginKind.CONFIG_KEY
