@@ -20,7 +20,8 @@ from ddp_codemod.origins.evaluator import Evaluator
 from ddp_codemod.origins.leaf import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Options, survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 
 def main() -> int:

@@ -9,8 +9,9 @@ from pathlib import Path
 from random import Random
 
 from ddp_codemod.edits.render import render
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 from proofs.proof import REPOSITORY, Trial, environment
 
 PROMISE = "no program that trained dies for want of a group after a safe edit for one GPU"

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import Applicability
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
 from ddp_codemod.rules.model import Example
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 from proofs.proof import Trial
 
 PROMISE = "only safe edits by default"

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown
 from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
-from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, narrow_options, paths_argument, survey_options
+from ddp_codemod.cli.formats import document
+from ddp_codemod.cli.options import narrow_options, paths_argument, survey_options
 from ddp_codemod.cli.patching import Patching, patching, tell_cost
 from ddp_codemod.cli.recorded import recorded
 from ddp_codemod.cli.run import again, prepare
+from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from ddp_codemod.cli.errors import fail
-from ddp_codemod.cli.formats import MACHINES, document
+from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.narrow import look
-from ddp_codemod.cli.options import Settings, narrow_options, paths_argument, survey_options
+from ddp_codemod.cli.options import narrow_options, paths_argument, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
+from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
 
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, fail
-from ddp_codemod.cli.options import Settings, command_line, completed_by_files, machine_options, verbose
+from ddp_codemod.cli.options import completed_by_files, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
+from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
 
 if TYPE_CHECKING:
@@ -173,9 +174,10 @@ def _sites(
     places = locate(frames, project)
     if not places:
         return None
-    from ddp_codemod.pipeline import Options, explain
     from ddp_codemod.report import text
     from ddp_codemod.report.view import View
+    from ddp_codemod.run.options import Options
+    from ddp_codemod.run.survey import explain
 
     options = Options(
         paths=(project,),

@@ -7,10 +7,11 @@ import sys
 import click
 
 from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
-from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, narrow_options, patch_options, paths_argument
+from ddp_codemod.cli.formats import document
+from ddp_codemod.cli.options import narrow_options, patch_options, paths_argument
 from ddp_codemod.cli.patching import patching, tell_cost
 from ddp_codemod.cli.run import prepare
+from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
 
 

@@ -13,8 +13,9 @@ import click
 from ddp_codemod import __version__
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail
-from ddp_codemod.cli.options import Settings, command_line, machine_options
+from ddp_codemod.cli.options import machine_options
 from ddp_codemod.cli.run import load_rules
+from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
 
 if TYPE_CHECKING:

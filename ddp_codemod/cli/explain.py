@@ -6,10 +6,11 @@ import click
 from msgspec.structs import replace
 
 from ddp_codemod.cli.errors import fail
-from ddp_codemod.cli.formats import MACHINES, document
-from ddp_codemod.cli.options import Settings, completed_by_files, survey_options
+from ddp_codemod.cli.formats import document
+from ddp_codemod.cli.options import completed_by_files, survey_options
 from ddp_codemod.cli.recorded import told
 from ddp_codemod.cli.run import existing, exit_code, prepare, root_of
+from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
 
 
@@ -28,7 +29,7 @@ def command(settings: Settings, place: str) -> int:
     from ddp_codemod.report.explain import explain
     from ddp_codemod.report.text import advisories, edits, unaccounted
     from ddp_codemod.report.touching import touching
-    from ddp_codemod.survey import explain as survey
+    from ddp_codemod.run.survey import explain as survey
 
     found = survey(job.options, path, line)
     if settings.format in MACHINES:

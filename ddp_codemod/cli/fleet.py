@@ -11,8 +11,9 @@ import click
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, INTERRUPTED, Failure, fail
-from ddp_codemod.cli.options import Settings, completed_by_files, fleet_options
+from ddp_codemod.cli.options import completed_by_files, fleet_options
 from ddp_codemod.cli.run import given_versions, known_rules, load_rules
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
 from ddp_codemod.model import Reason

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from ddp_codemod import __version__
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import fail
-from ddp_codemod.cli.options import Settings
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.fleet.cluster import Machines, NoCluster, cluster, cores
 from ddp_codemod.fleet.estimate import Estimate, Interval, draw, estimate
 from ddp_codemod.fleet.keys import rule_files, rules_digest

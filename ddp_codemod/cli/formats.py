@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from ddp_codemod.cli.run import Job
     from ddp_codemod.model import Survey
 
-MACHINES = ("sarif", "github", "rdjson", "gitlab")
-
 
 def document(job: Job, survey: Survey) -> bytes:
     """A survey in the format that the options ask for, with every edit rendered."""

@@ -7,8 +7,9 @@ from importlib.util import find_spec
 import click
 
 from ddp_codemod.cli.errors import DONE, fail
-from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.options import talk_options
 from ddp_codemod.cli.run import existing
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 
 

@@ -20,7 +20,7 @@ VERSION = 1
 
 def look(job: Job) -> Survey:
     """The survey of a job, with what its options leave out counted and no longer in it."""
-    from ddp_codemod.survey import survey
+    from ddp_codemod.run.survey import survey
 
     settings = job.settings
     _check(job)

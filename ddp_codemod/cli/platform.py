@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ddp_codemod.cli.errors import Failure, unknown
-from ddp_codemod.cli.options import Settings
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.discover.config import Config
 from ddp_codemod.machine.detect import Machine, holds, unattended
 from ddp_codemod.messages import in_language

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.options import Settings, talk_options
+from ddp_codemod.cli.options import talk_options
 from ddp_codemod.cli.run import rules_here
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command
 from ddp_codemod.messages import in_language
 

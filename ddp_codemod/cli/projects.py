@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import Failure
-from ddp_codemod.cli.options import Settings
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.discover.config import FILE, ConfigError, read
 from ddp_codemod.discover.root import find_root
 

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from ddp_codemod.cli.commit import back, check_commit, commit_options
 from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
-from ddp_codemod.cli.options import Settings, completed_by_files, narrow_options, review_options
+from ddp_codemod.cli.options import completed_by_files, narrow_options, review_options
 from ddp_codemod.cli.patching import Patching, patched, patching
 from ddp_codemod.cli.recorded import recorded
 from ddp_codemod.cli.run import exit_code, prepare
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.edits.units import Unit, units
 from ddp_codemod.model import Applicability, Survey

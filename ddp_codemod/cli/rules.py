@@ -8,8 +8,9 @@ import click
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
-from ddp_codemod.cli.options import LANG, Settings, talk_options
+from ddp_codemod.cli.options import LANG, talk_options
 from ddp_codemod.cli.run import existing, load_rules, rules_here
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Group
 from ddp_codemod.messages import in_language
 

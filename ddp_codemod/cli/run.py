@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, unknown
-from ddp_codemod.cli.options import Settings, command_line
+from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.messages import in_language, render
 from ddp_codemod.model import Action, Applicability, Reason
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.report.view import View
     from ddp_codemod.rules.load import Rules
-    from ddp_codemod.survey import Options
+    from ddp_codemod.run.options import Options
     from ddp_codemod.versions import Stated
 
 
@@ -69,7 +69,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     _announce(settings, console, choice)
     versions = given_versions(settings, rules)
     (mend if writes else tell)(console, root)
-    from ddp_codemod.survey import Options  # not before it is clear that there is work
+    from ddp_codemod.run.options import Options  # not before it is clear that there is work
 
     kept = leaving() if settings.command in ENDING else None
     options = Options(

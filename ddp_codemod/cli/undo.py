@@ -10,8 +10,9 @@ import click
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, refused
 from ddp_codemod.cli.mend import mend
-from ddp_codemod.cli.options import Settings, completed_by_files, undo_options
+from ddp_codemod.cli.options import completed_by_files, undo_options
 from ddp_codemod.cli.run import existing, root_of
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 
 

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail
-from ddp_codemod.cli.options import Settings, completed_by_files, machine_options, verbose
+from ddp_codemod.cli.options import completed_by_files, machine_options, verbose
 from ddp_codemod.cli.run import configured, existing, root_of
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
 from ddp_codemod.model import Reason
@@ -102,9 +103,10 @@ def _verify(settings: Settings, console: Console, request: Request) -> int:
     from ddp_codemod.cli.diagnose import cure_command, known_errors
     from ddp_codemod.machine.recognise import by_accelerator
     from ddp_codemod.machine.trials import trials
-    from ddp_codemod.pipeline import Options, survey
     from ddp_codemod.report import trials as report
     from ddp_codemod.report.view import View
+    from ddp_codemod.run.options import Options
+    from ddp_codemod.run.survey import survey
 
     paths = tuple(existing(path) for path in settings.paths)
     root = root_of(paths)

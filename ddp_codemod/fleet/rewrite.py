@@ -14,7 +14,6 @@ from ddp_codemod.fleet.model import PLACES, STYLES, Count, Entry, Outcome, Troub
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action, Applicability, Decision, Survey
 from ddp_codemod.patch.gitdiff import git_diff
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.report.html import Choices, page
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.json import dumps
@@ -23,6 +22,8 @@ from ddp_codemod.report.touching import leading
 from ddp_codemod.report.view import View
 from ddp_codemod.rules.files import RuleError
 from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated, given
 from ddp_codemod.write.repository import blobs
 

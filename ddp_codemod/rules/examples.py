@@ -138,7 +138,8 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
     """As ``_port``, with the lines that a rule speaks of."""
     # the pipeline stands after this stage: only running the examples needs it
     from ddp_codemod.edits.render import render
-    from ddp_codemod.pipeline import Options, survey
+    from ddp_codemod.run.options import Options
+    from ddp_codemod.run.survey import survey
 
     if case.platform not in rules.platforms:
         raise ValueError(f"the example {case.id} asks for the platform {case.platform!r}, which no file defines")

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from ddp_codemod.messages import in_language
 from ddp_codemod.model import Action, Applicability, Decision
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
 from ddp_codemod.rules.model import Surface
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 # in this order the first that some call of a framework shows is its cell
 CELLS = {

@@ -150,13 +150,13 @@ def test_the_machine_is_not_asked_where_nobody_is(project, run, monkeypatch: pyt
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt])
 def test_an_interrupt(project, run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> None:  # type: ignore[no-untyped-def]
-    import ddp_codemod.survey
+    import ddp_codemod.run.survey
 
     def interrupted(_: object) -> None:
         raise error
 
     project(train=TRAIN)
-    monkeypatch.setattr(ddp_codemod.survey, "survey", interrupted)
+    monkeypatch.setattr(ddp_codemod.run.survey, "survey", interrupted)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 130
     assert "Traceback" not in done.err
@@ -179,13 +179,13 @@ def test_a_reader_that_goes_away(project) -> None:  # type: ignore[no-untyped-de
 
 
 def test_an_error_of_the_system(project, run, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    import ddp_codemod.survey
+    import ddp_codemod.run.survey
 
     def refused(_: object) -> None:
         raise PermissionError(13, "Permission denied", "x.py")
 
     project(train=TRAIN)
-    monkeypatch.setattr(ddp_codemod.survey, "survey", refused)
+    monkeypatch.setattr(ddp_codemod.run.survey, "survey", refused)
     done = run("scan", ".", "--platform", "rocm")
     assert done.code == 2
     assert "x.py" in done.err

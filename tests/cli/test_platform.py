@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.cli.errors import Failure
-from ddp_codemod.cli.options import Settings
 from ddp_codemod.cli.platform import choose
+from ddp_codemod.cli.settings import Settings
 from ddp_codemod.discover.config import Config
 from ddp_codemod.machine.detect import Machine
 from ddp_codemod.messages import render

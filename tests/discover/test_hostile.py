@@ -9,8 +9,9 @@ import pytest
 
 from ddp_codemod.discover.files import content, read, read_text, walk
 from ddp_codemod.model import Reason, Skipped, Survey
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 CALL = b'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has neither")

@@ -26,8 +26,9 @@ import msgspec
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Action, Applicability, Survey
 from ddp_codemod.patch.gitdiff import git_diff
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 PLATFORMS = ("rocm", "windows", "ascend")
 COUNTS = Path(__file__).with_name("counts.toml")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.edits.render import render
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 RULES = load()
 CALL = 'dist.init_process_group("nccl", "file:///tmp/store", rank=0, world_size=1)\n'

@@ -8,7 +8,8 @@ import pytest
 
 from ddp_codemod.model import Recipe
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Options, survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 TRAIN = """import platform
 import torch.distributed as dist

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Survey
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 RULES = load()
 RULE = "torch-before-libuv"

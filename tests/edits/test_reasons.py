@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 FILES = {
     "train.py": (

@@ -9,8 +9,9 @@ import pytest
 from ddp_codemod.edits.render import render
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action, Applicability, Decision, Survey
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 RULES = load()
 HEAD = "import torch.distributed as dist\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n\n"

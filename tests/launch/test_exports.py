@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import Action
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 RULES = load()
 VARIABLE = "NCCL_P2P_DISABLE"

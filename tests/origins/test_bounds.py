@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.model import Action, Survey
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 HEAD = "import torch.distributed as dist\n"
 DEEP = {
@@ -67,7 +68,7 @@ def test_a_stage_that_gives_up_costs_only_the_deep_file(tmp_path: Path, monkeypa
             raise RecursionError
         return real(context, use, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("ddp_codemod.pipeline.match_init_method", gives_up)
+    monkeypatch.setattr("ddp_codemod.run.pipeline.match_init_method", gives_up)
     made = found(tmp_path, f"x = {DEEP['sum']}\ndist.init_process_group('nccl')\n")
     assert [(one.name, one.reason.key) for one in made.skipped] == [("train.py", "skipped-parser")]
     assert "other.py" in {edit.name for edit in made.edits}

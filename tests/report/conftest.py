@@ -11,8 +11,9 @@ import pytest
 
 from ddp_codemod.cli import main
 from ddp_codemod.edits.render import render
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,9 @@ import pytest
 from ddp_codemod.cli import main
 from ddp_codemod.edits.render import render
 from ddp_codemod.edits.units import only, units
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: make browser")
 from selenium import webdriver  # noqa: E402

@@ -12,8 +12,9 @@ import pytest
 from ddp_codemod.edits.render import render
 from ddp_codemod.messages import render as said
 from ddp_codemod.model import Action, Decision
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import given
 
 RULES = load()

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.edits.render import render
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.report.json import dumps
 from ddp_codemod.rules.advisory import AdviceExample
 from ddp_codemod.rules.examples import FILE, SCRIPT, Case, cases
 from ddp_codemod.rules.files import data_folder
 from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
 
 RELATIVE = "mlu"

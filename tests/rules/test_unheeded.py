@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.model import Action
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 RULES = load()
 COLOSSAL = 'import colossalai\n\ncolossalai.launch_from_torch(backend="nccl")\ncolossalai.launch_from_torch()\n'

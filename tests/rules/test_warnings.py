@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 GLOO = 'import torch.distributed as dist\n\n\ndef setup():\n    dist.init_process_group("gloo")\n'
 WRAP = "from torch.nn.parallel import DistributedDataParallel as DDP\n\n\n"

@@ -12,7 +12,8 @@ from ddp_codemod.edits import lists
 from ddp_codemod.origins.flow import Flow
 from ddp_codemod.rules import tested
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Options, survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 HEAD = "import torch.distributed as dist\n\n"
 MANY = 60

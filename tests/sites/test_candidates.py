@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.pipeline import Run
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Look, Options
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.pipeline import Run
+from ddp_codemod.run.prefilter import Prefilter
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -22,7 +23,7 @@ def run(tmp_path: Path) -> Callable[[dict[str, str]], Run]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
         rules = load()
-        return Run(Look(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path)))
+        return Run(Prefilter(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path)))
 
     return made
 

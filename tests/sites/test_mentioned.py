@@ -71,7 +71,7 @@ def test_each_part_has_its_own_names() -> None:
     assert all_names(named["C"]) == {"base", "meta", "field", "eighth", "ninth"}
 
 
-@pytest.mark.parametrize("name", ["pipeline.py", "sites/scopes.py", "cli/translate.py", "parse/shell_reader.py"])
+@pytest.mark.parametrize("name", ["run/pipeline.py", "sites/scopes.py", "cli/translate.py", "parse/shell_reader.py"])
 def test_nothing_is_lost(name: str) -> None:
     root = Path(ddp_codemod.__file__).parent
     source = read(root / name, root)

@@ -9,7 +9,8 @@ import pytest
 
 from ddp_codemod.model import Survey
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Options, survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 CONFIGURED = "import yaml\nimport torch.distributed as dist\n\nconfig = yaml.safe_load(open('c.yaml'))\ndist.init_process_group(config['backend'])\n"

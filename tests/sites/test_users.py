@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.pipeline import Run
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Look, Options
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.pipeline import Run
+from ddp_codemod.run.prefilter import Prefilter
 
 IMPORT = "from torch.distributed import init_process_group\n"
 USING = [
@@ -49,7 +50,7 @@ def run(folder: Path, files: dict[str, str]) -> Run:
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
     rules = load()
-    return Run(Look(Options((folder,), rules.platforms["rocm"], rules, root=folder)))
+    return Run(Prefilter(Options((folder,), rules.platforms["rocm"], rules, root=folder)))
 
 
 @pytest.mark.parametrize("text", USING)

@@ -17,8 +17,9 @@ from typing import Any
 
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Action, Survey
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 STANDIN = Path(__file__).with_name("standin")
 STANDINS = ("torch", "hub")

@@ -20,8 +20,9 @@ import pytest
 
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Action, Survey
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 if sys.version_info >= (3, 11):
     import tomllib

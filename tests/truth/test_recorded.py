@@ -17,8 +17,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from ddp_codemod.edits.render import render
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 
 # What each platform tells a program, written down again here so that it can disagree with the rule data.
 LINUX = {"os.name": "posix", "platform.system": "Linux", "sys.platform": "linux"}

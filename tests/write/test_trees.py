@@ -12,8 +12,9 @@ import pytest
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import FileChange, Survey
 from ddp_codemod.patch.gitdiff import git_diff
-from ddp_codemod.pipeline import Options, survey
 from ddp_codemod.rules.load import load
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.commit import commit_changes
 from ddp_codemod.write.errors import DirtyFiles

@@ -13,8 +13,8 @@ from ddp_codemod.report.explain import explain
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.touching import leading
 from ddp_codemod.report.view import View
+from ddp_codemod.run.survey import about
 from ddp_codemod.servers.quoting import clean
-from ddp_codemod.survey import about
 
 NAME = "ddp-codemod"
 LONGEST = 1000  # characters of a sentence

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.diagnose import coded, cure_command, known_errors, usable
 from ddp_codemod.cli.doctor import examined
-from ddp_codemod.cli.options import Settings, command_line
 from ddp_codemod.cli.run import configured, load_rules
+from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.verify import BOTH, Request, Trying, trial_python
 from ddp_codemod.discover.config import Config
 from ddp_codemod.health import Diagnosis, Reading, Verified
@@ -31,13 +31,13 @@ from ddp_codemod.report.json import dumps
 from ddp_codemod.request import PlanError, look, options
 from ddp_codemod.rules.load import Rules
 from ddp_codemod.rules.signature import Cure
+from ddp_codemod.run.survey import about, survey
 from ddp_codemod.servers.mcp.answer import Answer, Refused
 from ddp_codemod.servers.mcp.asked import Diagnose, Doctor, Verify
 from ddp_codemod.servers.mcp.pages import bounded
 from ddp_codemod.servers.mcp.projects import Call
 from ddp_codemod.servers.quoting import clean, document, guarded, is_own, named, quoted, told
 from ddp_codemod.servers.roots import Within
-from ddp_codemod.survey import about, survey
 
 
 class Listener(Console):

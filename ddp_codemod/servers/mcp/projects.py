@@ -10,19 +10,19 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod.api import Plan, plan_of, undo
-from ddp_codemod.cli.options import command_line
+from ddp_codemod.cli.settings import command_line
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Hop, Survey
 from ddp_codemod.report.json import dumps
 from ddp_codemod.report.view import View, shorten
 from ddp_codemod.request import PlanError, look
+from ddp_codemod.run.survey import about
 from ddp_codemod.servers.mcp.answer import Answer, Refused
 from ddp_codemod.servers.mcp.asked import Apply, Check, Diff, Explain, Kind, Paged, Project, Scan, Undo
 from ddp_codemod.servers.mcp.pages import KINDS, bounded, page, patch_page
 from ddp_codemod.servers.quoting import clean, document, guarded, named, quoted, told
 from ddp_codemod.servers.roots import Roots, Within
 from ddp_codemod.servers.work import Job
-from ddp_codemod.survey import about
 
 STEPS = 40  # of one line's explanation
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod import collection
 from ddp_codemod.discover.listing import Listing
 from ddp_codemod.model import Survey
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Options, survey, survey_of
+from ddp_codemod.run import workspace
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.project import survey_of
+from ddp_codemod.run.survey import survey
 
 PLAIN = "import math\n"
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
@@ -99,10 +101,10 @@ def test_a_rule_about_requirements_takes_the_folder_as_one(folder: Path) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="several processes only there")
 def test_several_processes_say_what_one_says(folder: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom ddp_codemod import collection\nfrom ddp_codemod.cli import main\n"
-        "made = []\nreal = collection._at_once\n"
-        "collection._pays = lambda parts: sys.argv.pop() == 'many'\n"
-        "collection._at_once = lambda *given: (made.append(1), real(*given))[1]\n"
+        "import sys\nfrom pathlib import Path\nfrom ddp_codemod.run import workspace\nfrom ddp_codemod.cli import main\n"
+        "made = []\nreal = workspace._at_once\n"
+        "workspace._pays = lambda parts: sys.argv.pop() == 'many'\n"
+        "workspace._at_once = lambda *given: (made.append(1), real(*given))[1]\n"
         "how = sys.argv[-1]\nmain(['scan', '.', '--platform', 'rocm', '--format', 'json'])\nassert bool(made) == (how == 'many')\n"
     )
     said = {}
@@ -117,15 +119,15 @@ def test_several_processes_say_what_one_says(folder: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="several processes only there")
 def test_a_process_that_is_killed_costs_nothing_but_time(folder: Path) -> None:
     code = (
-        "import os, signal, sys\nfrom ddp_codemod import collection\nfrom ddp_codemod.cli import main\n"
-        "collection._pays = lambda parts: True\nreal, own = collection._survey, os.getpid()\n"
-        "collection._survey.__globals__['survey_of'] = lambda *given: os.kill(os.getpid(), 9) if os.getpid() != own else kept(*given)\n"
-        "from ddp_codemod.survey import survey_of as kept\nmain(['check', '.', '--platform', 'rocm'])\n"
+        "import os, signal, sys\nfrom ddp_codemod.run import workspace\nfrom ddp_codemod.cli import main\n"
+        "workspace._pays = lambda parts: True\nreal, own = workspace._survey, os.getpid()\n"
+        "workspace._survey.__globals__['survey_of'] = lambda *given: os.kill(os.getpid(), 9) if os.getpid() != own else kept(*given)\n"
+        "from ddp_codemod.run.project import survey_of as kept\nmain(['check', '.', '--platform', 'rocm'])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True, encoding="utf-8")
     assert len([line for line in done.stdout.splitlines() if line.startswith("    ")]) == 3  # the places, below their reason
 
 
 def test_small_collections_are_not_worth_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection.threading, "active_count", lambda: 1)
-    assert not collection._pays(Listing([folder], folder).repositories())
+    monkeypatch.setattr(workspace.threading, "active_count", lambda: 1)
+    assert not workspace._pays(Listing([folder], folder).repositories())

@@ -48,6 +48,7 @@ from ddp_codemod.rules.switches import switches
 from ddp_codemod.rules.tied import broken
 from ddp_codemod.rules.versions import Versions
 from ddp_codemod.rules.void import voided
+from ddp_codemod.run.prefilter import Prefilter
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.imports import Imports
@@ -55,7 +56,6 @@ from ddp_codemod.sites.launches import Launches
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.users import Users
-from ddp_codemod.survey import Look, Options, explain, survey
 
 if TYPE_CHECKING:
     from ddp_codemod.edits.portable import Style
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 class Run:
     """One survey of one project."""
 
-    def __init__(self, look: Look, deepest: int | None = None) -> None:
+    def __init__(self, look: Prefilter, deepest: int | None = None) -> None:
         listing, rules = look.listing, look.options.rules
         self.root = listing.root
         platform, given = look.options.platform, look.options.versions
@@ -274,6 +274,3 @@ _MATCHERS = {
 
 def _no_fix(rules: Rules) -> Fix:
     return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")
-
-
-__all__ = ["Options", "Run", "explain", "survey"]

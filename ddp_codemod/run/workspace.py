@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from ddp_codemod.discover.listing import Listing
 from ddp_codemod.model import Edit, Survey
-from ddp_codemod.survey import Options, survey_of
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.project import survey_of
 
 WORTH = 8_000_000  # bytes of programs; starting processes costs as much as reading some 200 kB
 
@@ -46,7 +47,7 @@ def _at_once(options: Options, parts: Sequence[Listing]) -> list[Survey] | None:
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import get_context
 
-    import ddp_codemod.pipeline  # noqa: F401 - once for all processes
+    import ddp_codemod.run.pipeline  # noqa: F401 - once for all processes
 
     order = sorted(range(len(parts)), key=lambda index: -_size(parts[index]))  # the largest first, so that none is waited for
     cores = min(len(os.sched_getaffinity(0)), len(parts))

@@ -14,9 +14,11 @@ from ddp_codemod.discover.kinds import CONFIGS
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.model import Survey
 from ddp_codemod.parse.config import SUFFIXES
-from ddp_codemod.pipeline import Run
 from ddp_codemod.rules.load import load
-from ddp_codemod.survey import Look, Options, survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.pipeline import Run
+from ddp_codemod.run.prefilter import Prefilter
+from ddp_codemod.run.survey import survey
 
 PLAIN = "import math\n\n\ndef area(radius):\n    return math.pi * radius**2\n"
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
@@ -37,7 +39,7 @@ def options(root: Path, platform: str = "rocm", **more: object) -> Options:
 
 def checked(asked: Options) -> Survey | None:
     """What the look alone says, compared with the whole run; None where it does not end there."""
-    look = Look(asked)
+    look = Prefilter(asked)
     if not look.is_over:
         return None
     assert Run(look).survey() == look.nothing()
@@ -83,14 +85,14 @@ def test_files_are_counted_as_in_a_whole_run(tmp_path: Path) -> None:
     ],
 )
 def test_it_goes_on_where_something_may_come_of_it(tmp_path: Path, files: dict[str, str]) -> None:
-    assert not Look(options(write(tmp_path, plain__py=PLAIN, **files))).is_over
+    assert not Prefilter(options(write(tmp_path, plain__py=PLAIN, **files))).is_over
 
 
 def test_it_goes_on_for_rules_about_more_than_uses(tmp_path: Path) -> None:
     write(tmp_path, plain__py=PLAIN, requirements__txt="torch\n")
-    assert Look(options(tmp_path, "windows")).is_over
-    assert not Look(options(tmp_path, "windows", fixes=("torch-before-libuv",))).is_over
-    assert not Look(options(tmp_path, "single-gpu")).is_over
+    assert Prefilter(options(tmp_path, "windows")).is_over
+    assert not Prefilter(options(tmp_path, "windows", fixes=("torch-before-libuv",))).is_over
+    assert not Prefilter(options(tmp_path, "single-gpu")).is_over
 
 
 @pytest.mark.parametrize(("text", "engine"), [(PLAIN, False), (TRAIN, True)])
@@ -101,10 +103,10 @@ def test_the_engine_is_imported_where_there_is_work(tmp_path: Path, text: str, e
     subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)  # after which decoded rules and messages are kept
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8")
     loaded = set(done.stdout.splitlines()[-1].split())
-    unneeded = {"ddp_codemod.pipeline", "ast", "dis", "tokenize", "json", "tomllib", "dataclasses", "subprocess", "difflib"}
+    unneeded = {"ddp_codemod.run.pipeline", "ast", "dis", "tokenize", "json", "tomllib", "dataclasses", "subprocess", "difflib"}
     unneeded |= {"platform", "_decimal", "_uuid", "locale", "msgspec._json_schema", "ddp_codemod.rules.signature"}
-    assert "ddp_codemod.survey" in loaded
-    assert ("ddp_codemod.pipeline" in loaded) is engine
+    assert "ddp_codemod.run.survey" in loaded
+    assert ("ddp_codemod.run.pipeline" in loaded) is engine
     assert engine or not loaded & unneeded
     assert not loaded & {"tokenize", "dis", "json", "tomllib", "dataclasses", "difflib", "libcst", "git", "_decimal"}
 

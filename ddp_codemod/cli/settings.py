@@ -1,0 +1,85 @@
+"""What the options of a run say, and the command line that would say it again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from msgspec import Struct
+
+MACHINES = ("sarif", "github", "rdjson", "gitlab")  # formats that other tools read, beside the project's own JSON
+NARROWED = ("apply", "diff", "check", "scan", "review")  # commands that may be about a part of what is found
+
+
+class Settings(Struct, frozen=True):
+    """What the options of one run say."""
+
+    command: str
+    paths: tuple[str, ...] = ()
+    platform: str | None = None
+    rules: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    torch_version: str | None = None
+    env_in: str = "python"
+    style: str = "pin"
+    unsafe: bool = False
+    strict: bool = False
+    format: str = "text"
+    lang: str = "en"  # the reader's
+    json_lang: str = "en"  # what other programs read does not hang on the locale, unless asked for
+    quiet: bool = False
+    verbose: bool = False
+    color: str = "auto"
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    diff_base: str | None = None
+    baseline: Path | None = None
+    update_baseline: bool = False
+    output: Path | None = None
+    apart: tuple[str, ...] = ()  # folders, from the root, that are projects of their own
+
+    words: tuple[str, ...] = ()  # the command line as it was typed
+
+    def same(self, platform: str) -> str:
+        """The command line as it was typed, for another platform."""
+        if not self.words:
+            return self.again(self.command, platform=platform)
+        kept = [
+            word for at, word in enumerate(self.words) if word != "--platform" and (at == 0 or self.words[at - 1] != "--platform")
+        ]
+        return command_line(
+            ["ddp-codemod", *(word for word in kept if not word.startswith("--platform=")), "--platform", platform]
+        )
+
+    def again(self, command: str, *more: str, platform: str | None = None, paths: tuple[str, ...] | None = None) -> str:
+        """A command line that does something else with the same project and choices, ready to be typed."""
+        words = ["ddp-codemod", command, *(self.paths if paths is None else paths)]
+        if chosen := platform or self.platform:
+            words += ["--platform", chosen]
+        for rule in self.rules:
+            words += ["--rule", rule]
+        for folder in self.folders:
+            words += ["--rules", str(folder)]
+        if self.torch_version:
+            words += ["--torch-version", self.torch_version]
+        if self.env_in != "python":
+            words += ["--env-in", self.env_in]
+        if self.style != "pin":
+            words += ["--style", self.style]
+        if command in NARROWED:
+            words += [part for rule in self.select for part in ("--select", rule)]
+            words += [part for rule in self.ignore for part in ("--ignore", rule)]
+            words += ["--diff-base", self.diff_base] if self.diff_base is not None else []
+        if self.unsafe and "--unsafe" not in more:
+            words.append("--unsafe")
+        return command_line([*words, *more])
+
+
+def command_line(words: list[str]) -> str:
+    """Words as the shell of this system takes them."""
+    if sys.platform != "win32":
+        return shlex.join(words)
+    import subprocess
+
+    return subprocess.list2cmdline(words)

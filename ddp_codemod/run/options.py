@@ -1,0 +1,40 @@
+"""What a run is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct, field
+
+from ddp_codemod.discover.scope import Scope
+from ddp_codemod.rules.load import Rules
+from ddp_codemod.rules.model import Fix, Platform
+from ddp_codemod.versions import Stated
+
+Progress = Callable[[str, int, int], None]
+# rules that do nothing where no surface is used
+ABOUT_USES = frozenset({"replace-backend", "init-method-query", "set-environment"})
+
+
+class Options(Struct, frozen=True):
+    """What one run is asked to do. ``fixes`` are rule ids beside those that the platform brings."""
+
+    paths: tuple[Path, ...]
+    platform: Platform
+    rules: Rules
+    fixes: tuple[str, ...] = ()
+    root: Path | None = None
+    progress: Progress | None = None
+    keep: Callable[[object], object] | None = None  # takes what was read of a project: a process that ends need not take it apart
+    style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
+    env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
+    scope: Scope = field(default_factory=Scope)  # what the project leaves out
+    # versions of packages, where the user knows better than the project's files
+    versions: Mapping[str, Stated] = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> list[Fix]:
+        """The rules that the run brings, each once."""
+        return [self.rules.fixes[ident] for ident in dict.fromkeys((*self.platform.rules, *self.fixes))]

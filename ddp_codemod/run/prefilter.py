@@ -1,0 +1,96 @@
+"""The beginning of a run: a look at the bytes of a project's files, which is all that most runs of a hook need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from ddp_codemod.discover.bounds import Bounds
+from ddp_codemod.discover.files import MAX_BYTES
+from ddp_codemod.discover.listing import Listing
+from ddp_codemod.discover.unsaved import unsaved
+from ddp_codemod.model import Reason, Skipped, Survey
+from ddp_codemod.rules.backend import assess
+from ddp_codemod.run.options import ABOUT_USES, Options
+from ddp_codemod.sites.candidates import Candidates
+from ddp_codemod.sites.targets import TARGETS
+from ddp_codemod.sites.texts import Texts
+from ddp_codemod.sites.words import Words
+
+
+class Prefilter:
+    """The files of a project and which of them can use a surface; nothing is parsed yet."""
+
+    def __init__(self, options: Options, listing: Listing | None = None) -> None:
+        self.options = options
+        self.listing = listing = listing or Listing(options.paths, options.root)
+        self.texts = Texts(listing.root, listing.programs)
+        self.bounds = Bounds(listing.under, listing.named, options.scope, listing.led)
+        self.candidates = Candidates(options.rules.surfaces.values(), self.texts)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing can come of going on: no file uses a surface, and no rule of the run asks for anything else."""
+        options = self.options
+        if self.candidates.names or options.platform.earlier or any(fix.recipe not in ABOUT_USES for fix in options.wanted):
+            return False
+        shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
+        if self.texts.naming(shown_by) or self._names_wrong:
+            return False
+        others = map(_content, (*self.listing.configs, *self.listing.launchers))
+        return not any(self._may_name(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others)
+
+    def _may_name(self, config: bytes) -> bool:
+        """Whether a configuration file may say what is called, and that it is a surface."""
+        return any(target.encode() in config for target in TARGETS) and self.candidates.every.some(config)
+
+    @property
+    def _names_wrong(self) -> bool:
+        """Whether any file holds the name of a backend that does not work on the platform."""
+        return any(self.is_wrong(self.texts.data(name)) for name in self.texts.names)
+
+    def is_wrong(self, data: bytes) -> bool:
+        """Whether bytes hold the name of a backend that does not work on the platform."""
+        return self._wrong.some(data.lower())
+
+    @cached_property
+    def _wrong(self) -> Words:
+        rules, platform = self.options.rules, self.options.platform
+        return Words(name.lower() for name in rules.backends if assess(name, platform.backend, rules.backends).wanted)
+
+    def left_unread(self, lost: Mapping[str, Reason], unfit: Mapping[str, Skipped]) -> dict[str, Skipped]:
+        """The files that could not be read, or are not, by their names."""
+        from ddp_codemod.sites.unread import left_unread
+
+        lost = {**self.texts.lost, **lost}
+        return {one.name: one for one in left_unread(self.listing, self.bounds, lost, unfit, self.is_wrong, self._mentions)}
+
+    def _mentions(self, name: str) -> bool:
+        """Whether Python code under the paths of the run holds a name, or what an import makes of it."""
+        return any(self.bounds.admits(file) for file in self.texts.naming({name, name.replace("-", "_")}))
+
+    def nothing(self) -> Survey:
+        """What a run comes to that is over already."""
+        names, bounds = self.texts.names, self.bounds
+        skipped = [Skipped(name, Reason.of("skipped-outside"), candidate=False) for name in self.listing.outside]
+        large = Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
+        skipped += [Skipped(name, large, candidate=False) for name in names if len(self.texts.data(name)) == MAX_BYTES]
+        skipped = list(({one.name: one for one in skipped} | self.left_unread({}, {})).values())
+        return Survey(
+            root=self.listing.root,
+            platform=self.options.platform.id,
+            decisions=(),
+            edits=(),
+            advisories=(),
+            skipped=tuple(sorted((one for one in skipped if not bounds.excludes(one.name)), key=lambda one: one.name)),
+            files_seen=sum(map(bounds.admits, names)),
+            excluded=sum(bounds.covers(name) and bounds.excludes(name) for name in names),
+        )
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if (data := unsaved(path)) is None else data
+    except OSError:
+        return b""
