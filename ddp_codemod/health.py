@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.signature import Cure, Signature
 from ddp_codemod.model import Reason
-from ddp_codemod.rules.signature import Cure, Signature
 
 
 class Frame(Struct, frozen=True):

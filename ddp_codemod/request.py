@@ -10,12 +10,12 @@ from typing import Any, Literal, Union
 
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.files import RuleError
+from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.discover.config import Config, ConfigError, check, read
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Reason, Survey
-from ddp_codemod.rules.files import RuleError
-from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.run.options import Options, Progress
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import given

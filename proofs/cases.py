@@ -6,7 +6,7 @@ import random
 from functools import cache
 from pathlib import Path
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 from proofs.proof import KEPT, REPOSITORY
 
 SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".sh")

@@ -8,8 +8,8 @@ import textwrap
 from pathlib import Path
 from random import Random
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.edits.render import render
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from proofs.proof import REPOSITORY, Trial, environment

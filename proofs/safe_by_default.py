@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ddp_codemod.catalog.load import load
+from ddp_codemod.catalog.model import Example
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import Applicability
-from ddp_codemod.rules.load import load
-from ddp_codemod.rules.model import Example
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from proofs.proof import Trial

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import Edit, FileChange, Source
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from proofs import cases, projects

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import ddp_codemod
+from ddp_codemod.catalog.load import load
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.messages import catalogue
-from ddp_codemod.rules.load import load
 
 PACKAGE = Path(ddp_codemod.__file__).parent
 MODULES = {
@@ -25,44 +25,22 @@ TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.item
 
 # A module may import what stands before it, and its own kind; the longest name that fits counts.
 STAGES = [
-    (
-        "ddp_codemod",
-        "ddp_codemod.model",
-        "ddp_codemod.messages",
-        "ddp_codemod.rules.entry",
-        "ddp_codemod.rules.machine",
-        "ddp_codemod.rules.objects",
-        "ddp_codemod.rules.model",
-        "ddp_codemod.rules.idioms",
-        "ddp_codemod.rules.packages",
-        "ddp_codemod.kept",
-        "ddp_codemod.rules.advisory",
-        "ddp_codemod.rules.processes",
-        "ddp_codemod.rules.files",
-        "ddp_codemod.rules.tables",
-        "ddp_codemod.rules.references",
-        "ddp_codemod.rules.load",
-        "ddp_codemod.rules.diagnostics",
-        "ddp_codemod.rules.backend_model",
-        "ddp_codemod.rules.backend",
-        "ddp_codemod.rules.pattern",
-        "ddp_codemod.rules.signature",
-        "ddp_codemod.rules",
-    ),
+    ("ddp_codemod", "ddp_codemod.model", "ddp_codemod.messages", "ddp_codemod.catalog"),
     ("ddp_codemod.discover",),
     ("ddp_codemod.parse",),
     ("ddp_codemod.sites",),
-    ("ddp_codemod.origins",),
-    ("ddp_codemod.rules",),
+    ("ddp_codemod.dataflow",),
+    ("ddp_codemod.policy",),
+    ("ddp_codemod.impact",),
     ("ddp_codemod.edits",),
-    ("ddp_codemod.entries",),
+    ("ddp_codemod.single_process",),
     ("ddp_codemod.ledger",),
     ("ddp_codemod.patch",),
     ("ddp_codemod.report",),
     ("ddp_codemod.write",),
     ("ddp_codemod.machine",),
     ("ddp_codemod.run",),
-    ("ddp_codemod.rules.examples", "ddp_codemod.request", "ddp_codemod.api"),
+    ("ddp_codemod.request", "ddp_codemod.api"),
     ("ddp_codemod.codemods",),
     ("ddp_codemod.fleet",),
     ("ddp_codemod.cli", "ddp_codemod.__main__", "ddp_codemod.servers"),
@@ -181,10 +159,10 @@ def test_only_write_opens_files_for_writing() -> None:
     writers = {module for module, tree in TREES.items() if any(writing_calls(tree))}
     assert {module for module in writers if stage(module) != "ddp_codemod.write"} <= {
         "ddp_codemod.codemods.port",
-        "ddp_codemod.rules.examples",
-        "ddp_codemod.rules.packages",
-        "ddp_codemod.kept",
-        "ddp_codemod.rules.schema",
+        "ddp_codemod.run.examples",
+        "ddp_codemod.catalog.packages",
+        "ddp_codemod.catalog.kept",
+        "ddp_codemod.catalog.schema",
     }
 
 
@@ -210,7 +188,11 @@ def test_no_backend_framework_or_platform_is_named_in_the_engine() -> None:
 def test_kinds_of_origins_are_no_texts() -> None:
     # replace() of msgspec takes anything: what mypy cannot see is seen here
     kinds = {kind.value for kind in OriginKind}
-    leaves = {module: tree for module, tree in TREES.items() if stage(module) in ("ddp_codemod.origins", "ddp_codemod.rules")}
+    leaves = {
+        module: tree
+        for module, tree in TREES.items()
+        if stage(module) in ("ddp_codemod.dataflow", "ddp_codemod.policy", "ddp_codemod.impact")
+    }
     given = [
         f"{module}:{node.lineno}"
         for module, tree in leaves.items()
@@ -381,4 +363,4 @@ def test_what_one_rule_needs_is_not_imported_for_the_others() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
     loaded = done.stdout.split()
     assert "ddp_codemod.run.pipeline" in loaded
-    assert [name for name in loaded if name.startswith("ddp_codemod.entries")] == []
+    assert [name for name in loaded if name.startswith("ddp_codemod.single_process")] == []

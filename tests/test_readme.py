@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli.app import app
-from ddp_codemod.rules.load import load
 
 TOP = Path(__file__).parents[1]
 READMES = {"en": TOP / "README.md", "zh": TOP / "README.zh-CN.md"}

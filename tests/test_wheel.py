@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 
 TOP = Path(__file__).parents[1]
 FIXTURE = TOP / "fixtures/tts-spawn"
@@ -65,7 +65,7 @@ def test_the_wheel_holds_the_package_and_its_data_alone(wheel: Path) -> None:
         "messages/zh.toml",
         "messages/en.d/engine.toml",
         "report/schema.json",
-        "rules/data/platforms/rocm.toml",
+        "catalog/data/platforms/rocm.toml",
     ):
         assert f"ddp_codemod/{needed}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)

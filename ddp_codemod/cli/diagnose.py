@@ -20,12 +20,12 @@ from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
 
 if TYPE_CHECKING:
+    from ddp_codemod.catalog.diagnostics import Diagnostics
+    from ddp_codemod.catalog.load import Rules
+    from ddp_codemod.catalog.signature import Cure
     from ddp_codemod.discover.config import Config
     from ddp_codemod.health import Frame, Reading
     from ddp_codemod.model import Survey
-    from ddp_codemod.rules.diagnostics import Diagnostics
-    from ddp_codemod.rules.load import Rules
-    from ddp_codemod.rules.signature import Cure
 
 STDIN = "-"
 
@@ -92,8 +92,8 @@ def _opened(log: str | None) -> Any:
 
 def known_errors(settings: Settings) -> Diagnostics:
     """The shipped signatures and those of the user's folders. Raises Failure for a file that cannot be used."""
-    from ddp_codemod.rules.diagnostics import load_diagnostics
-    from ddp_codemod.rules.files import RuleError
+    from ddp_codemod.catalog.diagnostics import load_diagnostics
+    from ddp_codemod.catalog.files import RuleError
 
     try:
         return load_diagnostics(settings.folders)

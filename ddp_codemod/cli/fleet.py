@@ -19,8 +19,8 @@ from ddp_codemod.messages import render
 from ddp_codemod.model import Reason
 
 if TYPE_CHECKING:
+    from ddp_codemod.catalog.load import Rules
     from ddp_codemod.fleet.listing import Listing
-    from ddp_codemod.rules.load import Rules
 
 _SHOWN = 10  # wrong lines that are shown at a time
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem
 
 def ids(kind: str, incomplete: str) -> list[CompletionItem]:
     """The ids of platforms or rules that begin so."""
-    from ddp_codemod.rules.load import load
+    from ddp_codemod.catalog.load import load
 
     known = load().platforms if kind == "platforms" else load().fixes
     return [CompletionItem(ident) for ident in sorted(known) if ident.startswith(incomplete)]

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Platform
 from ddp_codemod.cli.errors import Failure, unknown
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.discover.config import Config
 from ddp_codemod.machine.detect import Machine, holds, unattended
 from ddp_codemod.messages import in_language
 from ddp_codemod.model import Reason
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.model import Platform
 
 
 class Choice(Struct, frozen=True):

@@ -76,7 +76,7 @@ def show(settings: Settings, ident: str) -> None:
 @talk_options
 def schema(settings: Settings, kind: str | None) -> None:
     """Print the JSON schema of rule files."""
-    from ddp_codemod.rules.schema import kinds, text
+    from ddp_codemod.catalog.schema import kinds, text
 
     if kind is not None and kind not in kinds():
         raise unknown("rules-schema-unknown", kind, kinds(), known=", ".join(kinds()))
@@ -88,7 +88,7 @@ def schema(settings: Settings, kind: str | None) -> None:
 @talk_options
 def test(settings: Settings, folder: str | None) -> int:
     """Run the examples of the shipped rule data, or those of a folder alone."""
-    from ddp_codemod.rules.examples import run
+    from ddp_codemod.run.examples import run
 
     console = Console(settings.lang, settings.color)
     shipped = load_rules(settings.folders)

@@ -20,12 +20,12 @@ from ddp_codemod.model import Action, Applicability, Reason
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ddp_codemod.catalog.load import Rules
     from ddp_codemod.cli.platform import Choice
     from ddp_codemod.discover.config import Config
     from ddp_codemod.discover.scope import Scope
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.report.view import View
-    from ddp_codemod.rules.load import Rules
     from ddp_codemod.run.options import Options
     from ddp_codemod.versions import Stated
 
@@ -132,8 +132,8 @@ def root_of(paths: Sequence[Path]) -> Path:
 
 def load_rules(folders: Iterable[Path]) -> Rules:
     """The shipped rules and those of the folders. Raises Failure for a file that cannot be used."""
-    from ddp_codemod.rules.files import RuleError
-    from ddp_codemod.rules.load import load
+    from ddp_codemod.catalog.files import RuleError
+    from ddp_codemod.catalog.load import load
 
     try:
         return load(tuple(folders))

@@ -23,9 +23,9 @@ from ddp_codemod.messages import render
 from ddp_codemod.model import Reason
 
 if TYPE_CHECKING:
+    from ddp_codemod.catalog.diagnostics import Diagnostics
+    from ddp_codemod.catalog.load import Rules
     from ddp_codemod.health import Trial, Tried, Verified
-    from ddp_codemod.rules.diagnostics import Diagnostics
-    from ddp_codemod.rules.load import Rules
 
 BOTH = "both"
 

@@ -33,11 +33,11 @@ def watched(console: Console, own: str, stop: bool, seconds: float | None) -> in
 
 
 def _explain(console: Console, output: bytes) -> None:
+    from ddp_codemod.catalog.diagnostics import load_diagnostics
     from ddp_codemod.cli.diagnose import cure_command
     from ddp_codemod.cli.run import load_rules
     from ddp_codemod.machine.diagnose import diagnose
     from ddp_codemod.report import diagnosis
-    from ddp_codemod.rules.diagnostics import load_diagnostics
 
     reading = diagnose(io.BytesIO(output), load_diagnostics())
     for one in reading.diagnoses[:1]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.discover.files import content as plain
 from ddp_codemod.discover.scope import Scope, fault
 from ddp_codemod.messages import text
 from ddp_codemod.model import NOTES, Reason
-from ddp_codemod.rules.load import Rules
 
 FILE = "pyproject.toml"
 TABLE = "tool.ddp-codemod"

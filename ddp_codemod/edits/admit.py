@@ -6,13 +6,13 @@ import ast
 
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf
 from ddp_codemod.edits.lists import displayed, lists
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit, Reason
-from ddp_codemod.origins.fold import Known
-from ddp_codemod.origins.leaf import Leaf
-from ddp_codemod.rules.finding import Finding
-from ddp_codemod.rules.load import Rules
+from ddp_codemod.policy.finding import Finding
 
 
 def admitting_edits(finding: Finding, leaf: Leaf, text: str, edit: Edit, rules: Rules) -> list[Edit]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Portable
 from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.insert import before_statement
 from ddp_codemod.edits.objects import call_text
@@ -15,9 +17,7 @@ from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.values import first_quote, new_value, written
 from ddp_codemod.model import Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.model import Portable
+from ddp_codemod.policy.finding import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
 
 # Where ``a if b else c`` may stand without parentheses.
 _OPEN = (

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.model import Fix
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Applicability, Edit, Reason
-from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import Finding, NewText
-from ddp_codemod.rules.limits import Limits
-from ddp_codemod.rules.model import Fix
+from ddp_codemod.policy.finding import Finding, NewText
+from ddp_codemod.policy.limits import Limits
 from ddp_codemod.sites.project import Project
 
 DEVICE = "device-"  # what the ids of advice about devices start with

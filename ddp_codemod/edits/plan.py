@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits import companions
 from ddp_codemod.edits.admit import admitting_edits
 from ddp_codemod.edits.conditional import launched_edits
@@ -23,7 +24,7 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
-from ddp_codemod.rules.finding import (
+from ddp_codemod.policy.finding import (
     PACKAGE,
     VALUE,
     Change,
@@ -41,9 +42,8 @@ from ddp_codemod.rules.finding import (
     Splice,
     reason_for,
 )
-from ddp_codemod.rules.limits import Limits
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.under_launcher import launched
+from ddp_codemod.policy.limits import Limits
+from ddp_codemod.policy.under_launcher import launched
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.imports import Imports
 

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Platform, Portable
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.edits.conditional import (
     Import,
     Make,
@@ -24,9 +27,8 @@ from ddp_codemod.edits.helper import Helper, Same, helpers
 from ddp_codemod.edits.values import new_value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
-from ddp_codemod.origins.fold import Known
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.finding import (
+from ddp_codemod.policy.finding import (
     Change,
     Dropped,
     Finding,
@@ -37,10 +39,8 @@ from ddp_codemod.rules.finding import (
     NewText,
     NewVariable,
 )
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.model import Platform, Portable
-from ddp_codemod.rules.under_launcher import is_other_branch, launched
-from ddp_codemod.rules.versions import Versions
+from ddp_codemod.policy.under_launcher import is_other_branch, launched
+from ddp_codemod.policy.versions import Versions
 from ddp_codemod.sites.imports import Imports
 
 _RECIPES = frozenset({"replace-backend", "init-method-query"})

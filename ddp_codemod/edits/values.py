@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.dataflow.leaf import Default, Leaf
 from ddp_codemod.kinds import OriginKind
-from ddp_codemod.origins.leaf import Default, Leaf
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option, Script, Setting
-from ddp_codemod.rules.load import Rules
 
 QUOTE = re.compile(r"(?i)\A[rubf]*('''|\"\"\"|'|\")")
 

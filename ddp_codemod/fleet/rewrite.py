@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ddp_codemod.catalog.files import RuleError
+from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.discover.config import Config, ConfigError, check, read
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.edits.units import Unit, units
@@ -20,8 +22,6 @@ from ddp_codemod.report.json import dumps
 from ddp_codemod.report.markdown import pull_request
 from ddp_codemod.report.touching import leading
 from ddp_codemod.report.view import View
-from ddp_codemod.rules.files import RuleError
-from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated, given

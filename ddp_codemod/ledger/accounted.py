@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from ddp_codemod.dataflow.parameters import OVERRIDDEN
+from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_for_unread_parameter, is_overwritten, is_said
 from ddp_codemod.ledger.unread_keys import is_unread_setting
-from ddp_codemod.origins.parameters import OVERRIDDEN
-from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.keyed import imports
 

@@ -6,18 +6,18 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import lies_with_tests
 from ddp_codemod.ledger.accounted import Words, is_accounted
 from ddp_codemod.ledger.standing import Standing, standing
 from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
-from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
-from ddp_codemod.rules.backend import assess
-from ddp_codemod.rules.finding import Context
-from ddp_codemod.rules.limits import Limits, says_ignore
+from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.limits import Limits, says_ignore
 
 
 def unaccounted(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator
 
-from ddp_codemod.origins.calls import Def, bound_method, default_of, is_read, names_of, parameter_for
-from ddp_codemod.origins.tracer import Tracer
+from ddp_codemod.dataflow.calls import Def, bound_method, default_of, is_read, names_of, parameter_for
+from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import owner, scope_of

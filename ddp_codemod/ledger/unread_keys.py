@@ -8,9 +8,9 @@ import sys
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 
+from ddp_codemod.dataflow.configured import OTHERS
+from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread import reads
-from ddp_codemod.origins.configured import OTHERS
-from ddp_codemod.origins.tracer import Tracer
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.keyed import is_settings

@@ -7,11 +7,11 @@ from typing import BinaryIO
 
 import msgspec
 
+from ddp_codemod.catalog.diagnostics import Diagnostics
+from ddp_codemod.catalog.signature import Cure, Signature
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
 from ddp_codemod.machine.scan import Found, Scanner
 from ddp_codemod.machine.suspects import EXCEPTION, HANDED_ON
-from ddp_codemod.rules.diagnostics import Diagnostics
-from ddp_codemod.rules.signature import Cure, Signature
 
 _ORDER = {"root": 0, "outside": 0, "umbrella": 1, "warning": 3, "consequence": 4}
 _UNKNOWN = 2  # an error of the program's own comes before what only follows from some error, or may mean nothing

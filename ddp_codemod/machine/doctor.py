@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ddp_codemod.catalog.model import Platform
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.machine.checks_torch import MIB, OK, PROBLEM, WARNING, gpu_checks, torch_checks
 from ddp_codemod.machine.recognise import recognise
 from ddp_codemod.model import Reason
-from ddp_codemod.rules.model import Platform
 
 SHARED = 1 << 30  # bytes of /dev/shm below which data loaders and NCCL fail in practice
 VIRTUAL = re.compile(

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from ddp_codemod.catalog.model import Platform
 from ddp_codemod.model import Reason
-from ddp_codemod.rules.model import Platform
 
 
 def by_accelerator(platforms: Mapping[str, Platform]) -> dict[str, str]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import BinaryIO
 
+from ddp_codemod.catalog.pattern import anchors
+from ddp_codemod.catalog.signature import Harmless, Hint, Signature
 from ddp_codemod.health import Occurrence
 from ddp_codemod.machine.fixed import Fixed
 from ddp_codemod.machine.logs import Block, blocks, decoded
 from ddp_codemod.machine.ranks import rank_of, unmarked
 from ddp_codemod.machine.stack import Stack, stack
 from ddp_codemod.machine.suspects import SIGNS, Suspects
-from ddp_codemod.rules.pattern import anchors
-from ddp_codemod.rules.signature import Harmless, Hint, Signature
 
 WIDTH = 2000  # characters looked at on either side of a strike
 SHOWN = 300  # characters of a line that are shown

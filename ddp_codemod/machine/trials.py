@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ddp_codemod.catalog.model import Platform, Surface
 from ddp_codemod.health import Trial, Verified
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.machine.probe import OVERRIDES
 from ddp_codemod.model import Decision, Place, Reason, Survey
-from ddp_codemod.rules.model import Platform, Surface
 
 UNKNOWN = "?"
 UNTRIED = (Meaning.UNREACHABLE, Meaning.ELSEWHERE)  # no group forms here, or another site decides

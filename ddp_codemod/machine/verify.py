@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec import structs
 
+from ddp_codemod.catalog.diagnostics import Diagnostics
 from ddp_codemod.health import Diagnosis, Trial, Tried
 from ddp_codemod.machine.diagnose import diagnose
 from ddp_codemod.machine.meeting import meeting
 from ddp_codemod.machine.processes import Crew, free_port
-from ddp_codemod.rules.diagnostics import Diagnostics
 
 WORKER = Path(__file__).with_name("worker.py")
 MARK = b"@@ddp-codemod "

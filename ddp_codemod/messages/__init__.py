@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from ddp_codemod.kept import kept
+from ddp_codemod.catalog.kept import kept
 from ddp_codemod.model import Reason
 
 LANGUAGES = ("en", "zh")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.health import Diagnosis, Reading
 from ddp_codemod.messages import in_language, text
 from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import wrapped
-from ddp_codemod.rules.signature import Cure
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("diagnosis.schema.json")

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod import __version__
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits.blocks import blocks, same
 from ddp_codemod.edits.units import Unit
 from ddp_codemod.messages import catalogue, in_language
@@ -24,7 +25,6 @@ from ddp_codemod.report.selfcontained import assemble
 from ddp_codemod.report.touching import TOLD
 from ddp_codemod.report.unit import sites
 from ddp_codemod.report.view import View
-from ddp_codemod.rules.load import Rules
 
 MARK = b"<!doctype html>\n<!-- ddp-codemod review -->\n"  # how a page of ours begins
 _FOLDER = Path(__file__).with_name("page")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.messages import in_language, one_line
 from ddp_codemod.model import Action, Decision, Edit
 from ddp_codemod.report.inert import inert
 from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
-from ddp_codemod.rules.load import Rules
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
 # what GitHub makes a link of by itself: an address with or without its scheme, GH-1

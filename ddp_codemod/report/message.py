@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.messages import in_language, text
 from ddp_codemod.model import Edit, Survey
 from ddp_codemod.report.touching import leading
-from ddp_codemod.rules.load import Rules
 
 WIDTH = 72
 LISTED = 30

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import unified_diff
 
+from ddp_codemod.catalog.advisory import Advice, AdviceExample
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Example, Fix, Platform, Surface
 from ddp_codemod.messages import in_language, text
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import wrapped
-from ddp_codemod.rules.advisory import Advice, AdviceExample
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.model import Example, Fix, Platform, Surface
 
 WIDTH = 100
 

@@ -15,13 +15,13 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ddp_codemod import __version__
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits.lines import LONGEST
 from ddp_codemod.messages import in_language, render, text
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Origin, Place, Skipped, Source, Survey, Unaccounted
 from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.fixes import Proposal, position, proposals, replacement
 from ddp_codemod.report.touching import TOLD
-from ddp_codemod.rules.load import Rules
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 REVIEW = "for-review"  # the rule of sites that no rule speaks of

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.health import Tried, Verified
 from ddp_codemod.messages import in_language, render, text
 from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.view import shorten
-from ddp_codemod.rules.signature import Cure
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("trials.schema.json")

@@ -8,9 +8,9 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Fix, Platform
 from ddp_codemod.discover.scope import Scope
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.model import Fix, Platform
 from ddp_codemod.versions import Stated
 
 Progress = Callable[[str, int, int], None]

@@ -9,45 +9,45 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Fix
+from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
+from ddp_codemod.dataflow.evaluator import Evaluator
+from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.migrations import migration
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
+from ddp_codemod.impact.adapt import Adapter
+from ddp_codemod.impact.advice import Whole
+from ddp_codemod.impact.advise import advise
+from ddp_codemod.impact.switches import switches
+from ddp_codemod.impact.tied import broken
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
-from ddp_codemod.origins.callees import uses_by_value, uses_of_receivers
-from ddp_codemod.origins.evaluator import Evaluator
-from ddp_codemod.origins.facts import Facts
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.adapt import Adapter
-from ddp_codemod.rules.advice import Whole
-from ddp_codemod.rules.advise import advise
-from ddp_codemod.rules.backend import assess
-from ddp_codemod.rules.by_hand import apart
-from ddp_codemod.rules.decisions import decisions_of, in_order
-from ddp_codemod.rules.doubts import doubted
-from ddp_codemod.rules.finding import Context, Finding
-from ddp_codemod.rules.launched import heed_launch_files, in_launch_files
-from ddp_codemod.rules.left_out import unsafe
-from ddp_codemod.rules.limits import Limits
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.match import match_backend
-from ddp_codemod.rules.match_chosen import match_chosen
-from ddp_codemod.rules.match_classes import match_classes, settled_by_class
-from ddp_codemod.rules.match_environment import match_environment
-from ddp_codemod.rules.match_fields import match_fields
-from ddp_codemod.rules.match_files import match_files
-from ddp_codemod.rules.match_handler import match_handler
-from ddp_codemod.rules.match_object import match_object
-from ddp_codemod.rules.match_settings import match_settings
-from ddp_codemod.rules.match_statement import match_statement
-from ddp_codemod.rules.match_url import match_init_method
-from ddp_codemod.rules.model import Fix
-from ddp_codemod.rules.repeats import said_once
-from ddp_codemod.rules.switches import switches
-from ddp_codemod.rules.tied import broken
-from ddp_codemod.rules.versions import Versions
-from ddp_codemod.rules.void import voided
+from ddp_codemod.policy.by_hand import apart
+from ddp_codemod.policy.decisions import decisions_of, in_order
+from ddp_codemod.policy.doubts import doubted
+from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.policy.launched import heed_launch_files, in_launch_files
+from ddp_codemod.policy.left_out import unsafe
+from ddp_codemod.policy.limits import Limits
+from ddp_codemod.policy.match import match_backend
+from ddp_codemod.policy.match_chosen import match_chosen
+from ddp_codemod.policy.match_classes import match_classes, settled_by_class
+from ddp_codemod.policy.match_environment import match_environment
+from ddp_codemod.policy.match_fields import match_fields
+from ddp_codemod.policy.match_files import match_files
+from ddp_codemod.policy.match_handler import match_handler
+from ddp_codemod.policy.match_object import match_object
+from ddp_codemod.policy.match_settings import match_settings
+from ddp_codemod.policy.match_statement import match_statement
+from ddp_codemod.policy.match_url import match_init_method
+from ddp_codemod.policy.repeats import said_once
+from ddp_codemod.policy.versions import Versions
+from ddp_codemod.policy.void import voided
 from ddp_codemod.run.prefilter import Prefilter
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
@@ -133,8 +133,8 @@ class Run:
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
         for fix in (fix for fix in self.options.wanted if fix.recipe == "guard-entries"):
-            from ddp_codemod.entries.plan import planned  # only one platform needs them
-            from ddp_codemod.entries.survey import Entries
+            from ddp_codemod.single_process.plan import planned  # only one platform needs them
+            from ddp_codemod.single_process.survey import Entries
 
             entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
             made = planned(entries, fix, self.limits, edits)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from ddp_codemod.catalog.backends import assess
 from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.discover.files import MAX_BYTES
 from ddp_codemod.discover.listing import Listing
 from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.model import Reason, Skipped, Survey
-from ddp_codemod.rules.backend import assess
 from ddp_codemod.run.options import ABOUT_USES, Options
 from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.targets import TARGETS

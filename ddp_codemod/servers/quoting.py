@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
+from ddp_codemod.catalog.load import load
 from ddp_codemod.messages import LANGUAGES, catalogue
 from ddp_codemod.model import Reason, Skipped, Survey
 from ddp_codemod.report.inert import inert
 from ddp_codemod.report.view import shorten
-from ddp_codemod.rules.diagnostics import load_diagnostics
-from ddp_codemod.rules.load import load
 
 SAID = 160  # characters of foreign text inside a sentence
 VALUE = 400  # of a value in a document; of whole lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ddp_codemod.rules.model import Surface
+from ddp_codemod.catalog.model import Surface
 from ddp_codemod.sites.texts import Texts
 from ddp_codemod.sites.words import Words
 

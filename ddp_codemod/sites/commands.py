@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from ddp_codemod.catalog.idioms import Idioms
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.rules.idioms import Idioms
 from ddp_codemod.sites.keyed import imports
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Definition, Resolver

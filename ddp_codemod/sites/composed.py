@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.idioms import ConfigEntry
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
-from ddp_codemod.rules.idioms import ConfigEntry
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import Definition, External, Resolver
 from ddp_codemod.sites.takers import takers

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.model import Parameter, Surface
 from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
-from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.composed import DEFAULTS
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project

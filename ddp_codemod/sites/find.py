@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.idioms import Forwarder
+from ddp_codemod.catalog.model import Parameter, Surface
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.rules.idioms import Forwarder
-from ddp_codemod.rules.model import Parameter, Surface
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, External, Resolver

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ddp_codemod.catalog.model import Surface
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.python import Module
-from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.users import Users

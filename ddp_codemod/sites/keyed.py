@@ -8,10 +8,10 @@ from typing import Union
 
 from msgspec import Struct
 
+from ddp_codemod.catalog.model import Surface
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option, Script
-from ddp_codemod.rules.model import Surface
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import assigned, bindings
 from ddp_codemod.sites.takers import takers

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import click
 import matrix
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli.app import app
 from ddp_codemod.cli.translate import Option, Reader
 from ddp_codemod.discover.config import KEYS
 from ddp_codemod.messages import in_language, text
-from ddp_codemod.rules.load import load
 
 
 def make(kind: str, argument: str, lang: str) -> list[str]:

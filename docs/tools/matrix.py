@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from ddp_codemod.catalog.load import load
+from ddp_codemod.catalog.model import Surface
 from ddp_codemod.messages import in_language
 from ddp_codemod.model import Action, Applicability, Decision
-from ddp_codemod.rules.load import load
-from ddp_codemod.rules.model import Surface
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

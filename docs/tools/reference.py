@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 
+from ddp_codemod.catalog.advisory import AdviceExample
+from ddp_codemod.catalog.diagnostics import load_diagnostics
+from ddp_codemod.catalog.files import data_folder
+from ddp_codemod.catalog.load import load
+from ddp_codemod.catalog.model import Example, Fix, Parameter, Platform
+from ddp_codemod.catalog.signature import Signature
 from ddp_codemod.messages import in_language
-from ddp_codemod.rules.advisory import AdviceExample
-from ddp_codemod.rules.diagnostics import load_diagnostics
-from ddp_codemod.rules.files import data_folder
-from ddp_codemod.rules.load import load
-from ddp_codemod.rules.model import Example, Fix, Parameter, Platform
-from ddp_codemod.rules.signature import Signature
 from ddp_codemod.toml import tomllib
 
 WORDS = {

@@ -61,9 +61,9 @@ class Session:
 
     def _here(self, typed: str) -> tuple[int, str]:
         """Run the command in this process: starting one takes longer than most commands do."""
+        from ddp_codemod.catalog import load as rules_of
+        from ddp_codemod.catalog.diagnostics import load_diagnostics
         from ddp_codemod.cli import main
-        from ddp_codemod.rules import load as rules_of
-        from ddp_codemod.rules.diagnostics import load_diagnostics
 
         if self._rules_changed:  # a process reads them once
             rules_of._load.cache_clear()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

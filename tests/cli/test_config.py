@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ddp_codemod import plan
+from ddp_codemod.catalog.load import load
 from ddp_codemod.model import NOTES
-from ddp_codemod.rules.load import load
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli.errors import Failure
 from ddp_codemod.cli.platform import choose
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.discover.config import Config
 from ddp_codemod.machine.detect import Machine
 from ddp_codemod.messages import render
-from ddp_codemod.rules.load import load
 
 RULES = load()
 NOTHING_SAID = Config(Path("pyproject.toml"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 
 RULE = '''id = "my-variable"
 recipe = "set-environment"

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.health import Diagnosis, Reading
 from ddp_codemod.machine.diagnose import diagnose
-from ddp_codemod.rules.diagnostics import load_diagnostics
 
 Case = dict[str, Any]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
+from ddp_codemod.catalog.load import load
+from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.cli import main
 from ddp_codemod.cli.diagnose import cure_command
 from ddp_codemod.health import Diagnosis, Reading
 from ddp_codemod.machine.diagnose import diagnose, fitting
-from ddp_codemod.rules.diagnostics import load_diagnostics
-from ddp_codemod.rules.load import load
-from ddp_codemod.rules.signature import Cure
 
 KNOWN = load_diagnostics()
 TORCHRUN = """Traceback (most recent call last):

@@ -7,11 +7,11 @@ import re
 
 import pytest
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
+from ddp_codemod.catalog.load import load
+from ddp_codemod.catalog.pattern import WIDEST, anchors
+from ddp_codemod.catalog.signature import Signature
 from ddp_codemod.machine.diagnose import diagnose
-from ddp_codemod.rules.diagnostics import load_diagnostics
-from ddp_codemod.rules.load import load
-from ddp_codemod.rules.pattern import WIDEST, anchors
-from ddp_codemod.rules.signature import Signature
 
 KNOWN = load_diagnostics()
 RULES = load()

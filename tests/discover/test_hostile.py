@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.discover.files import content, read, read_text, walk
 from ddp_codemod.model import Reason, Skipped, Survey
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import matrix
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 
 
 def test_every_framework_and_platform_has_a_cell() -> None:

@@ -17,9 +17,9 @@ import pages
 import pytest
 import reference
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
+from ddp_codemod.catalog.load import load
 from ddp_codemod.discover.config import KEYS
-from ddp_codemod.rules.diagnostics import load_diagnostics
-from ddp_codemod.rules.load import load
 
 COMMANDS = generated.known()
 DOCS, TOP = build.DOCS, build.DOCS.parent

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import msgspec
 
+from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Action, Applicability, Survey
 from ddp_codemod.patch.gitdiff import git_diff
-from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

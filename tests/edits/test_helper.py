@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.edits.render import render
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Survey
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.machine.diagnose import diagnose
-from ddp_codemod.rules.diagnostics import load_diagnostics
 
 MAKE = Path(__file__).with_name("make_errors.py")
 

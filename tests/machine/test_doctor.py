@@ -9,14 +9,14 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.load import load
+from ddp_codemod.catalog.machine import MachineFacts
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.machine.doctor import examine, shown
 from ddp_codemod.machine.recognise import asked_for, by_accelerator
 from ddp_codemod.messages import render
 from ddp_codemod.report import checkup as report
 from ddp_codemod.report.ink import Ink
-from ddp_codemod.rules.load import load
-from ddp_codemod.rules.machine import MachineFacts
 
 KNOWN = load().platforms
 PLATFORMS = {ident: one for ident, one in KNOWN.items() if ident != "single-gpu"}

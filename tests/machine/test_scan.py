@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.health import Reading
 from ddp_codemod.machine import logs
 from ddp_codemod.machine.diagnose import diagnose
 from ddp_codemod.machine.ranks import rank_of
-from ddp_codemod.rules.diagnostics import load_diagnostics
 
 KNOWN = load_diagnostics()
 NO_NCCL = "RuntimeError: Distributed package doesn't have NCCL built in"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ddp_codemod.rules.load import Rules
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.versions import Stated, holds
 
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from compare import differences, wanted
 from wheels import Unfetched, facts, fetched
 
-from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.toml import tomllib
 
 HERE = Path(__file__).parent

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from compare import differences  # type: ignore[import-not-found]
 from run import KEPT, newer, releases, unexplained  # type: ignore[import-not-found]
 
-from ddp_codemod.rules.load import Rules, load
+from ddp_codemod.catalog.load import Rules, load
 
 RULES = load()
 READ: list[dict[str, Any]] = [json.loads(path.read_text("utf-8")) for path in sorted(KEPT.glob("*.json"))]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
 from ddp_codemod.edits.render import render
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

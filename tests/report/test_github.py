@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
 from ddp_codemod.model import Advisory, Reason, Survey
 from ddp_codemod.report.github import dumps
 from ddp_codemod.report.sarif import Scope
-from ddp_codemod.rules.load import load
 
 Command = tuple[str, dict[str, str], str]
 Output = Callable[..., bytes]

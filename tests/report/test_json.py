@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 import ddp_codemod.report
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
-from ddp_codemod.rules.load import load
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CASES = sorted(path.parent.name for path in FIXTURES.glob("*/project"))

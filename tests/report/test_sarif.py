@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CASES = sorted(path.parent.name for path in FIXTURES.glob("*/project"))

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.discover.kinds import CONFIGS
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.model import Survey
 from ddp_codemod.parse.config import SUFFIXES
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.pipeline import Run
 from ddp_codemod.run.prefilter import Prefilter
@@ -104,7 +104,7 @@ def test_the_engine_is_imported_where_there_is_work(tmp_path: Path, text: str, e
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8")
     loaded = set(done.stdout.splitlines()[-1].split())
     unneeded = {"ddp_codemod.run.pipeline", "ast", "dis", "tokenize", "json", "tomllib", "dataclasses", "subprocess", "difflib"}
-    unneeded |= {"platform", "_decimal", "_uuid", "locale", "msgspec._json_schema", "ddp_codemod.rules.signature"}
+    unneeded |= {"platform", "_decimal", "_uuid", "locale", "msgspec._json_schema", "ddp_codemod.catalog.signature"}
     assert "ddp_codemod.run.survey" in loaded
     assert ("ddp_codemod.run.pipeline" in loaded) is engine
     assert engine or not loaded & unneeded

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.discover.listing import Listing
 from ddp_codemod.model import Survey
-from ddp_codemod.rules.load import load
 from ddp_codemod.run import workspace
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.project import survey_of

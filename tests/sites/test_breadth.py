@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from ddp_codemod.catalog.load import load
+from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.edits import lists
-from ddp_codemod.origins.flow import Flow
-from ddp_codemod.rules import tested
-from ddp_codemod.rules.load import load
+from ddp_codemod.policy import tested
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.pipeline import Run
 from ddp_codemod.run.prefilter import Prefilter

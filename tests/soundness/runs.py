@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Action, Survey
-from ddp_codemod.rules.load import Rules, load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 from ddp_codemod.versions import Stated, holds
 
 PINS = (

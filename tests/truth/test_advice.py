@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ddp_codemod.rules.load import load
+from ddp_codemod.catalog.load import load
 from ddp_codemod.versions import Stated, holds
 
 PROGRAM = Path(__file__).parent / "programs/what_holds.py"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.health import Trial, Verified
 from ddp_codemod.machine.processes import TOKEN, Crew
 from ddp_codemod.machine.verify import attempt
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.trials import site
-from ddp_codemod.rules.diagnostics import load_diagnostics
 
 KNOWN = load_diagnostics()
 STEPS = ["import", "form", "all_reduce", "broadcast", "barrier", "ddp_step", "destroy"]

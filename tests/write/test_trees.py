@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import FileChange, Survey
 from ddp_codemod.patch.gitdiff import git_diff
-from ddp_codemod.rules.load import load
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.write.apply import apply_changes

@@ -10,6 +10,8 @@ from typing import Any, BinaryIO
 
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.diagnose import coded, cure_command, known_errors, usable
 from ddp_codemod.cli.doctor import examined
@@ -29,8 +31,6 @@ from ddp_codemod.report import diagnosis as diagnoses
 from ddp_codemod.report import trials as tried
 from ddp_codemod.report.json import dumps
 from ddp_codemod.request import PlanError, look, options
-from ddp_codemod.rules.load import Rules
-from ddp_codemod.rules.signature import Cure
 from ddp_codemod.run.survey import about, survey
 from ddp_codemod.servers.mcp.answer import Answer, Refused
 from ddp_codemod.servers.mcp.asked import Diagnose, Doctor, Verify

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import mcp_types as types
 
+from ddp_codemod.catalog.load import load
 from ddp_codemod.messages import text
-from ddp_codemod.rules.load import load
 from ddp_codemod.servers.mcp.answer import Refused, beside
 
 PROMPTS: Mapping[str, tuple[tuple[str, bool], ...]] = {

@@ -19,9 +19,9 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from msgspec import Struct
 
 from ddp_codemod import __version__
+from ddp_codemod.catalog.load import load
 from ddp_codemod.cli.errors import Failure
 from ddp_codemod.messages import render, text
-from ddp_codemod.rules.load import load
 from ddp_codemod.servers.mcp import asked, prompts
 from ddp_codemod.servers.mcp.answer import Answer, Refused, beside
 from ddp_codemod.servers.mcp.projects import Call

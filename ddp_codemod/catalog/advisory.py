@@ -1,0 +1,128 @@
+"""The schema of rules/advisories/*.toml: what no longer holds once a group has another backend, or the machine another device."""
+
+from typing import Literal
+
+import msgspec
+
+from ddp_codemod.catalog.entry import Name, RuleEntry, When
+from ddp_codemod.catalog.machine import Conditions
+
+
+class Pattern(RuleEntry, frozen=True, kw_only=True):
+    """What is looked for. ``argument`` narrows calls down to those that pass it, or do not."""
+
+    names: tuple[Name, ...] = ()  # qualified names that are called ...
+    methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
+    keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument
+    below: Name | None = None  # ... or, with use = "named", every qualified name below this one
+    attributes: tuple[Name, ...] = ()  # ... or attributes of whatever object that are read
+    # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
+    # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
+    # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
+    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``
+    use: Literal["called", "named", "required", "instance", "compared", "set", "imported", "text", "asked"] = "called"
+    argument: str | None = None
+    position: int | None = None
+    # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
+    # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment
+    argument_is: Literal["given", "omitted", "uneven", "device", "made-by", "text", "picked"] = "given"
+    texts: tuple[Name, ...] = ()
+    beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
+    makers: tuple[Name, ...] = ()
+    traced: bool = False  # "made-by": also where that stands elsewhere, or the value is not known and given all the same
+    device: str = ""  # "device": what the name of the device starts with
+    ranks: tuple[Name, ...] = ()  # "device": names that hold a number
+    within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
+    commands: tuple[Name, ...] = ()  # programs that launch files start ...
+    without: tuple[Name, ...] = ()  # ... where none of these stands among their arguments
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that finds nothing (ValueError)."""
+        named = (*self.names, *self.methods, *self.keywords, *self.commands, *self.attributes, *self.texts, *self.within)
+        if not named and self.below is None:
+            raise ValueError("a pattern has names, methods, keywords or commands")
+
+
+class Rewrite(RuleEntry, frozen=True, kw_only=True):
+    """A named recipe and what it needs."""
+
+    # "drop-argument"; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
+    # "at-least": never less than ``otherwise``; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
+    # "argument-unless": the call under the condition, else its first argument; "conditional-call": the call, else ``otherwise``, in
+    # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
+    # only under the condition. Of the platform's own device (Platform.device):
+    # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
+    # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says
+    recipe: Literal[
+        "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
+        "not-required", "own-module", "own-method", "own-name", "own-text",
+    ]  # fmt: skip
+    package: str = ""
+    condition: str = ""  # a question to the package: source text that follows its name
+    otherwise: str = ""  # source text
+    method: str = ""  # "to-device": the method that takes its place
+    value: str = ""  # "to-device": what is passed where the old call passed nothing
+    applicability: Literal["safe", "unsafe"] = "unsafe"
+    of: tuple[Name, ...] = ()  # drop-argument: the backends that the argument is for, where a portable condition may ask for them
+
+
+class AdviceExample(RuleEntry, frozen=True, kw_only=True):
+    """A small program. The lines that end in ``# said`` are those that are spoken of; without such lines it is silent."""
+
+    title: str
+    platform: str
+    before: str
+    after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
+    script: str = ""  # a launch file beside it, marked in the same way
+    style: Literal["pin", "portable"] = "pin"
+    versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
+
+
+class OnDevice(RuleEntry, frozen=True, kw_only=True):
+    """What is said and done where the platform has a device of its own; DEVICE and MODULE in it are the platform's."""
+
+    text: str
+    text_zh: str
+    left: str = ""  # what is said where the recipe does not fit; empty: the same
+    left_zh: str = ""
+    rewrite: Rewrite | None = None
+
+
+class Advice(RuleEntry, frozen=True, kw_only=True):
+    """One thing that no longer holds, and when."""
+
+    id: Name
+    # a group comes out as one of these, and is something else elsewhere; empty: whatever the groups are
+    backend: tuple[Name, ...] = ()
+    anyhow: bool = False  # also where the group is the same everywhere
+    # only groups of which all that switches was one of these, and no part of a composite; "kept": the code's own condition gives it
+    replaces: tuple[Name, ...] = ()
+    devices: tuple[Name, ...] = ()  # only on platforms that have one of these devices
+    on: Conditions = ()  # only on these machines; empty: on any
+    # only where the platform's processes have no accelerator ("none"), or one that is not the one most code is written for ("own")
+    where: tuple[Literal["none", "own"], ...] = ()
+    own: OnDevice | None = None  # what takes the place of text and rewrite on the latter
+    picks: str = ""  # the backend that is taken where nothing is said: only on platforms where it does not work
+    rule: str | None = None  # only where this rule is in force
+    when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
+    # whether it is said where only some of the project's versions are meant, or they are not known
+    if_open: bool = True
+    instead_of: tuple[Name, ...] = ()  # what need not be said beside it
+    # "review": for a person, in code that a training entry reaches; the project is not done while one is left
+    level: Literal["note", "review"] = "note"
+    scope: Literal["line", "file", "project"] = "file"  # how often it is said; without a pattern: once
+    pattern: Pattern | None = None
+    guards: tuple[Name, ...] = ()  # what stands under a comparison with a text that starts so is meant for other machines
+    rewrite: Rewrite | None = None
+    title: str
+    title_zh: str
+    text: str  # what happens, and what to do
+    text_zh: str
+    source: tuple[Name, ...]
+    examples: tuple[AdviceExample, ...] = ()
+
+
+class AdviceFile(RuleEntry, frozen=True, kw_only=True):
+    """rules/advisories/SUBJECT.toml"""
+
+    advice: tuple[Advice, ...]

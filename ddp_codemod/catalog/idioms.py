@@ -1,0 +1,133 @@
+"""The schema of rules/idioms.toml and rules/aliases.toml: how code hands a value on, and other names of facts."""
+
+import msgspec
+
+from ddp_codemod.catalog.entry import Name, RuleEntry
+from ddp_codemod.catalog.model import FactValue
+
+
+class Alias(RuleEntry, frozen=True, kw_only=True):
+    """Other names for a fact: libraries wrap torch's own questions."""
+
+    fact: Name
+    names: tuple[Name, ...]
+    source: tuple[Name, ...]
+
+
+class AliasFile(RuleEntry, frozen=True, kw_only=True):
+    """rules/aliases.toml"""
+
+    alias: tuple[Alias, ...]
+
+
+class Forwarder(RuleEntry, frozen=True, kw_only=True):
+    """A call that calls one of its arguments later, with others of its arguments."""
+
+    names: tuple[Name, ...]
+    function: Name
+    function_position: int
+    args: str | None = None  # the parameter that holds the arguments as a tuple; None: they follow the function
+    args_position: int = 0
+    kwargs: str | None = None
+    skip: int = 0  # arguments that the call itself puts in front (the rank)
+    source: tuple[Name, ...]
+
+
+class DefaultCall(RuleEntry, frozen=True, kw_only=True):
+    """A call that stands for a default: ``field(default="x")``."""
+
+    names: tuple[Name, ...]
+    keyword: Name
+    position: int | None = None
+    choices: tuple[Name, ...] = ()  # the argument that lists what is admitted; further names are keys of that argument
+    source: tuple[Name, ...]
+
+
+class Flag(RuleEntry, frozen=True, kw_only=True):
+    """A method that declares a command-line option."""
+
+    method: Name
+    default: Name
+    choices: Name
+    default_position: int | None = None
+    choices_position: int | None = None
+    dest: str | None = None
+    defaults_method: str | None = None
+    parse_methods: tuple[Name, ...] = ()  # those that take the words of a command line as a list
+    part_methods: tuple[Name, ...] = ()  # those that give a part of the parser, whose options are the parser's
+    dashed: bool = False  # a call is one only where a text with a dash in front names the option: the method's name says little
+    source: tuple[Name, ...]
+
+
+class Actor(RuleEntry, frozen=True, kw_only=True):
+    """Objects in other processes: ``actor.setup.remote("nccl")`` calls ``setup`` of the class that one decorator marks."""
+
+    method: Name
+    decorators: tuple[Name, ...]
+    source: tuple[Name, ...]
+
+
+class ConfigEntry(RuleEntry, frozen=True, kw_only=True):
+    """A decorator of the function that a program starts with, which is given a configuration put together from a folder."""
+
+    names: tuple[Name, ...]
+    folder: Name  # the keyword that names the folder, beside the file of the program
+    file: Name  # the keyword that names the first of its files
+    source: tuple[Name, ...]
+
+
+class Idioms(RuleEntry, frozen=True, kw_only=True):
+    """rules/idioms.toml: how code hands a value on."""
+
+    backend_enums: tuple[Name, ...]
+    facts: dict[str, FactValue] = msgspec.field(default_factory=dict)  # what is true on every platform
+    present: dict[str, str] = msgspec.field(default_factory=dict)  # names that are there where a fact says so
+    available: tuple[Name, ...] = ()  # what the functions are called that ask for a backend; BACKEND stands for its name
+    replacing: tuple[Name, ...] = ()  # last names of calls that put something else in the place of what they name
+    sayers: tuple[Name, ...] = ()  # last names of calls that print a text, or only look at it
+    getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
+    frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...
+    other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own
+    failing: tuple[Name, ...] = ()  # last names of contexts whose last statement is to fail
+    trying: tuple[Name, ...] = ()  # words in the names of functions that try what the name goes on to say
+    guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about
+    device_functions: dict[str, str] = msgspec.field(
+        default_factory=dict
+    )  # calls that give a device; "" for that of the argument
+    device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
+    enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``
+    same: tuple[Name, ...] = ()  # calls that give back what stands for their first argument
+    group_needed: tuple[Name, ...] = ()  # calls that fail where there is no default group
+    test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
+    default_functions: tuple[Name, ...]
+    default_tables: tuple[Name, ...]
+    current_functions: tuple[Name, ...]
+    attribute_mappings: tuple[
+        Name, ...
+    ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
+    callers: tuple[Name, ...] = ()  # builtins that call a function which they are handed, with what is not followed
+    lookers: tuple[Name, ...] = ()  # packages whose code looks at a function that it is handed, or replaces it
+    # decorators, or packages of them, that leave a function its arguments; and last names of those whose object is not known
+    transparent: tuple[Name, ...] = ()
+    transparent_names: tuple[Name, ...] = ()
+    commanders: tuple[Name, ...] = ()  # calls that make options of the parameters of what they are handed
+    command_methods: dict[str, tuple[str, ...]] = msgspec.field(
+        default_factory=dict
+    )  # decorators that do: methods of what such a call makes
+    option_objects: tuple[Name, ...] = ()  # objects that hold the values of the options
+    option_parsers: tuple[Name, ...] = ()  # methods and functions, by their last name, that give an object which does
+    option_packages: tuple[Name, ...] = ()  # packages, beside the standard library, that have such functions
+    file_readers: tuple[Name, ...] = ()  # the same of what a configuration file holds
+    file_packages: tuple[Name, ...] = ()  # packages, beside those with a format, that have such; those of others are not known
+    file_composers: tuple[Name, ...] = ()  # of several configuration files, each of which gives a part of the keys
+    typed_readers: tuple[Name, ...] = ()  # those of them whose objects may have the fields of a class of the project
+    formats: dict[str, tuple[str, ...]] = msgspec.field(
+        default_factory=dict
+    )  # suffixes of the files that a package's readers take
+    config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
+    source: tuple[Name, ...]
+    forwarder: tuple[Forwarder, ...]
+    config_entry: tuple[ConfigEntry, ...] = ()
+    default: tuple[DefaultCall, ...]
+    flag: tuple[Flag, ...]
+    actor: tuple[Actor, ...] = ()

@@ -1,0 +1,81 @@
+"""What a platform file says about its machines, and the conditions that other rule data puts on that.
+
+No entry outside of rules/platforms names a platform by its id: a platform that is added as a file gets all that fits its machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ddp_codemod.catalog.entry import Name, RuleEntry, When
+
+
+class MachineFacts(RuleEntry, frozen=True, kw_only=True):
+    """What the machines of a platform are. What is left out is not known: no condition holds for sure, and none is excluded."""
+
+    systems: tuple[Name, ...] = ()  # the operating systems it can have: "linux", "windows", "macos"
+    # The accelerators it can have: the device type of torch ("cuda", "xpu", "npu"), "rocm" for AMD's, which torch calls cuda too;
+    # "none" where there may be none. One that is not here, it surely has not.
+    accelerators: tuple[Name, ...] = ()
+    # Words, in lower case, in the name of a requirements file or of an extra that say that it is for these machines: "musa" in
+    # requirements/musa.txt. Those of more than one platform are in rules/versions.toml.
+    words: tuple[Name, ...] = ()
+
+
+class Where(RuleEntry, frozen=True, kw_only=True):
+    """Machines that an entry is about: those for which all of this is sure. Of several such tables one is enough."""
+
+    systems: tuple[Name, ...] = ()  # the operating system is one of these
+    accelerators: tuple[Name, ...] = ()  # the accelerator is one of these
+    other_than: tuple[Name, ...] = ()  # ... is none of these
+    plugin: bool | None = None  # torch knows its backend by a package of its own only (required_import)
+    wanted: tuple[Name, ...] = ()  # the backend that is written there is one of these
+    default_works: bool | None = None  # what torch picks there by itself works
+
+    def __post_init__(self) -> None:
+        """Refuse a condition that says nothing (ValueError)."""
+        named = (*self.systems, *self.accelerators, *self.other_than, *self.wanted)
+        if not named and self.plugin is None and self.default_works is None:
+            raise ValueError("a condition on machines that says nothing")
+
+    def holds(self, own: MachineFacts, plugin: bool, wanted: str, default_works: bool) -> bool:
+        """Whether all of this is sure of machines."""
+        return (
+            (not self.systems or surely(own.systems, self.systems))
+            and (not self.accelerators or surely(own.accelerators, self.accelerators))
+            and (not self.other_than or not possibly(own.accelerators, self.other_than))
+            and (self.plugin is None or self.plugin is plugin)
+            and (not self.wanted or wanted in self.wanted)
+            and (self.default_works is None or self.default_works is default_works)
+        )
+
+
+Conditions = tuple[Where, ...]
+
+
+def surely(own: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether what a machine can be is among what is asked for; what is not known is not."""
+    return bool(own) and set(own) <= set(wanted)
+
+
+def possibly(own: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether a machine can be one of what is asked for."""
+    return not own or not set(own).isdisjoint(wanted)
+
+
+class Device(RuleEntry, frozen=True, kw_only=True):
+    """Where the tensors of a platform's processes live that is another device than the one most code is written for."""
+
+    type: Name  # torch.device(TYPE)
+    instead_of: Name  # the device that code is written for
+    # Of torch.MODULE; "" where the processes have no accelerator. Methods of tensors and modules have its name too.
+    module: str = ""
+    has: tuple[Name, ...] = ()  # what the module has of the other device's under the same name
+    others: When = msgspec.field(
+        default_factory=dict
+    )  # what is called otherwise, by its name in the other device's module: a name of torch
+    typed: tuple[Name, ...] = ()  # of these, what takes the device's type as the first argument
+    visible: When = msgspec.field(default_factory=dict)  # variables of the environment that choose devices, by the other device's
+    source: tuple[Name, ...] = ()

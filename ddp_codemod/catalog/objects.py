@@ -1,0 +1,102 @@
+"""The schema of parameters that take a text for an object, and of what chose the backend before there were such objects."""
+
+from typing import Union
+
+from ddp_codemod.catalog.entry import Name, RuleEntry, When
+
+
+class Chosen(RuleEntry, frozen=True, kw_only=True):
+    """A variable of the environment that chooses the backend of a framework."""
+
+    variable: Name
+    when: When = {}  # versions in which nothing else does
+    never: When = {}  # versions in which nothing does at all
+    keywords: dict[Name, tuple[Name, ...]] = {}  # texts of other keywords that named the object, in such versions only
+
+
+class Shown(RuleEntry, frozen=True, kw_only=True):
+    """What shows that a group is used which is made only where several processes were started."""
+
+    methods: tuple[Name, ...] = ()  # of the object made here: they talk to the other processes
+    perhaps: tuple[Name, ...] = ()  # methods that do so in some programs: the edit is unsafe
+    arguments: tuple[Name, ...] = ()  # that only a group has a use for
+    # Attributes that are one process's own: reading one shows it where the file holds a call of one of these surfaces too, which trains.
+    attributes: tuple[Name, ...] = ()
+    beside: tuple[Name, ...] = ()
+    handed_to: str = ""  # the surface that the object is given to: what shows it of that one shows it of this one
+    always: bool = False  # it needs no showing; but a test, or a notebook without a launcher, is one process
+    launchers: tuple[Name, ...] = ()  # functions that start several processes from a notebook
+
+
+class Picks(RuleEntry, frozen=True, kw_only=True):
+    """What a framework picks by itself on machines of which these facts hold."""
+
+    facts: dict[str, Union[bool, int, str]]
+    value: Name
+
+
+class Handler(RuleEntry, frozen=True, kw_only=True):
+    """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
+
+    names: tuple[Name, ...]  # the first is the one to import
+    keyword: Name
+    default: str = "None"  # source text of what leaving the keyword out means
+    single: bool = False  # the parameter takes the object itself
+
+
+class Fields(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that takes classes whose fields become options, one of which is the backend."""
+
+    surfaces: tuple[Name, ...]  # of such classes
+    field: Name
+    annotation: Name  # of the field, where a class of the project gets it
+    method: Name  # of the parser that is made here: it sets the default of an option
+    reads: tuple[Name, ...]  # methods of the parser that heed it
+    decorators: tuple[Name, ...]  # without one of them a class has no fields
+
+
+class Settings(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that takes a dictionary of defaults, in which a key names the class of an object and what that is given."""
+
+    key: Name
+    target: Name  # the key beside which the arguments stand
+    arguments: Name
+    value: Name  # the qualified name of the class
+    keyword: Name
+
+
+class Statement(RuleEntry, frozen=True, kw_only=True):
+    """A statement that gives the backend, as the call itself does not take it."""
+
+    call: str = ""  # of the package, before the call: "init_distributed"
+    package: str = ""
+    keyword: str = ""  # of that call
+    attribute: str = ""  # or: of the object that the call is given, set before the call
+    position: int = 0
+
+
+class TextObject(RuleEntry, frozen=True, kw_only=True):
+    """A text that a parameter takes in place of an object: the object is of a surface's class, with these arguments."""
+
+    table: Name
+    text: Name
+    surface: Name
+    arguments: dict[Name, bool | int | str] = {}
+    when: When = {}
+
+
+class Objects(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that takes an object or a text for it."""
+
+    table: Name  # of the texts: the objects of rule data with this name
+    module: Name  # the objects are imported from here
+    automatic: Name  # the text that the framework takes where there are several devices and it has the choice
+    open: tuple[str, ...] = ()  # texts that leave it the choice
+    several: tuple[Name, ...] = ()  # keywords that count devices: with more than one the choice is ``automatic``
+    # Versions that take every device of the machine where nothing counts them.
+    takes_all: When = {}
+    # In a file of settings: the key that names the class, and the one under which its arguments stand; "": beside it.
+    target: Name = "_target_"
+    arguments: str = ""
+    elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
+    chosen: Chosen | None = None  # how the backend was chosen before the objects took it

@@ -1,0 +1,89 @@
+"""The schema of rules/processes.toml: what training code does with a process group, and what one process does instead."""
+
+from typing import Literal
+
+import msgspec
+
+from ddp_codemod.catalog.entry import Name, RuleEntry
+
+Role = Literal[
+    "start", "wrap", "skip", "gather", "answer", "sampler", "context", "launch", "strategy", "harmless", "bound", "alone"
+]
+
+
+class Argument(RuleEntry, frozen=True, kw_only=True):
+    """A parameter that the rewrite reads or gives."""
+
+    name: Name
+    position: int | None = None
+
+
+class GroupCall(RuleEntry, frozen=True, kw_only=True):
+    """A call that makes, needs or asks for a process group.
+
+    role: ``start`` makes the group; ``wrap`` hands a model to it and gives an object that holds the model as ``module``; ``skip``
+    does nothing to the data of one process, so that it can be left out; ``gather`` fills ``output`` with the ``input`` of every
+    process; ``answer`` gives ``value`` where there is one process;
+    ``context`` is entered around what several processes do, and does nothing for one;
+    ``sampler`` asks the group for what is left out; ``launch`` starts processes; ``strategy`` takes an option that may ask for a
+    group; ``harmless`` needs none; ``bound`` belongs to code that is nothing without a group; ``alone`` makes no group by itself
+    for one process, so nothing has to change.
+    """
+
+    names: tuple[Name, ...]  # "pkg.*.Class" matches any depth of submodules, "pkg.*" all below it
+    role: Role
+    value: str | None = None  # answer: what one process gets, as source text
+    shown: bool = False  # answer: only where it is printed; anything else hangs on it
+    model: Argument | None = None  # wrap
+    world_size: Argument | None = None  # start, sampler; launch: the number of processes
+    rank: Argument | None = None  # start, sampler
+    output: Argument | None = None  # gather
+    input: Argument | None = None  # gather
+    fills: Literal["tensors", "objects", "tensor"] = "tensors"  # gather: a list of tensors, a list of objects, or one tensor
+    function: Argument | None = None  # launch: what each process runs, after its number
+    args: Argument | None = None  # launch
+    strategy: Argument | None = None  # strategy: the option
+    devices: Argument | None = None  # strategy: how many devices are asked for
+    old_devices: tuple[Name, ...] = ()  # strategy: what older versions call the devices
+    nodes: Argument | None = None  # strategy: machines
+    refuses: dict[str, str] = msgspec.field(
+        default_factory=dict
+    )  # keywords with which the call means more than its role says, but for this value
+    moves: Name | None = None  # wrap: the keyword with which the wrapped model itself moves its inputs to a device
+    why: str = ""  # bound, alone: a clause for the reader
+    why_zh: str = ""
+    source: tuple[Name, ...]
+
+
+class Processes(RuleEntry, frozen=True, kw_only=True):
+    """rules/processes.toml"""
+
+    watched: tuple[Name, ...]  # packages whose calls all have to be known
+    asked: Name  # the call that tells whether there is a group
+    counted: Name  # the call that counts devices
+    environment: dict[str, str]  # variables that a launcher sets, and what they say of one process
+    world_size_variable: Name
+    machine: tuple[Name, ...]  # names that tell about the machine, not about how many processes there are
+    words: tuple[Name, ...]  # in a test: it is about how many processes there are
+    alone: tuple[str, ...]  # texts (lower case) by which an option says that there is one process
+    trains: tuple[Name, ...]  # methods that show that code trains
+    by_name: tuple[Name, ...]  # calls that load code by a name that only the run knows
+    outside: tuple[Name, ...]  # in the name of a module from elsewhere: it asks for the group itself
+    passing: tuple[Name, ...]  # last names of decorators that keep nothing: whoever calls the function names it
+    exposes: tuple[Name, ...]  # calls that, without a function, make a command of every function of their file
+    speaks: tuple[Name, ...]  # words of names in code from elsewhere: it works with the group
+    verbs: tuple[Name, ...]  # words of names of what is called: what several processes do together
+    hints: tuple[Name, ...]  # words of names in code from elsewhere: it is told of the group
+    apart: tuple[Name, ...]  # packages from elsewhere that ask for no group, or only where there is one
+    contexts: tuple[Name, ...]  # methods of the wrapped model that give a context, which does nothing for one process
+    nothing: Name  # the context that does nothing
+    wrapped_only: tuple[Name, ...]  # methods that only the wrapped model has
+    state: tuple[Name, ...]  # methods whose keys hang on the wrapping
+    strategies: tuple[Name, ...]  # strategy names, and classes, that form a group
+    automatic: str  # the strategy name that forms a group only where there are several processes
+    tests: tuple[Name, ...]  # patterns of files that are tests
+    moved: tuple[Name, ...]  # methods that move a tensor to a device
+    shows: tuple[Name, ...]  # functions and methods that print or log
+    holder: Name  # a container whose keys are those of the wrapped model
+    source: tuple[Name, ...]
+    call: tuple[GroupCall, ...] = msgspec.field(default_factory=tuple)

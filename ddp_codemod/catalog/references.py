@@ -1,0 +1,77 @@
+"""Looks for what rule data names and no rule file describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddp_codemod.catalog.files import RuleError, line_of, nearest
+from ddp_codemod.catalog.machine import Conditions
+
+if TYPE_CHECKING:
+    from ddp_codemod.catalog.model import BackendChoice, Platform
+    from ddp_codemod.catalog.tables import Rules
+
+Seen = Mapping[tuple[str, str], Path]  # files by the kind and id of what stands in them
+
+
+def check_references(rules: Rules, seen: Seen) -> None:
+    """Raise RuleError for a rule, a backend or a machine that is named and not described."""
+    for platform in rules.platforms.values():
+        path = seen["platform", platform.id]
+        for ident in platform.rules:
+            if ident not in rules.fixes:
+                said = f"platform {platform.id!r} asks for the rule {ident!r}, which no file defines"
+                raise _error(path, ident, said + nearest(ident, rules.fixes))
+        for name in _backends(platform):
+            if name not in rules.backends:
+                do = "add a [[backend]] with this name to backends.toml beside the folder platforms"
+                said = f"platform {platform.id!r} names the backend {name!r}, which no backends.toml describes"
+                raise _error(path, name, f"{said}{nearest(name, rules.backends)}; {do}")
+    known = {
+        "system": {name for platform in rules.platforms.values() for name in platform.machine.systems},
+        "accelerator": {name for platform in rules.platforms.values() for name in platform.machine.accelerators},
+        "backend": set(rules.backends),
+    }
+    for kind, ident, conditions in _conditions(rules):
+        for what, name in _machines(conditions):
+            if name not in known[what]:
+                of = "no backends.toml describes" if what == "backend" else "the [machine] of no platform names"
+                said = f"{kind} {ident!r} asks for the {what} {name!r}, which {of}"
+                raise _error(seen[kind, ident], name, said + nearest(name, known[what]))
+
+
+def _error(path: Path, word: str, said: str) -> RuleError:
+    return RuleError(f"{path}:{line_of(path.read_text('utf-8'), word)}: {said}")
+
+
+def _backends(platform: Platform) -> Iterator[str]:
+    def named(choice: BackendChoice) -> Iterator[str]:
+        yield from (choice.wanted, *choice.works, *choice.wanted_for.values())
+        if choice.default:
+            yield choice.default
+
+    yield from named(platform.backend)
+    for earlier in platform.earlier:
+        yield from named(earlier.backend)
+
+
+def _conditions(rules: Rules) -> Iterator[tuple[str, str, Conditions]]:
+    """The kind and id of an entry, and the conditions that it puts on machines."""
+    for surface in rules.surfaces.values():
+        yield "surface", surface.id, surface.missing_on
+        for parameter in surface.parameters:
+            yield "surface", surface.id, (*parameter.named_on, *parameter.open_on, *parameter.ignored_on, *parameter.right_on)
+    for fix in rules.fixes.values():
+        for unneeded in fix.unneeded:
+            yield "rule", fix.id, unneeded.on
+    for advice in rules.advice.values():
+        yield "advice", advice.id, advice.on
+
+
+def _machines(conditions: Conditions) -> Iterator[tuple[str, str]]:
+    for one in conditions:
+        yield from (("system", name) for name in one.systems)
+        yield from (("accelerator", name) for name in (*one.accelerators, *one.other_than))
+        yield from (("backend", name) for name in one.wanted)

@@ -1,0 +1,56 @@
+"""Calls of what is looked up by a name that is put together: ``getattr(module, "init_%s" % launcher)(...)``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ddp_codemod.dataflow.calls import Def, Given
+from ddp_codemod.dataflow.pieces import pieces
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef
+
+# what is got is called there and then; two levels of brackets may stand in it
+_CALLED = re.compile(rb"\bgetattr\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\(")
+
+
+def calls_by_name(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    """The calls that can run a function of a module or class by its name."""
+    for other, call, owner, name in _all(tracer):
+        pattern = _pattern(name)
+        if pattern is None or not pattern.fullmatch(function.name):
+            continue
+        for entity in tracer.resolver.resolve(other, owner):
+            holder = entity.module.tree if isinstance(entity, ModuleRef) else getattr(entity, "node", None)
+            if isinstance(entity, (ModuleRef, Instance, Definition)) and module.parents.get(function) is holder:
+                yield Given(other, call, tuple(call.args), tuple(call.keywords))
+
+
+def _all(tracer: Tracer) -> list[tuple[Module, ast.Call, ast.expr, ast.expr]]:
+    """Every such call of the project, with what it looks into and the name that it looks for."""
+    known = tracer.memory.get("by name")
+    if known is None:
+        known = tracer.memory["by name"] = list(_found(tracer))
+    return list(known)
+
+
+def _found(tracer: Tracer) -> Iterator[tuple[Module, ast.Call, ast.expr, ast.expr]]:
+    project = tracer.resolver.project
+    for file in project.mentioning("getattr"):
+        module = project.module(file) if _CALLED.search(project.data(file)) else None
+        for call in module.nodes.get(ast.Call, ()) if module is not None else ():
+            assert isinstance(call, ast.Call)
+            assert module is not None
+            got = call.func
+            if isinstance(got, ast.Call) and last_name(got.func) == "getattr" and len(got.args) >= 2:
+                yield module, call, got.args[0], got.args[1]
+
+
+def _pattern(name: ast.expr) -> re.Pattern[str] | None:
+    """What the names look like that an expression can give; None where nothing of it is written out."""
+    parts = pieces(name)
+    if not parts or not any(isinstance(part, str) and part for part in parts):
+        return None
+    return re.compile("".join(re.escape(part) if isinstance(part, str) else r"\w+" for part in parts))

@@ -1,0 +1,200 @@
+"""Finds the places of a project that call a function, directly or through a forwarder such as ``mp.spawn`` or ``partial``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.catalog.idioms import Forwarder
+from ddp_codemod.dataflow import by_name, tables
+from ddp_codemod.dataflow.calls import CALL, Def, Given, argument_of, calls_of, is_value, names_of
+from ddp_codemod.dataflow.decorators import calls_inside
+from ddp_codemod.dataflow.handed import may_call
+from ddp_codemod.dataflow.journey import journey
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.aliases import imported
+from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.words import Words
+
+
+def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
+    """Every place of the project that calls a function, also through a forwarder such as ``mp.spawn`` or ``partial``."""
+    key = ("callers", function)
+    if key not in module.cache:
+        module.cache[key] = []  # for a function that is handed to itself
+        found = list(_callers(tracer, module, function))
+        known = {given.call for given in found}
+        others = (*_by_value(tracer, module, function), *_by_decorators(tracer, module, function))
+        found += (given for given in others if given.call not in known)
+        module.cache[key] = found
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def handed_away(tracer: Tracer, module: Module, function: Def) -> bool:
+    """Whether a function goes to code that is not read, which may call it with anything."""
+    for node in _values(tracer, module, function):
+        way = journey(tracer, module, node)
+        if any(may_call(tracer, other, call) for other, call in way.arguments) and not way.partials:
+            return True
+    return False
+
+
+def _values(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]:
+    """The places of its own file where a function is a value."""
+    for node in names_of(module).get(function.name, ()):
+        if isinstance(node.ctx, ast.Load) and is_value(module, node):
+            entities = tracer.resolver.resolve(module, node)
+            if any(isinstance(entity, Definition) and entity.node is function for entity in entities):
+                yield node
+
+
+def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    """The calls of a function under another name, which its own file gives it: ``start = retrying(setup)``, ``return inner``."""
+    for node in _values(tracer, module, function):
+        way = journey(tracer, module, node)
+        if not way.partials:  # whose own arguments come first
+            yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
+
+
+def _by_decorators(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    for other, call in calls_inside(tracer, module, function):
+        yield Given(other, call, tuple(call.args), tuple(call.keywords))
+
+
+def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+    project = tracer.resolver.project
+    around = module.parents.get(function)
+    construct = function.name == "__init__" and isinstance(around, ast.ClassDef)
+    if any(isinstance(part, ast.Attribute) and part.attr == "setter" for part in function.decorator_list):
+        return  # run by an assignment; its name, that of the attribute, stands everywhere
+    word = around.name if (construct or function.name == CALL) and isinstance(around, ast.ClassDef) else function.name
+    wanted = _may_call(tracer, module, function, word)
+    for name in project.mentioning(word):
+        other = project.module(name) if name in wanted else None
+        if other is None:
+            continue
+        words = {word, *imported(other, [word])}
+        if construct:
+            words |= {"__init__", "cls", *_subclasses(other, words)}
+        for called in sorted(words):
+            for call in calls_of(other).get(called, ()):
+                if calls_function(tracer, other, call.func, module, function):
+                    yield Given(other, call, tuple(call.args), tuple(call.keywords))
+        yield from _forwarded(tracer, other, words, module, function)
+        yield from _by_actors(tracer, other, module, function)
+        if function.name == CALL and isinstance(around, ast.ClassDef):
+            yield from _of_objects(tracer, other, around)
+    yield from by_name.calls_by_name(tracer, module, function)
+    for other in tables.holders(tracer, module, function):
+        yield from tables.through_tables(tracer, other, function)
+
+
+def _of_objects(tracer: Tracer, other: Module, node: ast.ClassDef) -> Iterator[Given]:
+    """The calls of objects of a class: ``setup = Setup()``, then ``setup("nccl")``."""
+    for call in other.nodes.get(ast.Call, ()):
+        assert isinstance(call, ast.Call)
+        of = tracer.resolver.resolve(other, call.func)
+        if any(
+            isinstance(entity, Instance) and any(base is node for _, base in tracer.resolver.lineage(entity.module, entity.node))
+            for entity in of
+        ):
+            yield Given(other, call, tuple(call.args), tuple(call.keywords))
+
+
+def _may_call(tracer: Tracer, module: Module, function: Def, word: str) -> set[str]:
+    """The files that may call a function, as far as their bytes tell."""
+    project, others = tracer.resolver.project, tracer.memory.setdefault("callers", Words(_others(tracer)))
+    if word != function.name:  # a class, whose constructor is called by those of its subclasses too
+        return {module.name, *project.below(word), *project.may_call(word, others, None)}
+    is_global = isinstance(module.parents.get(function), ast.Module)
+    return {module.name, *project.may_call(word, others, project.carrying(module.name, word) if is_global else None)}
+
+
+def _others(tracer: Tracer) -> Iterator[str]:
+    """The last names of what calls a function that it is handed."""
+    for idioms in tracer.idioms:
+        yield from (name.rpartition(".")[2] for forwarder in idioms.forwarder for name in forwarder.names)
+        yield from (actor.method for actor in idioms.actor)
+
+
+def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:
+    """Whether an expression stands for the function (a class stands for its ``__init__``)."""
+    for entity in tracer.resolver.resolve(other, node):
+        if isinstance(entity, Definition):
+            if entity.node is function:
+                return True
+            if isinstance(entity.node, ast.ClassDef) and function.name == "__init__":
+                for maker in tracer.resolver.member(entity, "__init__"):
+                    if isinstance(maker, Definition) and maker.node is function:
+                        return True
+    return False
+
+
+def _subclasses(module: Module, words: set[str]) -> set[str]:
+    """Classes of a file that derive from one of the words; calling them may run the inherited ``__init__``."""
+    found: set[str] = set()
+    for node in module.nodes.get(ast.ClassDef, ()):
+        assert isinstance(node, ast.ClassDef)
+        for base in node.bases:
+            if last_name(base) in words:
+                found.add(node.name)
+    return found
+
+
+def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, function: Def) -> Iterator[Given]:
+    for forwarder in (forwarder for idioms in tracer.idioms for forwarder in idioms.forwarder):
+        names = {name.rsplit(".", 1)[-1] for name in forwarder.names}
+        for called in sorted(names | imported(other, names)):
+            for call in calls_of(other).get(called, ()):
+                handed = argument_of(call, forwarder.function, forwarder.function_position)
+                if handed is None or last_name(handed) not in words:
+                    continue
+                if not (
+                    set(tracer.resolver.names(other, call.func)) & set(forwarder.names)
+                    or _is_said(tracer, other, call, forwarder)
+                ):
+                    continue
+                if calls_function(tracer, other, handed, module, function):
+                    yield _through(tracer, other, call, forwarder)
+
+
+def _is_said(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> bool:
+    """Whether a method of an unknown object is one by its words: ``context.Process(target=worker, args=(0, 2))``."""
+    given = {keyword.arg for keyword in call.keywords}
+    named = isinstance(call.func, ast.Attribute) and {forwarder.function, forwarder.args} <= given
+    return named and not any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(other, call.func))
+
+
+def _by_actors(tracer: Tracer, other: Module, module: Module, function: Def) -> Iterator[Given]:
+    """The calls of a method of an actor, ``actor.setup.remote(...)``; the actor itself is mostly in a list, so its class is not asked for."""
+    around = module.parents.get(function)
+    for actor in (actor for idioms in tracer.idioms for actor in idioms.actor) if isinstance(around, ast.ClassDef) else ():
+        assert isinstance(around, ast.ClassDef)
+        made = [part.func if isinstance(part, ast.Call) else part for part in around.decorator_list]
+        if not any(name in actor.decorators for part in made for name in tracer.resolver.names(module, part)):
+            continue
+        for call in calls_of(other).get(actor.method, ()):
+            method = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if isinstance(method, ast.Attribute) and method.attr == function.name and not tracer.resolver.resolve(other, method):
+                yield Given(other, call, tuple(call.args), tuple(call.keywords))
+
+
+def _through(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> Given:
+    if forwarder.args is None:  # partial(f, 1, x=2)
+        return Given(other, call, tuple(call.args[forwarder.function_position + 1 :]), tuple(call.keywords), forwarder.skip)
+    handed = argument_of(call, forwarder.args, forwarder.args_position)
+    if isinstance(handed, ast.Name):
+        leaves = tracer.trace(other, handed)
+        written = [leaf.node for leaf in leaves if leaf.module is other and isinstance(leaf.node, (ast.Tuple, ast.List))]
+        handed = written[0] if len(leaves) == 1 and written else None
+    positional = tuple(handed.elts) if isinstance(handed, (ast.Tuple, ast.List)) else ()
+    named = argument_of(call, forwarder.kwargs, None) if forwarder.kwargs else None
+    keywords: list[ast.keyword] = []
+    if isinstance(named, ast.Dict):
+        for key, value in zip(named.keys, named.values, strict=True):
+            if isinstance(key, ast.Constant):
+                keywords.append(ast.keyword(str(key.value), value))
+    elif isinstance(named, ast.Call):
+        keywords += named.keywords
+    return Given(other, call, positional, tuple(keywords), forwarder.skip)

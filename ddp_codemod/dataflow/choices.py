@@ -1,0 +1,51 @@
+"""What comes out of a choice on the platform: a ternary, an ``or``, an ``and``."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.fold import Known, truth
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+
+
+def trace_choice(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, way: Way) -> list[Leaf]:
+    """The parts of a ternary, or of an ``or``, that can be what it gives on the platform."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.IfExp):
+        known = tracer.facts.truth(module, node.test, way.frame)
+        way = way.hop(module.place(node.test), _folded(module, node.test, known))
+        parts = [node.body, node.orelse] if known is None else [node.body] if known else [node.orelse]
+    else:
+        ends = isinstance(node.op, ast.Or)
+        for part in node.values[:-1]:
+            known = tracer.facts.truth(module, part, way.frame)
+            if known is not (not ends):
+                parts.append(part)
+            if known is ends:
+                break
+        else:
+            parts.append(node.values[-1])
+    found: list[Leaf] = []
+    for part in parts:
+        for leaf in tracer.trace(module, part, way):
+            falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
+            if isinstance(node, ast.BoolOp) and part is not node.values[-1]:
+                if falsy and isinstance(node.op, ast.Or):
+                    continue  # None or "" in front of an ``or`` is never what comes out
+                if isinstance(node.op, ast.And) and not (isinstance(leaf.value, Known) and leaf.value.value is None):
+                    continue  # in front of an ``and`` nothing else is, but for None
+            inside = leaf.module is module and (leaf.node is part or leaf.outer is part)
+            if inside and isinstance(node, ast.IfExp):
+                leaf = replace(leaf, outer=node, decided=leaf.decided and len(parts) == 1)
+            found.append(leaf)
+    return found
+
+
+def _folded(module: Module, test: ast.expr, known: bool | None) -> Reason:
+    key = "hop-condition-open" if known is None else "hop-condition-true" if known else "hop-condition-false"
+    return Reason.of(key, text=module.short_text(test))

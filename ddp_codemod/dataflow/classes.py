@@ -1,0 +1,179 @@
+"""Attributes of the project's classes: what methods store, fields and their arguments, properties."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow import calls
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.returns import returned
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.scopes import Binding, assigned, bindings
+
+_DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned
+_AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
+
+
+def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
+    """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
+    found: list[Leaf] = []
+    for owner_module, base in tracer.resolver.lineage(module, node):
+        for binding in _stores(owner_module, base).get(name, ()):
+            if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
+                step = way.hop(
+                    owner_module.place(binding.node),
+                    Reason.of("hop-attribute", name=name, owner=base.name),
+                    OriginKind.ASSIGNMENT,
+                )
+                found += tracer.trace(owner_module, binding.value, step)
+        found += _of_body(tracer, owner_module, base, name, way)
+        if found:
+            break
+    for other_module, other in tracer.resolver.subclasses(node):  # what stands in the class may be overridden below it
+        for binding in _stores(other_module, other).get(name, ()) if not found else ():
+            if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
+                place = other_module.place(binding.node)
+                step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), OriginKind.ASSIGNMENT)
+                found += tracer.trace(other_module, binding.value, step)
+        for leaf in _of_body(tracer, other_module, other, name, way):
+            found.append(replace(leaf, kind=OriginKind.SUBCLASS_ARGUMENT) if leaf.kind == OriginKind.FIELD_DEFAULT else leaf)
+    return found
+
+
+def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
+    """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
+    known = tracer.memory.setdefault("fields", {})
+    if name not in known:
+        known[name] = list(islice(_annotating(tracer, name), 2))  # it is the only one, or it is not
+    classes: list[tuple[Module, ast.ClassDef]] = known[name]
+    if len(classes) != 1:
+        return []
+    return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != OriginKind.UNKNOWN]
+
+
+def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
+    """The classes of the project that declare a field of a name."""
+    project = tracer.resolver.project
+    for file in project.mentioning(name):
+        module = project.module(file) if project.stands(file, name, _AT_START, _ANNOTATED) else None
+        for node in module.nodes.get(ast.ClassDef, ()) if module else ():
+            assert isinstance(node, ast.ClassDef)
+            assert module is not None
+            if any(isinstance(b.node, ast.AnnAssign) for b in bindings(module, node).get(name, ())):
+                yield module, node
+
+
+def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:
+    """The leaves of ``node.value`` where ``node`` gives members of an enum of the project, else None.
+
+    A member's text is what its name says, so what has to change is the place that picks the member.
+    """
+    found: list[Leaf] = []
+    for leaf in tracer.trace(module, node, way):
+        around = leaf.module.parents.get(leaf.module.statement(leaf.node)) if _in_code(leaf) else None  # type: ignore[union-attr,arg-type]
+        if not isinstance(around, ast.ClassDef):
+            return None
+        bases = tracer.resolver.external_bases(leaf.code[0], around)
+        if not any(base in idioms.enums for idioms in tracer.idioms for base in bases):
+            return None
+        found.append(replace(leaf, kind=OriginKind.MEMBER))
+    return found or None
+
+
+def _in_code(leaf: Leaf) -> bool:
+    return isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Constant)
+
+
+def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> list[Leaf]:
+    found: list[Leaf] = []
+    for binding in bindings(module, node).get(name, ()):
+        place = module.place(binding.node)
+        if binding.kind == "value" and binding.value is not None:
+            step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), OriginKind.FIELD_DEFAULT)
+            found += tracer.trace(module, binding.value, step)
+            if isinstance(binding.node, ast.AnnAssign):
+                found += _constructed(tracer, module, node, name, way)
+            if isinstance(binding.node, ast.AnnAssign) or isinstance(binding.value, ast.Constant):
+                found += _given_later(tracer, module, node, name, way)
+        elif binding.kind == "function" and _is_property(binding.node):
+            found += returned(tracer, Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
+    return found
+
+
+def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+    """Arguments of the calls that make a dataclass-like object, for the field of that name."""
+    fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    for other_name in tracer.resolver.project.calling(node.name):
+        other = tracer.resolver.project.module(other_name)
+        for call in calls.calls_of(other).get(node.name, ()) if other else ():
+            assert other is not None
+            entities = tracer.resolver.resolve(other, call.func)
+            if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
+                continue
+            argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
+            if argument is not None:
+                step = way.hop(
+                    other.place(call),
+                    Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name),
+                    OriginKind.ARGUMENT,
+                )
+                yield from tracer.trace(other, argument, replace(step, frame=None))
+
+
+def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+    """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
+    project = tracer.resolver.project
+    for file in project.mentioning(name):
+        other = project.module(file) if project.stands(file, name, _DOT, _GIVEN) else None
+        for statement, target, value in _given(other).get(name, ()) if other is not None else ():
+            assert other is not None
+            of = tracer.resolver.resolve(other, target.value)
+            outside = not any(around is node for around in other.ancestors(statement))
+            if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
+                said = Reason.of("hop-attribute", name=name, owner=node.name)
+                step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT)
+                yield from tracer.trace(other, value, replace(step, frame=None))
+
+
+def _given(module: Module) -> dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]]:
+    """The plain assignments to attributes, by the attribute's name: asked for of every field of every class."""
+    if "given" not in module.cache:
+        table: dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]] = {}
+        for statement in module.nodes.get(ast.Assign, ()):
+            for target, value in assigned(statement):
+                if isinstance(target, ast.Attribute):
+                    table.setdefault(target.attr, []).append((statement, target, value))
+        module.cache["given"] = table
+    return module.cache["given"]  # type: ignore[return-value]
+
+
+def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
+    """Assignments to ``self.NAME`` in the methods of a class."""
+    key = ("stores", node)
+    if key not in module.cache:
+        table: dict[str, list[Binding]] = {}
+        for method in node.body:
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
+                own = method.args.args[0].arg
+                for statement in walk(method):
+                    for target, value in assigned(statement):
+                        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
+                            table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))
+        module.cache[key] = table
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _is_property(node: ast.AST) -> bool:
+    last = [
+        part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in getattr(node, "decorator_list", [])
+    ]
+    return any(name.endswith("property") for name in last)

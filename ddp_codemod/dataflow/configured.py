@@ -1,0 +1,233 @@
+"""Values that start in a configuration file: keys that the code reads by attribute or subscript."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Set
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow import settings
+from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Doubt, Leaf, Way
+from ddp_codemod.dataflow.opened import Opened, opened
+from ddp_codemod.dataflow.provenance import Maker, Provenance, provenance
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.config import giving
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import SELF
+from ddp_codemod.sites.words import Parts, holds
+
+OTHERS = "entries of other files"  # in the tracer's memory: what has a key that is read, and is not what the reader opens
+DASHES = re.compile(rb"""\.replace\(\s*["']-["'],\s*["']_["']""")
+_OVERRIDE = re.compile(r"\+{0,2}([\w./-]+)=(.+)")  # Hydra: another value for a key
+_REFERENCE = re.compile(r"\$\{([\w.-]+)\}")  # OmegaConf: the value of another key
+
+
+def chain(node: ast.expr) -> tuple[str, ...]:
+    """The keys that an expression goes through below its root: ``("dist", "backend")`` of ``cfg.dist["backend"]``.
+
+    () where one of them is not written out.
+    """
+    keys: list[str] = []
+    at = node
+    while True:
+        if isinstance(at, ast.Attribute):
+            keys.insert(0, at.attr)
+            at = at.value
+        elif isinstance(at, ast.Subscript) and isinstance(at.slice, ast.Constant) and isinstance(at.slice.value, str):
+            keys.insert(0, at.slice.value)
+            at = at.value
+        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == "get" and at.args:
+            if not isinstance(at.args[0], ast.Constant) or not isinstance(at.args[0].value, str):
+                return ()
+            keys.insert(0, at.args[0].value)
+            at = at.func.value
+        else:
+            return tuple(keys) if isinstance(at, ast.Name) else ()
+
+
+def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tuple[str, ...] = ()) -> list[Leaf]:
+    """The entries of the project's configuration files that an expression can read, or ``rest`` of what it gives.
+
+    Where the files that the object was read from are known, those of no other; where the object is not known to come from a
+    file at all, all that is found is a guess.
+    """
+    keys = chain(node)
+    if not keys:
+        return []
+    holder = node if rest else _holder(node)
+    found = trace_path(tracer, (*keys, *rest), way, _of_self(node))
+    if holder is None:
+        return found
+    origin = provenance(tracer, module, holder, way)
+    for through in dict.fromkeys(
+        one.path for one in origin.made if one.path
+    ):  # ``setup(cfg.dist)``, and there ``options.backend``
+        found += trace_path(tracer, (*through, *(*keys, *rest)[len(chain(origin.at)) :]), way)
+    if not found:
+        return (
+            list(_in_sections(tracer, module, origin, keys[-1], way))
+            if len(keys) == len(chain(origin.at)) + 1 and not rest
+            else []
+        )
+    files = opened(tracer, origin)
+    if files is not None:
+        below = (*keys, *rest)[len(chain(origin.at)) :]
+        ways = {tuple(key.replace("-", "_") for key in (*one.path, *below)) for one in origin.made}
+        read = [leaf for leaf in found if not isinstance(leaf.module, Document) or _is_read(leaf, files, ways)]
+        tracer.memory.setdefault(OTHERS, set()).update((leaf.module, leaf.node) for leaf in found if leaf not in read)
+        found = read
+    return list(dict.fromkeys(replace(leaf, way=leaf.way.doubted(origin.doubt, module.text(holder))) for leaf in found))
+
+
+def _in_sections(tracer: Tracer, module: Module, origin: Provenance, key: str, way: Way) -> Iterator[Leaf]:
+    """The entries of any section of the files whose sections are merged into the object."""
+    flat = replace(origin, made=tuple(one for one in origin.made if one.maker is Maker.FILE and one.flat))
+    files = opened(tracer, flat) if flat.made else None
+    for document, entry in _entries(tracer, (key,)) if files is not None else ():
+        assert files is not None
+        if len(entry.path) == 2 and entry.is_text and files.has(document.name) and tracer.could_be_value(entry.value):
+            step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            if not _is_whole(module, document, key):
+                step = step.doubted(Doubt.NAME, ".".join(entry.path))
+            yield Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step)
+
+
+def _is_whole(module: Module, document: Document, key: str) -> bool:
+    """Whether a file looks like one whose merged sections a program reads: the key stands in one of them, and others that it speaks of."""
+    inside = [entry.path[1] for entry in document.entries if len(entry.path) == 2]
+    others = {name for name in inside if name != key and name.isidentifier()}
+    return inside.count(key) == 1 and any(holds(module.source.text.encode(), name.encode()) for name in others)
+
+
+def _holder(node: ast.expr) -> ast.expr | None:
+    """What an attribute, a key or a ``get`` is read of."""
+    if isinstance(node, ast.Call):
+        return node.func.value if isinstance(node.func, ast.Attribute) else None
+    return node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None
+
+
+def _is_read(leaf: Leaf, files: Opened, ways: Set[tuple[str, ...]]) -> bool:
+    """Whether an entry stands in one of the files that are read, under one of these ways of keys."""
+    if not isinstance(leaf.node, Entry):
+        return True
+    return files.has(leaf.module.name) and tuple(key.replace("-", "_") for key in leaf.node.path) in ways
+
+
+def _of_self(node: ast.expr) -> bool:
+    """Whether what an expression goes through first is an attribute of the object itself: a variable, no key of a file."""
+    at = node
+    while isinstance(at, (ast.Attribute, ast.Subscript)):
+        if isinstance(at, ast.Attribute) and isinstance(at.value, ast.Name):
+            return at.value.id in SELF
+        at = at.value
+    return False
+
+
+def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = False) -> list[Leaf]:
+    """The entries of the project's configuration files that going through these keys can reach.
+
+    The whole path of an entry has to be the end of what the code goes through, or, from two keys on, the other way round
+    (the first key of ``self.cfg.dist.backend`` is no key: ``of_self``); and what stands there has to be the name of a
+    backend or a URL.
+    """
+    found: list[Leaf] = []
+    below = keys[1:] if of_self and len(keys) > 2 else keys
+    for document, entry in _entries(tracer, keys) if keys else ():
+        path = entry.path if entry.path[-1] == keys[-1] else tuple(key.replace("-", "_") for key in entry.path)
+        whole = keys[-len(path) :] == path
+        part = len(below) > 1 and path[-len(below) :] == below
+        if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
+            step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+            found.append(Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step))
+    found += settings.trace_settings(tracer, keys, way)
+    return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
+
+
+def referred(tracer: Tracer, leaf: Leaf) -> list[Leaf] | None:
+    """What ``${dist.backend}`` stands for in a configuration file; None for any other text."""
+    said = _REFERENCE.fullmatch(str(leaf.value.value)) if isinstance(leaf.value, Known) else None
+    if said is None:
+        return None
+    step = leaf.way.hop(leaf.place, Reason.of("hop-reference", name=said[1]))
+    return [found for found in trace_path(tracer, tuple(said[1].split(".")), step) if found.place != leaf.place]
+
+
+def _entries(tracer: Tracer, keys: tuple[str, ...]) -> Iterator[tuple[Document, Entry]]:
+    """The entries of configuration files under the last key, also with dashes in place of its underscores where the project takes them so."""
+    project, key = tracer.resolver.project, keys[-1]
+    if key.isdigit():  # may be a place in a list: the file then gives the key before it a value
+        named = next((part for part in reversed(keys) if not part.isdigit()), key)
+        for document in project.documents(named, giving(named, [b""])):
+            yield from ((document, entry) for entry in document.ending(key))
+        return
+    for spelled in dict.fromkeys((key, key.replace("_", "-"))):
+        for document in project.documents(spelled, _given(tracer, spelled), _valued(tracer)):
+            if spelled == key or _dashes_are_underscores(tracer):
+                yield from ((document, entry) for entry in document.ending(spelled))
+
+
+def _dashes_are_underscores(tracer: Tracer) -> bool:
+    """Whether any code of the project turns the dashes of a text, such as a key, into underscores."""
+    if "dashes" not in tracer.memory:
+        project = tracer.resolver.project
+        tracer.memory["dashes"] = any(DASHES.search(project.data(name)) for name in project.mentioning("replace"))
+    return bool(tracer.memory["dashes"])
+
+
+def _values(tracer: Tracer) -> list[str]:
+    """What is in every text of interest, in small letters."""
+    return ["://", *sorted(tracer.rules.backends)]
+
+
+def _valued(tracer: Tracer) -> tuple[str, ...]:
+    """The configuration files that hold a value of interest at all."""
+    if "valued" not in tracer.memory:
+        project, values = tracer.resolver.project, Parts(_values(tracer))
+        tracer.memory["valued"] = tuple(name for name in project.small_configs if values.held(project.data(name).lower()))
+    return tracer.memory["valued"]  # type: ignore[no-any-return]
+
+
+def _given(tracer: Tracer, key: str) -> bytes:
+    """What stands in a file that gives a key a value of interest."""
+    known = tracer.memory.setdefault("given", {})
+    if key not in known:
+        values = (b"(?i:%b)" % re.escape(value.encode()) for value in _values(tracer))
+        known[key] = giving(key, values)
+    return known[key]  # type: ignore[no-any-return]
+
+
+def overridden(tracer: Tracer, leaf: Leaf, way: Way) -> list[Leaf]:
+    """What launch files give in place of an entry of a configuration file: ``python train.py dist.backend=x``."""
+    if not isinstance(leaf.module, Document) or not isinstance(leaf.node, Entry):
+        return []
+    return given_for(tracer, leaf.module, leaf.node.path, way)
+
+
+def given_for(tracer: Tracer, document: Document, path: tuple[str, ...], way: Way) -> list[Leaf]:
+    """What launch files give for a path of keys of a configuration file, whether they stand there or not."""
+    found: list[Leaf] = []
+    for script, option in tracer.composed.overrides(document, path):
+        if tracer.could_be_value(option.value):
+            step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+            found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
+    return [*found, *_composed(tracer, path, way)]
+
+
+def _composed(tracer: Tracer, path: tuple[str, ...], way: Way) -> Iterator[Leaf]:
+    """What code gives for a path of keys where it composes the configuration: ``compose("config", overrides=["dist.backend=x"])``."""
+    project = tracer.resolver.project
+    for word in sorted({word for idioms in tracer.idioms for word in idioms.file_composers}):
+        for module in filter(None, map(project.module, sorted({*project.mentioning(word)} & {*project.mentioning(path[-1])}))):
+            for part in (part for call in calls_of(module).get(word, ()) for part in ast.walk(call)):
+                said = _OVERRIDE.fullmatch(part.value) if isinstance(part, ast.Constant) and isinstance(part.value, str) else None
+                keys = tuple(said[1].replace("/", ".").split(".")) if said else ()
+                if said and tracer.could_be_value(said[2]) and path[-len(keys) :] == keys[-len(path) :]:
+                    step = way.hop(module.place(part), Reason.of("hop-launch", name=said[1], program=module.name))
+                    yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))

@@ -1,0 +1,88 @@
+"""Follows a value from where it is used to the expressions that it can start from: each kind of expression has a module of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ddp_codemod.dataflow import callers, choices, mappings, members, names, options, pieces, returns
+from ddp_codemod.dataflow.calls import Def, Given
+from ddp_codemod.dataflow.fold import UNKNOWN, Known
+from ddp_codemod.dataflow.leaf import Current, Default, Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+
+LOOK_UPS = frozenset({"get", "pop", "setdefault"})  # methods of a mapping: of a key, and what holds where it is not there
+TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods that leave a name the same name
+
+
+class Evaluator(Tracer):
+    """Knows who follows which kind of expression."""
+
+    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
+        """See Tracer."""
+        return mappings.look_up(self, module, mapping, key, way, whole)
+
+    def callers(self, module: Module, function: Def) -> list[Given]:
+        """See Tracer."""
+        return callers.callers(self, module, function)
+
+    def step(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+        """See Tracer."""
+        if isinstance(node, ast.Constant):
+            return [Leaf(module, node, way.kind, Known(node.value), None, way)]
+        if isinstance(node, (ast.IfExp, ast.BoolOp)):
+            return choices.trace_choice(self, module, node, way)
+        if isinstance(node, ast.NamedExpr):
+            return self.trace(module, node.value, way)
+        if isinstance(node, ast.Name):
+            return names.trace_name(self, module, node, way)
+        if isinstance(node, ast.Attribute):
+            return members.trace_attribute(self, module, node, way)
+        if isinstance(node, ast.Subscript):
+            return members.trace_subscript(self, module, node, way)
+        if isinstance(node, ast.Call):
+            return self._call(module, node, way)
+        is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)  # of two mappings
+        if is_union or isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
+            return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
+        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+            return pieces.trace_text(self, module, node, way)
+        return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
+
+    def _call(self, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+        called = self.resolver.names(module, node.func)
+        for idioms in self.idioms:
+            if any(name in idioms.default_functions for name in called):
+                return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+            if any(name in idioms.current_functions for name in called):
+                return [Leaf(module, node, OriginKind.CURRENT, Current(), None, way)]
+            if any(name in idioms.backend_enums for name in called) and len(node.args) == 1:
+                return self.trace(module, node.args[0], way)
+        if isinstance(node.func, ast.Attribute):
+            if node.func.attr in TEXT_CHANGES and not node.args:
+                return self.trace(module, node.func.value, way)
+            if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
+                return members.trace_get(self, module, node, way)
+            if node.func.attr == "format" and (put_together := pieces.trace_pieces(self, module, node, way)) is not None:
+                return put_together
+        if isinstance(node.func, ast.Name):
+            if node.func.id == "str" and len(node.args) == 1:
+                return self.trace(module, node.args[0], way)
+            if node.func.id == "getattr" and len(node.args) >= 2:
+                return members.trace_getattr(self, module, node, way)
+            if node.func.id == "dict":
+                return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
+        if any(name in ("os.getenv", "os.environ.get") for name in called):
+            return members.trace_environment(self, module, node, way)
+        declared = options.declared_default(self, module, node, called)
+        if declared is not None:
+            return self.trace(module, declared, way)
+        return returns.result(self, module, node, way)
+
+
+def _is_position(node: ast.Call) -> bool:
+    """Whether a look-up is of a place in a list that changes with each of them: ``names.pop(0)``."""
+    return len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int)

@@ -1,0 +1,300 @@
+"""Folding of conditions under a platform's facts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Mapping
+from functools import cached_property, partial
+
+from ddp_codemod.catalog.model import Fact, FactValue
+from ddp_codemod.dataflow.blocks import first_before
+from ddp_codemod.dataflow.flow import Flow
+from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
+from ddp_codemod.dataflow.leaf import Frame
+from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, Resolver, Variable
+from ddp_codemod.sites.scopes import Binding, bindings, enclosing, global_bindings, owner, scope_of
+
+FEW = 8
+BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Facts:
+    """What conditions in a project come to on one platform.
+
+    ``open_words`` are texts that may be edited (backend names): a variable that holds one decides no condition.
+    ``present`` says which fact tells whether a name is there: ``hasattr(torch.distributed, "ProcessGroupNCCL")``.
+    ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        facts: Mapping[str, FactValue],
+        open_words: Container[str],
+        names: Container[str] = (),
+        present: Mapping[str, str] = {},
+        switches: bool = True,
+    ) -> None:
+        self.resolver, self.facts, self.open_words = resolver, facts, open_words
+        self.names, self.present, self.switches = names, present, switches
+        self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
+        self._flows: dict[tuple[ast.AST, str], Flow] = {}
+
+    @cached_property
+    def unset(self) -> Facts:
+        """The same facts, under which a switch that the project sets by hand may be on as well as off."""
+        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, switches=False)
+
+    def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
+        """Whether a condition is true on the platform; None where that is open."""
+        return truth(self.fold(module, node, frame))
+
+    def fold(self, module: Module, node: ast.expr, frame: Frame | None = None) -> Value:
+        """What an expression gives on the platform. What depends on itself is unknown."""
+        key = (node, frame)
+        if key not in self._folded:
+            self._folded[key] = UNKNOWN
+            self._folded[key] = fold(node, lambda part: self._look(module, part, frame))
+        return self._folded[key]
+
+    def _look(self, module: Module, node: ast.expr, frame: Frame | None) -> Value:
+        called = isinstance(node, ast.Call) and not node.args and not node.keywords
+        named = node.func if isinstance(node, ast.Call) and called else node
+        if isinstance(named, (ast.Name, ast.Attribute)):
+            for name in self.resolver.names(module, named):
+                found = self.facts.get(f"{name}()" if called else name)
+                if found is not None:
+                    return as_value(found)
+        if isinstance(node, ast.Name):
+            return self._variable(module, node, frame)
+        if isinstance(node, ast.Attribute):
+            return self._member(module, node)
+        if isinstance(node, ast.Call):
+            return self._has(module, node) or self._call(module, node)
+        return UNKNOWN
+
+    def _has(self, module: Module, node: ast.Call) -> Known | None:
+        """``hasattr(torch, "npu")`` where a fact about torch.npu is true: then it is there."""
+        if isinstance(node.func, ast.Name) and node.func.id == "hasattr" and len(node.args) == 2:
+            name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
+            if isinstance(name, str) and isinstance(node.args[0], (ast.Name, ast.Attribute)):
+                for owner_name in self.resolver.names(module, node.args[0]):
+                    told = self.facts.get(self.present.get(f"{owner_name}.{name}", ""))
+                    if isinstance(told, bool):
+                        return Known(told)
+                    inside = f"{owner_name}.{name}."
+                    if any(fact.startswith(inside) and value is True for fact, value in self.facts.items()):
+                        return Known(True)
+        return None
+
+    def _variable(self, module: Module, node: ast.Name, frame: Frame | None) -> Value:
+        home = owner(module, scope_of(module, node), node.id)
+        if home is None:
+            return UNKNOWN
+        made = bindings(module, home).get(node.id, [])
+        if any(binding.kind == "parameter" for binding in made):
+            within = frame.find(home) if frame else None
+            if within is None or node.id not in within.bound or len(made) != 1:
+                return UNKNOWN
+            bound_module, bound, outer = within.bound[node.id]
+            return self._closed(self.fold(bound_module, bound, outer))
+        found = self.definitions(module, node)
+        if found and all(binding.kind == "import" for binding in found):
+            return self._member(module, node)
+        return self._agreed(module, found, frame)
+
+    def definitions(self, module: Module, node: ast.Name) -> list[Binding]:
+        """The bindings of a name that can hold where it is used."""
+        scope = scope_of(module, node)
+        home = owner(module, scope, node.id)
+        if home is None:
+            return []
+        if home is not scope or not isinstance(home, BODIES):
+            last = self.at_end(module, home, node.id)
+            return [*self._when_called(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
+        made = bindings(module, home)[node.id]
+        if isinstance(home, ast.Module) and (elsewhere := global_bindings(module, node.id)):
+            return [*_without_placeholder(made), *elsewhere]  # a function may have run
+        if len(made) == 1 and _unconditional(module, made[0], home):
+            return made
+        reached = self._flow(module, made, (home, node.id)).before(node)
+        return [*_parameters(made), *reached.found] if reached.open else reached.found
+
+    def at_end(self, module: Module, home: ast.AST, name: str) -> list[Binding]:
+        """The bindings of a name that can hold once the body of its scope has run: what functions inside see."""
+        made = bindings(module, home).get(name, [])
+        if not isinstance(home, BODIES):
+            return made
+        key = ("at-end", home, name)
+        if key not in module.cache:
+            module.cache[key] = made  # while its own conditions are being folded
+            reached = self._flow(module, made, (home, name)).block(home.body)
+            found = [*_parameters(made), *reached.found] if reached.open else reached.found
+            if isinstance(home, ast.Module):
+                elsewhere = global_bindings(module, name)
+                found = [*(_without_placeholder(found) if elsewhere else found), *elsewhere]
+            # a scope that never ends (a server's loop) still has its bindings
+            module.cache[key] = found or made
+        return module.cache[key]  # type: ignore[return-value]
+
+    def _when_called(self, module: Module, home: ast.Module, scope: ast.AST, name: str, last: list[Binding]) -> list[Binding]:
+        """The bindings of a module's name that hold while the module itself calls the function around, and are replaced later."""
+        made = bindings(module, home).get(name, [])
+        names = {at.name for at in (scope, *enclosing(module, scope)) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        if len(made) < 2 or not names:
+            return []
+        found: list[Binding] = []
+        for call in module.nodes.get(ast.Call, ()):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
+                if scope_of(module, call) is home and self.unreachable(module, call) is None:
+                    found += self._flow(module, made, (home, name)).before(call).found
+        return [binding for binding in dict.fromkeys(found) if binding not in last]
+
+    def _flow(self, module: Module, made: list[Binding], of: tuple[ast.AST, str]) -> Flow:
+        found = self._flows.get(of) or Flow(module, made, partial(self.truth, module), partial(self.case, module))
+        if len(made) > FEW:  # what is soon made takes more room than time
+            self._flows[of] = found
+        return found
+
+    def _agreed(self, module: Module, found: list[Binding], frame: Frame | None) -> Value:
+        """The one value that all bindings give, if they do."""
+        results: list[Value] = []
+        for binding in found:
+            if binding.kind != "value" or binding.value is None:
+                return UNKNOWN
+            if not self.switches and self._is_switch(binding.value):
+                return UNKNOWN
+            results.append(self.fold(module, binding.value, frame))
+        if not results or any(other != results[0] or type(other) is not type(results[0]) for other in results):
+            return UNKNOWN
+        return self._closed(results[0])
+
+    def _is_switch(self, value: ast.expr) -> bool:
+        """Whether somebody chose what a variable holds: a constant that is no backend's name."""
+        return isinstance(value, ast.Constant) and not (isinstance(value.value, str) and value.value.lower() in self.names)
+
+    def _member(self, module: Module, node: ast.Attribute | ast.Name) -> Value:
+        """A constant of another module of the project."""
+        if isinstance(node, ast.Attribute) and stored_at(module, ast.unparse(node)):
+            return UNKNOWN
+        for entity in self.resolver.resolve(module, node):
+            if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):
+                made = bindings(entity.module, entity.scope).get(entity.name, [])
+                return self._agreed(entity.module, made, None)
+        return UNKNOWN
+
+    def _call(self, module: Module, node: ast.Call) -> Value:
+        """A function of the project that is a single ``return``, such as ``def is_windows(): return os.name == "nt"``."""
+        if node.args or node.keywords:
+            return UNKNOWN
+        for entity in self.resolver.resolve(module, node.func):
+            if isinstance(entity, Definition) and isinstance(entity.node, ast.FunctionDef):
+                body = [part for part in entity.node.body if not _is_docstring(part)]
+                if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+                    return self._closed(self.fold(entity.module, body[0].value, None))
+        return UNKNOWN
+
+    def _closed(self, value: Value) -> Value:
+        changes = isinstance(value, Known) and isinstance(value.value, str) and value.value.lower() in self.open_words
+        return UNKNOWN if changes else value
+
+    def unreachable(self, module: Module, node: ast.AST) -> ast.AST | None:
+        """What keeps a node from running on the platform, a condition or a statement that leaves; None where it may run."""
+        child = node
+        for parent in module.ancestors(node):
+            if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
+                wanted = _branch(parent, child)
+                if wanted is not None and self.truth(module, parent.test) is (not wanted):
+                    return parent.test
+            elif isinstance(parent, ast.BoolOp):
+                for earlier in parent.values[: parent.values.index(child)] if child in parent.values else ():
+                    if self.truth(module, earlier) is isinstance(parent.op, ast.Or):
+                        return earlier
+            elif isinstance(parent, ast.Match) and isinstance(child, ast.match_case):
+                if self.case(module, parent) not in (None, child):
+                    return parent.subject
+            if isinstance(child, ast.stmt):
+                left = self._left_before(module, parent, child)
+                if left is not None:
+                    return left
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+                return None
+            child = parent
+        return None
+
+    def case(self, module: Module, node: ast.Match) -> ast.match_case | None:
+        """The case that a ``match`` takes on the platform, where its subject and the patterns up to it are constants."""
+        subject = self.fold(module, node.subject)
+        for case in node.cases if isinstance(subject, Known) else ():
+            values = _constants(case.pattern)
+            if values is None or case.guard is not None:
+                return None
+            if not values or subject in [self.fold(module, value) for value in values]:
+                return case
+        return None
+
+    def _left_before(self, module: Module, parent: ast.AST, child: ast.stmt) -> ast.AST | None:
+        """An earlier statement of the same block after which nothing runs on the platform."""
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if not isinstance(block, list) or child not in block:
+                continue
+            flow = self._flow(module, [], (module.tree, ""))
+
+            def ends(earlier: ast.stmt, flow: Flow = flow) -> ast.AST | None:
+                if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
+                    return earlier.test
+                left = flow.through(earlier).ends
+                return (earlier.test if isinstance(earlier, ast.If) else earlier) if left else None
+
+            return first_before(module, block, block.index(child), ends)
+        return None
+
+
+def _constants(pattern: ast.pattern) -> list[ast.expr] | None:
+    """The values of a pattern, [] for one that takes anything, None where it is of another kind."""
+    if isinstance(pattern, ast.MatchValue):
+        return [pattern.value]
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return []
+    if isinstance(pattern, ast.MatchOr):
+        parts = [_constants(part) for part in pattern.patterns]
+        return None if any(not part for part in parts) else [value for part in parts for value in part or ()]
+    return None
+
+
+def as_value(fact: FactValue) -> Value:
+    """A fact of rule data as a value."""
+    if isinstance(fact, Fact):
+        return Known(None) if getattr(fact, "none", False) else TRUTHY
+    return Known(fact)
+
+
+def _branch(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | None:
+    """True in the body, False in the other branch, None in the test."""
+    if child is parent.test:
+        return None
+    if isinstance(parent, ast.IfExp):
+        return child is parent.body
+    if child in parent.body:
+        return True
+    return False if isinstance(parent, ast.If) else None
+
+
+def _parameters(made: list[Binding]) -> list[Binding]:
+    return [binding for binding in made if binding.kind == "parameter"]
+
+
+def _unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
+    return binding.kind == "parameter" or module.parents.get(binding.node) is home
+
+
+def _without_placeholder(made: list[Binding]) -> list[Binding]:
+    """Without the None that a module gives a name which its functions set."""
+    return [binding for binding in made if not (isinstance(binding.value, ast.Constant) and binding.value.value is None)]
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,297 @@
+"""Where an object or a function goes: which methods are called on it, who calls it, whether it gets to code that is not read."""
+
+from __future__ import annotations
+
+import ast
+from typing import Union
+
+from msgspec import Struct, field
+
+from ddp_codemod.dataflow.calls import CALL, default_of, is_read, names_of, parameter_for
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.scopes import owner, scope_of
+
+MOST = 400  # expressions that are looked at for one object
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+
+
+class Journey(Struct):
+    """What is known of an object's way through the project."""
+
+    methods: set[str] = field(default_factory=set)  # called on it
+    attributes: set[str] = field(default_factory=set)  # read of it
+    escapes: bool = False  # it is handed to code that is not read
+    arguments: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that it is handed to, itself or in a list
+    calls: list[tuple[Module, ast.Call]] = field(default_factory=list)  # of it, where it is a function
+    places: list[tuple[Module, ast.expr]] = field(default_factory=list)  # the expressions that give it
+    partials: list[tuple[Module, ast.Call]] = field(default_factory=list)  # the calls that bind some of its arguments
+
+
+class _Within(Struct, frozen=True):
+    """What the object stands in: nothing, or a list or table, under a key where that is known."""
+
+    inside: bool = False
+    key: object = None
+
+
+def journey(tracer: Tracer, module: Module, made: ast.expr, near: bool = False) -> Journey:
+    """Follow an object from the expression that makes it; worked out once for each.
+
+    ``near``: as an attribute only in the file that makes it one, which is enough for what is written into a mapping.
+    """
+    key = ("journey", made, near)
+    if key not in module.cache:
+        module.cache[key] = _Walk(tracer, near).follow(module, made)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+_ALONE, _LISTED = _Within(), _Within(True)
+
+
+class _Walk:
+    """``within``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
+
+    def __init__(self, tracer: Tracer, near: bool) -> None:
+        self.tracer, self.near, self.found = tracer, near, Journey()
+        self._seen: set[tuple[ast.AST, _Within]] = set()
+        self._todo: list[tuple[Module, ast.expr, _Within]] = []
+        self._within = _ALONE
+
+    def follow(self, module: Module, made: ast.expr) -> Journey:
+        self._todo.append((module, made, _ALONE))
+        while self._todo:
+            at, node, self._within = self._todo.pop()
+            if (node, self._within) in self._seen:
+                continue
+            self._seen.add((node, self._within))
+            if len(self._seen) > MOST:
+                self.found.escapes = True
+                break
+            if not self._within.inside:
+                self.found.places.append((at, node))
+            self._step(at, node)
+        return self.found
+
+    def _go(self, module: Module, node: ast.expr, within: _Within | None = None) -> None:
+        self._todo.append((module, node, self._within if within is None else within))
+
+    def _step(self, module: Module, node: ast.expr) -> None:
+        """What the code around an expression does with the object that it gives."""
+        around = module.parents.get(node)
+        if isinstance(around, ast.keyword):
+            self._handed(module, module.parents[around], node, around.arg)
+        elif isinstance(around, ast.Call):
+            if node is not around.func:
+                self._handed(module, around, node, None)
+            elif not self._within.inside:
+                self.found.calls.append((module, around))
+        elif isinstance(around, ast.Attribute):
+            self._read(module, around)
+        elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
+            for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
+                self._stored(module, target)
+            if isinstance(around, ast.NamedExpr):
+                self._go(module, around)
+        elif isinstance(around, (ast.IfExp, ast.BoolOp)) and not (isinstance(around, ast.IfExp) and around.test is node):
+            self._go(module, around)
+        elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)):
+            self._go(module, around, _place_in(around, node))
+        elif isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension)) and around.iter is node:
+            if isinstance(around, ast.comprehension):
+                self._go(module, module.parents[around], _LISTED)  # type: ignore[arg-type]
+            if self._within.inside:
+                self._within = _ALONE
+                for target in around.target.elts if isinstance(around.target, (ast.Tuple, ast.List)) else [around.target]:
+                    if isinstance(around, ast.comprehension) and isinstance(target, ast.Name):
+                        self._name(module, module.parents[around], target.id)
+                    else:
+                        self._stored(module, target)
+        elif isinstance(around, ast.Subscript) and around.value is node and self._within.inside:
+            self._picked(module, around)
+        elif isinstance(around, ast.arguments):
+            self._default(module, around, node)
+        elif isinstance(around, ast.Return):
+            self._returned(module, around)
+        elif isinstance(around, (ast.Yield, ast.Lambda)):
+            self.found.escapes = True
+
+    def _read(self, module: Module, attribute: ast.Attribute) -> None:
+        """An attribute or method of the object; of a table, a look-up."""
+        call = module.parents.get(attribute)
+        is_called = isinstance(call, ast.Call) and call.func is attribute
+        if attribute.attr == CALL and not self._within.inside:
+            self._go(module, attribute)
+        elif not self._within.inside:
+            (self.found.methods if is_called else self.found.attributes).add(attribute.attr)
+        elif isinstance(call, ast.Call) and is_called and attribute.attr == "get":
+            self._go(module, call, _ALONE)
+        elif isinstance(call, ast.Call) and is_called and attribute.attr in ("values", "items"):
+            self._go(module, call, _LISTED)
+        else:
+            self.found.escapes = True
+
+    def _picked(self, module: Module, node: ast.Subscript) -> None:
+        key, known = self._within.key, node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if key is None or known is None or key == known:
+            self.found.escapes = self.found.escapes or key is None or known is None
+            self._go(module, node, _ALONE)
+
+    def _default(self, module: Module, arguments: ast.arguments, node: ast.expr) -> None:
+        """The default of a parameter."""
+        function = module.parents.get(arguments)
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            if function is not None and default_of(function, argument.arg) is node:  # type: ignore[arg-type]
+                self._name(module, function, argument.arg)
+
+    def _stored(self, module: Module, target: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            home = owner(module, scope_of(module, target), target.id)
+            if isinstance(home, ast.ClassDef):
+                self._member(module, target.id, {base for _, base in self.tracer.resolver.lineage(module, home)})
+            if home is not None:
+                self._name(module, home, target.id)
+        elif isinstance(target, ast.Attribute):
+            self._attribute(module, target)
+        elif isinstance(target, (ast.Tuple, ast.List)) and self._within.inside:
+            key = self._within.key
+            self._within = _ALONE
+            for index, part in enumerate(target.elts):
+                if key is None or key == index:
+                    self._stored(module, part)
+        elif isinstance(target, ast.Subscript):
+            key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            self._within = _Within(True, key)
+            self._stored(module, target.value)
+        else:
+            self.found.escapes = True
+
+    def _name(self, module: Module, home: ast.AST, name: str) -> None:
+        """Every place that reads a name of a scope."""
+        for node in names_of(module).get(name, ()):
+            if is_read(module, node):
+                if owner(module, scope_of(module, node), name) is home:
+                    self._go(module, node)
+        if isinstance(home, ast.Module):
+            self._imported(module, name)
+
+    def _imported(self, module: Module, name: str) -> None:
+        """The files that take a module's name."""
+        find = self.tracer.resolver.project.find
+        for other, statement, alias in self._takers(name):
+            if other is not module and find("." * statement.level + (statement.module or ""), other) is module:
+                self._name(other, other.tree, alias.asname or name)
+
+    def _takers(self, name: str) -> list[tuple[Module, ast.ImportFrom, ast.alias]]:
+        """The statements that take a name from another file; worked out once, for it may be in thousands of files."""
+        known: dict[str, list[tuple[Module, ast.ImportFrom, ast.alias]]] = self.tracer.memory.setdefault("takers of names", {})
+        if name not in known:
+            project = self.tracer.resolver.project
+            known[name] = []
+            for module in filter(None, map(project.module, project.mentioning(name))):
+                for statement in module.nodes.get(ast.ImportFrom, ()):
+                    taken = [alias for alias in statement.names if alias.name == name]  # type: ignore[attr-defined]
+                    known[name] += [(module, statement, alias) for alias in taken[:1]]  # type: ignore[misc]
+        return known[name]
+
+    def _attribute(self, module: Module, target: ast.Attribute) -> None:
+        """Every place that reads an attribute of the objects of the same class."""
+        owners = self._classes(module, target.value)
+        if not owners:
+            self.found.escapes = True
+            return
+        self._member(module, target.attr, owners)
+
+    def _member(self, module: Module, name: str, owners: set[ast.AST]) -> None:
+        """Every place that reads an attribute of the objects of these classes."""
+        project = self.tracer.resolver.project
+        words = {getattr(node, "name", "") for node in owners}
+        for node in owners if not self.near else ():
+            words |= {base.name for _, base in self.tracer.resolver.subclasses(node)}  # type: ignore[arg-type]
+        # an object is known by its class, which the file has to name
+        naming = {module.name, *(file for word in sorted(words) for file in project.mentioning(word) if not self.near)}
+        for file in sorted(naming & {module.name, *project.mentioning(name)}):
+            other = project.module(file)
+            for node in other.nodes.get(ast.Attribute, ()) if other is not None else ():
+                assert other is not None
+                if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
+                    if owners & self._classes(other, node.value):
+                        self._go(other, node)
+
+    def _classes(self, module: Module, node: ast.expr) -> set[ast.AST]:
+        """The project's classes that an object can be of, with those that they derive from."""
+        resolver = self.tracer.resolver
+        return {
+            base
+            for entity in resolver.resolve(module, node)
+            if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef)
+            for _, base in resolver.lineage(entity.module, entity.node)
+        }
+
+    def _returned(self, module: Module, statement: ast.Return) -> None:
+        function = scope_of(module, statement)
+        if isinstance(function, _FUNCTIONS):
+            for given in self.tracer.callers(module, function):
+                self._go(given.module, given.call)
+
+    def _handed(self, module: Module, call: ast.AST, node: ast.expr, keyword: str | None) -> None:
+        """An argument becomes a parameter of what is called."""
+        if not isinstance(call, ast.Call):
+            self.found.escapes = True
+            return
+        self.found.arguments.append((module, call))
+        if call.args and call.args[0] is node and self._binds(module, call):
+            self.found.partials.append((module, call))
+            self._go(module, call)
+            return
+        position = call.args.index(node) if keyword is None and node in call.args else None
+        spread = position is not None and any(isinstance(part, ast.Starred) for part in call.args[:position])
+        targets = [] if spread else list(self._functions(module, call))
+        if not targets:
+            self.found.escapes = True
+        for owner_module, function, skip in targets:
+            parameter = parameter_for(function, keyword, position, skip)
+            if parameter is None:
+                self.found.escapes = True
+            else:
+                self._name(owner_module, function, parameter)
+
+    def _binds(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call gives its first argument back with some of its arguments bound, or just as it is: ``partial``."""
+        names = self.tracer.resolver.names(module, call.func)
+        if isinstance(call.func, ast.Name) and call.func.id == "staticmethod":
+            return True
+        return any(
+            name in forwarder.names and forwarder.args is None and forwarder.function_position == 0
+            for idioms in self.tracer.idioms
+            for forwarder in idioms.forwarder
+            for name in names
+        )
+
+    def _functions(self, module: Module, call: ast.Call) -> list[tuple[Module, _Function, int]]:
+        """The project's functions that a call runs, and how many of their parameters it does not fill."""
+        found: list[tuple[Module, _Function, int]] = []
+        resolver = self.tracer.resolver
+        for entity in resolver.resolve(module, call.func):
+            if not isinstance(entity, Definition):
+                continue
+            if isinstance(entity.node, ast.ClassDef):
+                makers = [one for one in resolver.member(entity, "__init__") if isinstance(one, Definition)]
+                found += [(one.module, one.node, 1) for one in makers if not isinstance(one.node, ast.ClassDef)]
+            else:
+                method = isinstance(entity.module.parents.get(entity.node), ast.ClassDef)
+                static = any(getattr(part, "id", "") == "staticmethod" for part in entity.node.decorator_list)
+                found.append((entity.module, entity.node, int(method and not static)))
+        return found
+
+
+def _place_in(around: ast.expr, node: ast.expr) -> _Within:
+    """Where an element stands in a display."""
+    if isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
+        return _Within(True, around.elts.index(node))
+    if isinstance(around, ast.Dict) and node in around.values:
+        key = around.keys[around.values.index(node)]
+        return _Within(True, key.value if isinstance(key, ast.Constant) else None)
+    return _LISTED

@@ -1,0 +1,105 @@
+"""What tracing yields: leaves, and the way that led to them."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.fold import UNKNOWN, Value
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Hop, Place, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
+
+MAX_HOPS = 40
+
+
+class Default(Struct, frozen=True):
+    """The value that torch itself picks for the device."""
+
+
+class Current(Struct, frozen=True):
+    """The backend of a group that exists already."""
+
+
+class Frame(Struct, frozen=True, eq=False):
+    """A call that is being followed into: what its function's parameters are bound to."""
+
+    function: ast.AST
+    bound: dict[str, tuple[Module, ast.expr, Frame | None]]
+    around: Frame | None = None
+
+    def find(self, function: ast.AST) -> Frame | None:
+        """The frame of a function, here or in the calls around."""
+        at: Frame | None = self
+        while at is not None and at.function is not function:
+            at = at.around
+        return at
+
+
+class Doubt(Enum):
+    """Why what is found on a way may not be what comes out."""
+
+    NAME = "name"  # nothing but a name leads there: a candidate for a person to look at, never an edit
+    REPLACED = "replaced"  # a decorator may hand over another value, so that a right one is not surely what comes out either
+    OTHERS = "others"  # the object may also come from code that is not read
+    DEFAULT = "default"  # what it stands in for may have a value of its own
+
+
+class Way(Struct, frozen=True):
+    """How tracing got here."""
+
+    kind: OriginKind = OriginKind.LITERAL  # what the next literal is
+    hops: tuple[Hop, ...] = ()
+    frame: Frame | None = None
+    seen: frozenset[tuple[int, int]] = frozenset()
+    doubt: Doubt | None = None
+    doubted_at: str = ""  # source text of what the doubt is about
+
+    def doubted(self, doubt: Doubt | None, text: str = "") -> Way:
+        """The same way, which leads no further than a guess; the graver doubt stays."""
+        if doubt is None or (self.doubt is not None and doubt is not Doubt.NAME):
+            return self
+        return replace(self, doubt=doubt, doubted_at=" ".join(text.split()))
+
+    def inside(self, frame: Frame | None) -> Way:
+        """The same way in another frame."""
+        return replace(self, frame=frame)
+
+    def hop(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Way:
+        """One step further."""
+        return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
+
+
+class Leaf(Struct, frozen=True):
+    """An expression that a value can start from, and what it gives."""
+
+    module: Tree
+    node: Node
+    kind: OriginKind
+    value: Value | Default | Current = UNKNOWN
+    why: Reason | None = None  # of an unknown value: what stopped the trace
+    way: Way = Way()
+    outer: ast.expr | None = None  # the whole conditional expression that this is a branch of
+    open: bool = False  # not a value, but a place where one may come from unseen: a mapping that is not known
+    decided: bool = True  # the platform decides every condition of ``outer``
+
+    @property
+    def place(self) -> Place:
+        """Where the expression stands."""
+        return place_of(self.module, self.node)
+
+    @property
+    def code(self) -> tuple[Module, ast.AST]:
+        """The module and node of a leaf that stands in Python code."""
+        assert isinstance(self.module, Module)
+        assert isinstance(self.node, ast.AST)
+        return self.module, self.node
+
+    @property
+    def text(self) -> str:
+        """Source text of the expression."""
+        return text_of(self.module, self.node)

@@ -1,0 +1,254 @@
+"""Attributes, subscripts and look-ups: ``self.backend``, ``args.dist_backend``, ``table["cuda"]``, ``config.get(key, default)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ddp_codemod.dataflow import classes, configured, mappings, objects, options, records, returns, spreads, variables
+from ddp_codemod.dataflow.calls import argument_of
+from ddp_codemod.dataflow.facts import BODIES
+from ddp_codemod.dataflow.flow import Flow
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Default, Doubt, Leaf, Way
+from ddp_codemod.dataflow.names import of_variable
+from ddp_codemod.dataflow.provenance import Maker, provenance
+from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
+from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
+
+ROOT = "other"  # the binding kind that stands for "the object itself was made here"
+
+
+def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The leaves of ``x.attr``."""
+    known = _enum(tracer, module, node, way)
+    if known is not None:
+        return [known]
+    stored, closed = _stored(tracer, module, node, way)
+    if closed:
+        return stored
+    if not stored and node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
+        return member
+    found = _brought(tracer, module, node, way)
+    return stored + found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
+
+
+def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The leaves of ``x.attr`` that hold where no assignment of the same body has put another in their place."""
+    base = tracer.resolver.resolve(module, node.value)
+    found = _of_objects(tracer, base, node.attr, node, way)
+    held, whole = records.held(tracer, module, node, way) if not found else ([], True)
+    found += held
+    if not found and objects.of_surface(tracer, module, node.value, node.attr):
+        return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
+    origin = provenance(tracer, module, node.value, way) if not found or not whole else None
+    guess = way.doubted(origin.doubt, module.text(node.value)) if origin is not None else way
+    if origin is not None:
+        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin)
+    if not found and objects.stored(tracer, node.attr):
+        found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
+    if not found or len(configured.chain(node)) > 1:
+        found += configured.trace_key(tracer, module, node, way)
+    fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
+    found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
+    if all(leaf.kind == OriginKind.CONFIG_KEY for leaf in found):  # the files may say nothing, and then the field's default holds
+        origin = provenance(tracer, module, node.value, way)
+        ours = _of_objects(tracer, origin.classes, node.attr, node, way)
+        guess = way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
+        found += ours or classes.only_field(tracer, node.attr, guess)
+    if any(leaf.kind == OriginKind.FIELD_DEFAULT for leaf in found):
+        origin = provenance(tracer, module, node.value, way)
+        if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
+            found += options.given_for_field(tracer, node.attr, origin.homes, way)
+    return found
+
+
+def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:
+    """The leaves of an attribute of what an expression stands for: objects, classes and modules of the project."""
+    found: list[Leaf] = []
+    for entity in base:
+        if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
+            found += classes.of_class(tracer, entity.module, entity.node, name, node, way)
+        elif isinstance(entity, ModuleRef):
+            for member in tracer.resolver.member(entity, name):
+                if isinstance(member, Variable):
+                    found += of_variable(tracer, member, node, way)
+    return found
+
+
+def _enum(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> Leaf | None:
+    name = node.attr.lower()
+    if name not in tracer.rules.backends or not node.attr.isupper():
+        return None
+    owners = tracer.resolver.names(module, node.value)
+    if any(owner in idioms.backend_enums for idioms in tracer.idioms for owner in owners):
+        return Leaf(module, node, OriginKind.ENUM, Known(name), None, way)
+    return None
+
+
+def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript, way: Way) -> tuple[list[Leaf], bool]:
+    """Assignments to the very same place (``args.backend = ...``) earlier in the same body, and whether nothing else can hold."""
+    text = ast.unparse(node)
+    root = node.value
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return [], False
+    name = root.id
+
+    scope = scope_of(module, node)
+    every = stored_at(module, text)
+    made = [binding for binding in every if scope_of(module, binding.node) is scope]
+    elsewhere = _elsewhere(tracer, module, name, scope, text, [binding for binding in every if binding not in made], way)
+    if not made:
+        return elsewhere, False
+    if isinstance(scope, BODIES):
+        made += [
+            Binding(text, ROOT, root_made.node)
+            for root_made in bindings(module, scope).get(name, ())
+            if root_made.kind != "parameter"
+        ]
+    flow = Flow(module, made, lambda test: tracer.facts.truth(module, test))
+    reached = flow.before(node)
+    found = elsewhere if reached.open else []
+    for binding in reached.found:
+        if binding.kind == "value" and binding.value is not None:
+            step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
+            found += tracer.trace(module, binding.value, step)
+    made_here = any(binding.kind == ROOT for binding in reached.found)
+    return found, bool(found) and not reached.open and not made_here
+
+
+def _elsewhere(
+    tracer: Tracer, module: Module, root: str, scope: ast.AST, text: str, made: Sequence[Binding], way: Way
+) -> list[Leaf]:
+    """What other code of the file assigns to the same place of a module's object: a function sees it whenever it runs."""
+    found: list[Leaf] = []
+    if owner(module, scope, root) is not module.tree:
+        return found
+    for binding in made:
+        home = scope_of(module, binding.node)
+        if binding.value is not None and home is not scope and owner(module, home, root) is module.tree:
+            if tracer.facts.unreachable(module, binding.node) is None:
+                step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
+                found += tracer.trace(module, binding.value, step.inside(None))
+    return found
+
+
+def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
+    """The leaves of ``x[key]``."""
+    if ast.unparse(node.value) == "os.environ":
+        found = variables.trace_variable(tracer, node.slice, way)
+        return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
+    if _is_default_table(tracer, module, node.value):
+        return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+    found, closed = _stored(tracer, module, node, way)
+    if closed:
+        return found
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) and isinstance(node.value, ast.Name):
+        given = spreads.at_position(tracer, module, [ast.Starred(node.value)], node.slice.value, way)
+        if given:  # ``args[0]`` of ``*args``
+            return given
+    looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
+    open_ = [
+        leaf for leaf in looked_up if leaf.kind == OriginKind.UNKNOWN
+    ]  # whoever writes the key into one mapping does not do so into all
+    found += [leaf for leaf in looked_up if not leaf.open]
+    whole = bool(found) and not open_
+    if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
+        found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
+        whole = bool(found)
+    if not whole:
+        more = configured.trace_key(tracer, module, node, way)
+        if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            origin = provenance(tracer, module, node.value, way)
+            more = _of_objects(tracer, origin.classes, node.slice.value, node, way)
+            more = more or classes.only_field(
+                tracer, node.slice.value, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
+            )
+        found += more or (open_ if found else [])
+    if not found:
+        found += [
+            leaf
+            for leaf in tracer.trace(module, node.value, way)
+            if leaf.kind == OriginKind.PARAMETER and leaf.module.name == module.name
+        ]
+    return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
+
+
+def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
+    """Whether a mapping is ``vars(...)`` of something: the attributes of parsed arguments."""
+    made = [node] if isinstance(node, ast.Call) else [leaf.node for leaf in tracer.trace(module, node, way)]
+    return any(isinstance(call, ast.Call) and last_name(call.func) == "vars" for call in made)
+
+
+def _is_default_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
+    names = tracer.resolver.names(module, node)
+    return any(name in idioms.default_tables for idioms in tracer.idioms for name in names)
+
+
+def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """The leaves of ``x.get(key, default)``."""
+    assert isinstance(node.func, ast.Attribute)
+    names = tracer.resolver.names(module, node.func)
+    if "os.environ.get" in names:
+        return trace_environment(tracer, module, node, way)
+    if _is_default_table(tracer, module, node.func.value):
+        return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+    found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
+    if found is None:
+        made = returns.result(tracer, module, node, way)
+        if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
+            return made  # a ``get`` of the project's own
+    if not found:
+        found = configured.trace_key(tracer, module, node, way)
+    if len(node.args) > 1:
+        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
+        step = step.doubted(
+            None if found is not None else _may_have_its_own(tracer, module, node.func.value, way), module.text(node.func.value)
+        )
+        found = [*(found or []), *tracer.trace(module, node.args[1], step)]
+    return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
+
+
+def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """The leaves of ``getattr(x, "name", default)``."""
+    found: list[Leaf] = []
+    name = node.args[1]
+    if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.isidentifier():
+        found = options.flags(tracer, module, name.value, way, provenance(tracer, module, node.args[0], way))
+    elif isinstance(name, ast.Constant) and isinstance(name.value, str):
+        attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
+        module.parents[attribute] = module.parents[node]
+        found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != OriginKind.UNKNOWN]
+    if len(node.args) > 2:
+        step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), OriginKind.KEY_DEFAULT)
+        step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way), module.text(node.args[0]))
+        found += tracer.trace(module, node.args[2], step)
+    return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
+
+
+def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> Doubt | None:
+    """That an object which is not known may have what a default stands in for."""
+    made = provenance(tracer, module, node, way).made
+    if not made or all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made):
+        leaves = tracer.trace(module, node, Way(kind=OriginKind.OBJECT, frame=way.frame))
+        if not leaves or any(leaf.kind not in (OriginKind.OBJECT, OriginKind.PARAMETER) for leaf in leaves):
+            return Doubt.DEFAULT
+    return None
+
+
+def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """What launch files set the variable of ``os.environ.get("NAME", default)`` to, and the default; else it is the user's."""
+    name = argument_of(node, "key", 0) or node
+    found = variables.trace_variable(tracer, name, way)
+    default = argument_of(node, "default", 1)
+    if default is not None:
+        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
+        return [*tracer.trace(module, default, step), *found]
+    return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]

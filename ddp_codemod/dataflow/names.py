@@ -1,0 +1,81 @@
+"""What a name stands for: its bindings that hold where it is read, in its own file or in the one that it is imported from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ddp_codemod.dataflow import loops, parameters, unpacking
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.guards import fills_none
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, ModuleRef, Variable
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
+
+
+def trace_name(tracer: Tracer, module: Module, node: ast.Name, way: Way) -> list[Leaf]:
+    """The leaves of a name of the file, or of another that it is imported from."""
+    home = owner(module, scope_of(module, node), node.id)
+    if home is None:
+        return _imported(tracer, module, node, way)
+    definitions = tracer.facts.definitions(module, node)
+    return follow(tracer, module, home, node, definitions, way)
+
+
+def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:
+    """The leaves of the bindings that can hold at ``node``."""
+    found: list[Leaf] = []
+    asking = {id(test): test for made in definitions if (test := fills_none(module, made)) is not None}
+    for test in asking.values():  # ``if backend is None: backend = ...``: None does not get past it
+        before = [made for made in definitions if getattr(made.node, "lineno", 0) < test.lineno]
+        earlier = follow(tracer, module, home, node, before, way) if before else []
+        found += (leaf for leaf in earlier if not (isinstance(leaf.value, Known) and leaf.value.value is None))
+        definitions = [made for made in definitions if made not in before]
+        if not definitions:
+            return found
+    for binding in definitions:
+        if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
+            found += parameters.trace_parameter(tracer, module, home, binding, way)
+        elif binding.kind == "value" and binding.value is not None:
+            step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT)
+            found += tracer.trace(module, binding.value, step)
+        elif binding.kind == "unpack" and binding.value is not None:
+            found += unpacking.trace_unpacked(tracer, module, binding, way)
+        elif binding.kind == "import":
+            found += _imported(tracer, module, node, way, binding)
+        elif binding.kind == "other" and (leaves := loops.trace_loop(tracer, module, binding, way)) is not None:
+            found += leaves
+        else:
+            found.append(tracer.unknown(module, binding.node, way, "why-binding", name=binding.name))
+    if not definitions:
+        found.append(tracer.unknown(module, node, way, "why-unbound", text=module.text(node)))
+    return found
+
+
+def _imported(tracer: Tracer, module: Module, node: ast.AST, way: Way, binding: Binding | None = None) -> list[Leaf]:
+    """A name that another module of the project gives its value."""
+    name = ast.Name(binding.name) if binding else node
+    if binding is not None:
+        entities = tracer.resolver.variable(Variable(module, scope_of(module, binding.node), binding.name))
+    else:
+        entities = tracer.resolver.resolve(module, name) if isinstance(name, ast.expr) else []
+    found: list[Leaf] = []
+    for entity in entities:
+        if isinstance(entity, Variable) and entity.module is not module:
+            found += of_variable(tracer, entity, node, way)
+        elif isinstance(entity, (Definition, ModuleRef)):
+            found.append(tracer.unknown(module, node, way, "why-expression", text=module.text(node)))
+    return found or [tracer.unknown(module, node, way, "why-import", text=module.text(node))]
+
+
+def of_variable(tracer: Tracer, variable: Variable, node: ast.AST, way: Way) -> list[Leaf]:
+    """The leaves of a variable of another module, as its code leaves it."""
+    module, scope = variable.module, variable.scope
+    made = tracer.facts.at_end(module, scope, variable.name)
+    place = module.place(made[0].node) if made else None
+    step = way.hop(place, Reason.of("hop-module", name=variable.name, file=module.name)) if place else way
+    return follow(tracer, module, scope, node, made, step)

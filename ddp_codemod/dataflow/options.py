@@ -1,0 +1,293 @@
+"""Command-line options and declared defaults: argparse, click and typer, dataclass and pydantic fields."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from ddp_codemod.catalog.idioms import Flag
+from ddp_codemod.dataflow import calls
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.parsers import may_be_read
+from ddp_codemod.dataflow.provenance import Provenance
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.sites.takers import takers
+from ddp_codemod.sites.words import Words, stands
+
+_QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
+_ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
+
+
+def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
+    """The default in a call that stands for one: ``field(default=...)``, ``typer.Option(...)``."""
+    names = set(names)
+    for idioms in tracer.idioms:
+        for declared in idioms.default:
+            if names & set(declared.names):
+                found = calls.argument_of(node, declared.keyword, declared.position)
+                if found is not None:
+                    return found
+    return None
+
+
+def decorated_default(
+    tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Way
+) -> list[Leaf]:
+    """The default that a decorator declares for a parameter: ``@click.option("--backend", default="nccl")``."""
+    found: list[Leaf] = []
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            for flag in _flags_of(tracer):
+                if last_name(decorator.func) == flag.method and destination(decorator, flag) == name:
+                    found += _default(tracer, module, decorator, flag, name, way)
+    return found
+
+
+def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenance | None = None) -> list[Leaf]:
+    """The defaults of the options whose value an attribute of this name reads.
+
+    Those of the parser that made the object, where that is known, in the files that parse them where these declare it, else in
+    this file, else in the files nearest to it.
+    """
+    homes, parsers = (origin.homes, origin.parsers) if origin is not None else ([], [])
+    every = _declaring(tracer, name)
+    read = {file: [one for one in made if may_be_read(tracer, one[0], one[1], parsers)] for file, made in every.items()}
+    by_file, words = {file: made for file, made in read.items() if made}, {name, name.replace("_", "-")}
+    if every and not by_file:
+        return []
+    declaring = set(every)
+    if not by_file.keys() & {
+        module.name,
+        *homes,
+    }:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
+        by_file = {
+            file: made for file, made in by_file.items() if any(_may_be_ours(tracer, one, call, flag) for one, call, flag in made)
+        }
+    found: list[Leaf] = []
+    nearest = [home for home in dict.fromkeys(homes) if home in by_file] or _nearest([*homes, module.name][0], by_file)
+    for file in nearest:
+        for other, call, flag in by_file[file]:
+            found += _default(tracer, other, call, flag, name, way)
+    others = declaring - set(nearest)
+    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call.args)} | words
+    if not found:
+        return []
+    given = [*_given_in_code(tracer, words, nearest, way), *_given_in_lists(tracer, words, others, way)]
+    return [*found, *given, *_given_at_launch(tracer, words, others, way)]
+
+
+def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
+    """The calls that declare an option of this name or set its default, by their files."""
+    known = tracer.memory.setdefault("declared", {})
+    if name not in known:
+        project = tracer.resolver.project
+        spelled = [word.encode() for word in {name, name.replace("_", "-")}]
+        methods = tracer.memory.setdefault("methods", Words(flag.method for flag in _flags_of(tracer)))
+        setters = tracer.memory.setdefault(
+            "setters", Words(flag.defaults_method for flag in _flags_of(tracer) if flag.defaults_method)
+        )
+        mentioning = sorted({file for word in {name, name.replace("_", "-")} for file in project.mentioning(word)})
+        known[name] = {}
+        for file in mentioning:
+            data = project.data(file)
+            may = project.is_parsed(file)  # its options are in a table: no need to look for each of thousands in its bytes
+            may = may or (any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled) and methods.some(data))
+            may = may or (stands(data, name.encode(), _ANYTHING, _GIVEN) and setters.some(data))
+            other = project.module(file) if may else None
+            if other is not None and (made := _declared(tracer, other).get(name)):
+                known[name][file] = [(other, call, flag) for call, flag in made]
+    return dict(known[name])
+
+
+def _declared(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
+    """The calls of a file that declare an option or set its default, by the name under which its value arrives."""
+    if "options" not in module.cache:
+        table: dict[str, list[tuple[ast.Call, Flag]]] = {}
+        for flag in _flags_of(tracer):
+            for call in calls.calls_of(module).get(flag.method, ()):
+                if isinstance(call.func, ast.Attribute) and (name := destination(call, flag)) is not None:
+                    table.setdefault(name, []).append((call, flag))
+            for call in calls.calls_of(module).get(flag.defaults_method or "", ()):
+                for given in dict.fromkeys(keyword.arg for keyword in call.keywords if keyword.arg is not None):
+                    table.setdefault(given, []).append((call, flag))
+        module.cache["options"] = table
+    return module.cache["options"]  # type: ignore[return-value]
+
+
+def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], way: Way) -> list[Leaf]:
+    """What the files that declare an option give it in a command line of their own: ``parse_args(["--backend", "nccl"])``."""
+    found: list[Leaf] = []
+    methods = {method for flag in _flags_of(tracer) for method in flag.parse_methods}
+    for module in filter(None, map(tracer.resolver.project.module, files)):
+        for call in (call for method in sorted(methods) for call in calls.calls_of(module).get(method, ())):
+            given = calls.argument_of(call, "args", 0)
+            parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+            found += _among(tracer, module, parts, words, last_name(call.func), way)
+    return found
+
+
+def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:
+    """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
+    project, words = tracer.resolver.project, set(words)
+    found: list[Leaf] = []
+    for module in filter(None, map(project.module, sorted({name for word in words for name in project.mentioning(word)}))):
+        for node in _lists_with(module, words):
+            texts = _texts(node.elts)
+            programs = [
+                text for before, text in zip(["-m", *texts], texts, strict=False) if text.endswith(".py") or before == "-m"
+            ]
+            if {file for program in programs for file in project.started(program)} - others:
+                around = module.parents[node]
+                function = last_name(around.func) if isinstance(around, ast.Call) else ""
+                found += _among(tracer, module, node.elts, words, function or module.text(node), way)
+    return found
+
+
+def _lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
+    """The lists of a file, then its tuples, that have one of these options among their elements."""
+    if "lists-by-option" not in module.cache:
+        table: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = {}
+        for number, node in enumerate(node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
+            assert isinstance(node, (ast.List, ast.Tuple))
+            options = (text.lstrip("-").partition("=")[0] for text in _texts(node.elts) if text.startswith("-"))
+            for option in dict.fromkeys(options):
+                table.setdefault(option, []).append((number, node))
+        module.cache["lists-by-option"] = table
+    known: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = module.cache["lists-by-option"]  # type: ignore[assignment]
+    return list(dict(sorted((entry for word in words for entry in known.get(word, ())), key=lambda entry: entry[0])).values())
+
+
+def _among(
+    tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, way: Way
+) -> Iterator[Leaf]:
+    """What stands behind an option in the words of a command line."""
+    for part, after in zip(parts, [*parts[1:], None], strict=False):
+        text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+        name, joined, value = text.lstrip("-").partition("=")
+        if name not in words or not text.startswith("-"):
+            continue
+        reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function)
+        step = way.hop(module.place(part), reason, OriginKind.ARGUMENT)
+        if joined and tracer.could_be_value(value):  # one text holds the name and the value
+            yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))
+        elif after is not None and not joined:
+            yield from tracer.trace(module, after, step.inside(None))
+
+
+def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -> list[Leaf]:
+    """What launch files pass for the option that a parser makes from a field of a class, to the files that parse or name these."""
+    project = tracer.resolver.project
+    ours = {file for home in homes for file in (home, *project.mentioning(PurePosixPath(home).stem))}
+    return _given_at_launch(tracer, {name, name.replace("_", "-")}, {*project.names} - ours | set(_declaring(tracer, name)), way)
+
+
+def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:
+    """What the project's launch files pass for an option; ``others`` are files that have one of the same name of their own."""
+    found: list[Leaf] = []
+    for word in sorted(words):
+        project = tracer.resolver.project
+        for script in (*project.scripts(f"-{word}", f"{word}="), *project.manifests(f"-{word}", f"{word}=")):
+            for option in _options_of(tracer, script).get(word, ()):
+                started = takers(project, script, option)
+                if any(file not in others for file in started) and tracer.could_be_value(option.value):
+                    step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+                    found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
+    return list(dict.fromkeys(found))
+
+
+def _options_of(tracer: Tracer, script: Script) -> dict[str, list[Option]]:
+    """The options of a launch file by their names: both may be thousands."""
+    known = tracer.memory.setdefault("options by name", {})
+    if id(script) not in known:
+        table: dict[str, list[Option]] = {}
+        for option in script.options:
+            table.setdefault(option.name, []).append(option)
+        known[id(script)] = (script, table)  # the file is kept, and with it its id
+    return known[id(script)][1]  # type: ignore[no-any-return]
+
+
+def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:
+    value = calls.argument_of(call, flag.default, flag.default_position)
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return tracer.could_be_value(value.value)
+    return True
+
+
+def _nearest(name: str, files: Iterable[str]) -> list[str]:
+    """The file itself if it is among them, else those that share the most folders with it."""
+    files = list(files)
+    if name in files:
+        return [name]
+    home = PurePosixPath(name).parent.parts
+
+    def shared(file: str) -> int:
+        count = 0
+        for one, other in zip(home, PurePosixPath(file).parent.parts, strict=False):
+            if one != other:
+                break
+            count += 1
+        return count
+
+    best = max((shared(file) for file in files), default=0)
+    return [file for file in files if shared(file) == best]
+
+
+def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Way) -> list[Leaf]:
+    keyword = name if last_name(call.func) == flag.defaults_method else flag.default
+    value = calls.argument_of(call, keyword, flag.default_position)
+    step = way.hop(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
+    if value is None:
+        return [tracer.unknown(module, call, step, "why-option", Meaning.GIVEN_AT_START, name=name)]
+    return tracer.trace(module, value, step.inside(None))
+
+
+def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+    """The default of ``HANDLE.value``, where HANDLE is what declaring an option gave (absl)."""
+    found: list[Leaf] = []
+    if node.attr == "value":
+        for leaf in tracer.trace(module, node.value, way):
+            for flag in _flags_of(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
+                if isinstance(leaf.node, ast.Call) and last_name(leaf.node.func) == flag.method:
+                    found += _default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)
+    return found
+
+
+def _flags_of(tracer: Tracer) -> list[Flag]:
+    return [flag for idioms in tracer.idioms for flag in idioms.flag]
+
+
+def _texts(parts: Iterable[ast.expr]) -> list[str]:
+    """The texts among the arguments of a call (``-b``, ``--dist-backend``), or in a list."""
+    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
+def destination(call: ast.Call, flag: Flag) -> str | None:
+    """The attribute or parameter name under which an option's value arrives."""
+    texts = _texts(call.args)
+    if flag.dashed and not any(text.startswith("-") for text in texts):
+        return None
+    if flag.dest:
+        dest = calls.argument_of(call, flag.dest, None)
+        if isinstance(dest, ast.Constant) and isinstance(dest.value, str):
+            return dest.value
+    plain = [text for text in texts if not text.startswith("-") and text.isidentifier()]
+    if plain and flag.dest is None:
+        return plain[0]  # click: the name without dashes is the parameter's
+    long = next((text for text in texts if text.startswith("--")), None)
+    chosen = long or (texts[0] if texts else None)
+    return chosen.lstrip("-").split("/")[0].replace("-", "_") if chosen else None
+
+
+def choices(call: ast.Call, flag: Flag) -> ast.expr | None:
+    """The list of values that an option accepts."""
+    found = calls.argument_of(call, flag.choices, flag.choices_position)
+    if isinstance(found, ast.Call) and found.args:  # click.Choice([...])
+        found = found.args[0]
+    return found

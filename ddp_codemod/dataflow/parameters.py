@@ -1,0 +1,148 @@
+"""Parameters: their defaults and what the calls of the project pass for them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ddp_codemod.dataflow import mappings, options, spreads
+from ddp_codemod.dataflow.callers import callers, handed_away
+from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
+from ddp_codemod.dataflow.decorators import opaque
+from ddp_codemod.dataflow.leaf import Doubt, Frame, Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.discover.listing import is_under
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
+
+OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
+
+
+def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, way: Way) -> list[Leaf]:
+    """The leaves of a parameter: its default and what every call in the project passes."""
+    node = binding.node
+    assert isinstance(node, ast.arg)
+    if isinstance(function, ast.Lambda):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function="lambda")]
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    if node is function.args.vararg and callers(tracer, module, function):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+    if node in (function.args.vararg, function.args.kwarg) or _given_by_test(tracer, module, function, node.arg):
+        return [
+            Leaf(
+                module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way
+            )
+        ]
+    if decorator := opaque(tracer, module, function):
+        way = way.doubted(Doubt.REPLACED, decorator)
+    frame = way.frame.find(function) if way.frame else None
+    default = default_of(function, node.arg)
+    if frame is not None:
+        if node.arg in frame.bound:
+            bound_module, bound, outer = frame.bound[node.arg]
+            step = way.hop(
+                bound_module.place(bound),
+                Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
+                OriginKind.ARGUMENT,
+            )
+            return tracer.trace(bound_module, bound, step.inside(outer))
+        if default is not None:
+            step = way.hop(
+                module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
+            )
+            return tracer.trace(module, default, step)
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+    found: list[Leaf] = []
+    spread_open: tuple[Module, ast.expr, Way] | None = None
+    method, given_by = bound_method(module, function), callers(tracer, module, function)
+    if default is not None and not _always_given(tracer, module, given_by, function, node.arg):
+        step = way.hop(
+            module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
+        )
+        found += tracer.trace(module, default, step.inside(None))
+    elif default is not None:
+        tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
+    found += options.decorated_default(tracer, module, function, node.arg, way)
+    if function in tracer.commands.functions:
+        found += options.given_for_field(tracer, node.arg, [module.name], way)
+    for given in given_by:
+        argument = given_argument(given, function, node.arg, method)
+        kind = OriginKind.SUBCLASS_ARGUMENT if _to_base(given.call) else OriginKind.ARGUMENT
+        step = way.hop(
+            given.module.place(given.call),
+            Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
+            kind,
+        )
+        if argument is not None:
+            found += tracer.trace(given.module, argument, step.inside(None))
+            continue
+        for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
+            if not is_handed_on(given.module, spread):
+                spread_open = (given.module, spread, step.inside(None))
+            found += mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), step.inside(None)) or []
+        position = position_of(function, node.arg, bound_method(module, function)) - given.skip
+        if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
+            found += spreads.at_position(tracer, given.module, given.positional, position, step.inside(None)) or []
+    if not found and spread_open is not None:  # who is to give it is known, and not what
+        where, what, step = spread_open
+        return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
+    if not found and handed_away(tracer, module, function):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
+    return found or [
+        Leaf(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
+    ]
+
+
+def _always_given(tracer: Tracer, module: Module, given_by: Sequence[Given], function: Def, name: str) -> bool:
+    """Whether every call passes a parameter of a package's function that only programs outside of the package call, tests aside.
+
+    What the package calls itself is its interface: then others may call it and leave the parameter out.
+    """
+    package, method = tracer.resolver.project.package(module.name), bound_method(module, function)
+    own = [given for given in given_by if not is_test(given.module.name)]
+    if not own or any(is_under(given.module.name, package) for given in own):
+        return False
+    return all(given_argument(given, function, name, method) is not None for given in own)
+
+
+def is_handed_on(module: Module, node: ast.expr) -> bool:
+    """Whether what a call unpacks is what the function around it is given, so that its own callers decide."""
+    home = owner(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
+    return home is not None and any(made.kind == "parameter" for made in bindings(module, home)[node.id])  # type: ignore[attr-defined]
+
+
+def _to_base(call: ast.Call) -> bool:
+    """Whether a call is ``super().method(...)``: one of several subclasses' values."""
+    base = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super"
+
+
+def _given_by_test(tracer: Tracer, module: Module, function: Def, name: str) -> bool:
+    """Whether a decorator such as ``pytest.mark.parametrize`` gives the parameter its values."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            names = tracer.resolver.names(module, decorator.func)
+            if any(known in idioms.test_parameters for idioms in tracer.idioms for known in names):
+                said = [
+                    part.value for argument in decorator.args[:1] for part in ast.walk(argument) if isinstance(part, ast.Constant)
+                ]
+                if any(name in str(text).replace(" ", "").split(",") for text in said):
+                    return True
+    return False
+
+
+def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, around: Frame | None) -> Frame:
+    """The frame for following one call into a function."""
+    function = entity.node
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    given = Given(module, call, tuple(call.args), tuple(call.keywords))
+    bound: dict[str, tuple[Module, ast.expr, Frame | None]] = {}
+    for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
+        value = given_argument(given, function, argument.arg, bound_method(entity.module, function))
+        if value is not None:
+            bound[argument.arg] = (module, value, around)
+    return Frame(function, bound, around)

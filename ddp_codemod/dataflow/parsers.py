@@ -1,0 +1,52 @@
+"""Which parser an option is declared on: two programs of a project, or two parsers of a file, may each have one of the same name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ddp_codemod.dataflow.calls import argument_of
+from ddp_codemod.dataflow.leaf import Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.parse.python import Module, last_name
+
+DEPTH = 6  # groups of groups, and parsers that are made of others
+
+
+def may_be_read(tracer: Tracer, module: Module, call: ast.Call, parsers: Sequence[tuple[Module, ast.expr]]) -> bool:
+    """Whether an option that a call declares can be one of those that these objects parse."""
+    if not parsers or not isinstance(call.func, ast.Attribute):
+        return True
+    declared = _made(tracer, module, call.func.value)
+    parsing = [_made(tracer, home, node) for home, node in parsers]
+    if declared is None or any(made is None for made in parsing):
+        return True
+    return any(made and declared & made for made in parsing)
+
+
+def _made(tracer: Tracer, module: Module, node: ast.expr, depth: int = 0) -> frozenset[ast.AST] | None:
+    """The calls that made a parser, with those that made the ones that it has its options from; None where that is not known."""
+    parts = {name for idioms in tracer.idioms for flag in idioms.flag for name in flag.part_methods}
+    found: set[ast.AST] = set()
+    for leaf in tracer.trace(module, node, Way(kind=OriginKind.OBJECT)):
+        call, home = leaf.node, leaf.module
+        if not isinstance(call, ast.Call) or not isinstance(home, Module) or depth > DEPTH:
+            return None
+        inner: list[ast.expr] = []
+        if isinstance(call.func, ast.Attribute) and last_name(call.func) in parts:
+            inner = [call.func.value]
+        else:
+            found.add(call)
+            parents = argument_of(call, "parents", None)
+            inner = list(parents.elts) if isinstance(parents, (ast.List, ast.Tuple)) else []
+            if parents is not None and not inner:
+                return None
+            for part in call.args:  # ``parser = deepspeed.add_config_arguments(parser)``
+                found |= _made(tracer, home, part, depth + 1) or set()
+        for part in inner:
+            made = _made(tracer, home, part, depth + 1)
+            if made is None:
+                return None
+            found |= made
+    return frozenset(found) or None

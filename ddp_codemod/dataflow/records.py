@@ -1,0 +1,86 @@
+"""Objects whose attributes are what a call was given, or what was assigned to them: ``SimpleNamespace(backend=...)``, ``CfgNode()``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.copies import copied
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import scope_of
+
+DEPTH = 4  # copies of copies
+
+
+def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple[list[Leaf], bool]:
+    """The leaves of ``x.a.b`` where the project made ``x`` by a call of somebody else's class.
+
+    Also whether that is all: an ``x`` that some callers make this way, and others have parsed from a command line, holds more.
+    """
+    path: list[str] = []
+    at: ast.expr = node
+    while isinstance(at, ast.Attribute):
+        path.insert(0, at.attr)
+        at = at.value
+    found: list[Leaf] = []
+    whole = True
+    for leaf in _made(tracer, module, at, way) if isinstance(at, (ast.Name, ast.Call)) else ():
+        home, call, before = leaf.module, leaf.node, len(found)
+        if not isinstance(home, Module) or not isinstance(call, ast.Call):
+            whole = False
+            continue
+        for name in _names(home, call):
+            for binding in stored_at(home, ".".join([name, *path])):
+                if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
+                    step = leaf.way.hop(
+                        home.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT
+                    )
+                    found += tracer.trace(home, binding.value, step)
+        step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), OriginKind.KEY)
+        for keyword in call.keywords:
+            if keyword.arg == path[0]:
+                found += tracer.descend(home, keyword.value, path[1:], step)
+        if len(call.args) == 1 and _is_mapping(tracer, home, call):
+            found += tracer.descend(home, call.args[0], path, step)
+        whole = whole and len(found) > before
+    return found, whole
+
+
+def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozenset[ast.expr] = frozenset()) -> Iterator[Leaf]:
+    """What an object can be: the calls that made it, or what it was copied from, copies of copies included, and what is no call."""
+    for leaf in tracer.trace(module, node, replace(way, kind=OriginKind.OBJECT)):
+        call = leaf.node
+        if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
+            yield leaf
+            continue
+        original = copied(tracer, leaf.module, call)
+        if original is None:
+            yield leaf
+        elif original not in seen and len(seen) < DEPTH:
+            yield from _made(tracer, leaf.module, original, leaf.way, seen | {original})
+
+
+def _names(module: Module, call: ast.Call) -> list[str]:
+    """The names that the object of a call gets at once."""
+    statement = module.parents.get(call)
+    if isinstance(statement, ast.Assign):
+        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def _is_mapping(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    """Whether what a call makes holds the entries of the mapping that it is given."""
+    names = set(tracer.resolver.names(module, call.func))
+    if any(names & set(idioms.attribute_mappings) for idioms in tracer.idioms):
+        return True
+    classes = (entity for entity in tracer.resolver.resolve(module, call.func) if isinstance(entity, Definition))
+    made = [entity for entity in classes if isinstance(entity.node, ast.ClassDef)]
+    return any("dict" in map(ast.unparse, entity.node.bases) for entity in made if isinstance(entity.node, ast.ClassDef))

@@ -1,0 +1,39 @@
+"""What a call of a function of the project gives back."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow import objects, parameters
+from ddp_codemod.dataflow.leaf import Frame, Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import scope_of
+
+
+def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    """What a function of the project returns for this call."""
+    found: list[Leaf] = []
+    for entity in tracer.resolver.resolve(module, node.func):
+        if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found += returned(tracer, entity, way, parameters.frame(tracer, module, node, entity, way.frame))
+    if not found and isinstance(node.func, ast.Attribute) and objects.of_surface(tracer, module, node.func.value, node.func.attr):
+        return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
+    return found or [tracer.unknown(module, node, way, "why-call", text=module.short_text(node.func))]
+
+
+def returned(tracer: Tracer, entity: Definition, way: Way, frame: Frame | None) -> list[Leaf]:
+    """The leaves of a function's ``return`` statements that the platform can reach."""
+    function, module = entity.node, entity.module
+    step = replace(way, frame=frame).hop(module.place(function), Reason.of("hop-returns", name=function.name), OriginKind.RETURN)
+    found: list[Leaf] = []
+    for statement in module.nodes.get(ast.Return, ()):
+        if isinstance(statement, ast.Return) and scope_of(module, statement) is function and statement.value is not None:
+            if tracer.facts.unreachable(module, statement) is None:
+                found += tracer.trace(module, statement.value, step)
+    return found

@@ -1,0 +1,102 @@
+"""Arguments that a call unpacks: ``f(*args)``, where ``args`` is what the function around takes in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.callers import callers
+from ddp_codemod.dataflow.calls import bound_method
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
+
+DEPTH = 5  # functions that hand their arguments on to each other
+
+
+def at_position(
+    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Way, depth: int = 0
+) -> list[Leaf] | None:
+    """The leaves of what comes at a position where an unpacked argument stands at or before it; None where that is not known.
+
+    [] says that nothing comes there.
+    """
+    star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
+    if star > position:
+        return tracer.trace(module, arguments[position], way) if position < len(arguments) else []
+    if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that hangs on its length
+        return None
+    unpacked = arguments[star].value  # type: ignore[attr-defined]
+    function = _function_of(module, unpacked)
+    if function is None:
+        return _written_out(tracer, module, unpacked, position - star, way)
+    taken = len([*function.args.posonlyargs, *function.args.args]) - (1 if bound_method(module, function) else 0)
+    found: list[Leaf] = []
+    calls = callers(tracer, module, function)
+    for given in calls:
+        reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
+        step = way.hop(given.module.place(given.call), reason, OriginKind.ARGUMENT)
+        inside = max(taken - given.skip, 0) + position - star
+        leaves = at_position(tracer, given.module, given.positional, inside, replace(step, frame=None), depth + 1)
+        if leaves is None:
+            return None
+        found += leaves
+    return found if calls else None
+
+
+def _function_of(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function whose ``*args`` a name is, and stays."""
+    home = owner(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
+    if isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(node, ast.Name):
+        made = bindings(module, home)[node.id]
+        if len(made) == 1 and made[0].node is home.args.vararg:
+            return home
+    return None
+
+
+def _written_out(tracer: Tracer, module: Module, node: ast.expr, index: int, way: Way) -> list[Leaf] | None:
+    found: list[Leaf] = []
+    for leaf in tracer.trace(module, node, way):
+        if not isinstance(leaf.node, (ast.Tuple, ast.List)) or any(isinstance(part, ast.Starred) for part in leaf.node.elts):
+            return None
+        if index < len(leaf.node.elts):
+            found += tracer.trace(leaf.code[0], leaf.node.elts[index], leaf.way)
+    return found
+
+
+def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -> list[Leaf] | None:
+    """What the calls of a function pass under a name that its ``**kwargs`` takes in; with ``whole`` also what may hold it.
+
+    None where the leaf is no such parameter, and where nothing in the project calls the function.
+    """
+    module, node = leaf.code
+    arguments = module.parents.get(node)
+    function = module.parents.get(arguments) if arguments else None
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
+        return None
+    found: list[Leaf] = []
+    open_: list[Leaf] = []
+    calls = callers(tracer, module, function)
+    for given in calls:
+        step = leaf.way.hop(
+            given.module.place(given.call), Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)
+        )
+        for keyword in given.keywords:
+            if keyword.arg == name:
+                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
+            elif keyword.arg is None:
+                inside = tracer.entry(given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
+                found += [one for one in inside or () if one.kind != OriginKind.UNKNOWN]
+                open_ += [one for one in inside or () if one.kind == OriginKind.UNKNOWN]
+                if inside is None:
+                    text = given.module.text(keyword.value)
+                    unknown = tracer.unknown(given.module, given.call, step, "why-spread", text=text)
+                    open_.append(replace(unknown, open=True))
+    if whole and len({id(one.node) for one in open_}) >= len(calls):  # no call shows what comes in
+        found += open_
+    return found if calls else None

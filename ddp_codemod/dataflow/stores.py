@@ -1,0 +1,28 @@
+"""What a file assigns to attributes and subscripts, by their text."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import Binding, assigned
+
+
+def stored_at(module: Module, text: str) -> list[Binding]:
+    """The assignments of a file to an attribute or subscript, by its text."""
+    if "stored" not in module.cache:
+        table: dict[str, list[Binding]] = {}
+        for kind in (ast.Assign, ast.AnnAssign):
+            for statement in module.nodes.get(kind, ()):
+                for target, value in assigned(statement):
+                    if isinstance(target, (ast.Attribute, ast.Subscript)):
+                        place = ast.unparse(target)
+                        table.setdefault(place, []).append(Binding(place, "value", statement, value))
+        for call in calls_of(module).get("setattr", ()):
+            name = call.args[1].value if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) else None
+            if isinstance(name, str) and isinstance(module.parents.get(call), ast.Expr):
+                place = f"{ast.unparse(call.args[0])}.{name}"
+                table.setdefault(place, []).append(Binding(place, "value", module.statement(call), call.args[2]))
+        module.cache["stored"] = table
+    return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]

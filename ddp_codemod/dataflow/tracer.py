@@ -1,0 +1,118 @@
+"""What the modules beside this one may ask of the evaluator, each of which follows one kind of expression."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Platform
+from ddp_codemod.dataflow.calls import Def, Given
+from ddp_codemod.dataflow.facts import Facts
+from ddp_codemod.dataflow.fold import UNKNOWN
+from ddp_codemod.dataflow.leaf import MAX_HOPS, Leaf, Way
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.commands import Commands
+from ddp_codemod.sites.composed import Composed
+from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.resolve import Resolver
+
+MAX_STEPS, FEW_STEPS = 3_000, 200  # of one trace; ways multiply where a name is set many times from itself
+
+
+class Tracer(ABC):
+    """Tracing on one platform: branches that its facts exclude are not followed.
+
+    What is followed from more than one kind of expression is asked here, so that no module needs one that needs it.
+    """
+
+    def __init__(self, resolver: Resolver, facts: Facts, rules: Rules, platform: Platform) -> None:
+        self.resolver, self.facts, self.rules, self.platform = resolver, facts, rules, platform
+        self.idioms = rules.idioms
+        entries = (entry for known in rules.idioms for entry in known.config_entry)
+        self.composed = Composed(resolver.project, resolver, entries)
+        self.commands = Commands(resolver.project, resolver, rules.idioms)
+        self._steps, self._open = 0, False  # taken in the trace that is open
+        self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
+        self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
+        self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
+        self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
+
+    @abstractmethod
+    def step(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+        """The leaves of an expression by its kind; ``trace`` is what to ask, which keeps count."""
+
+    @abstractmethod
+    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
+        """The leaves of what stands under a key of a mapping; None where the project does not write the mapping out."""
+
+    @abstractmethod
+    def callers(self, module: Module, function: Def) -> list[Given]:
+        """Every place of the project that calls a function."""
+
+    @cached_property
+    def finder(self) -> Finder:
+        """Knows the surfaces by their names."""
+        return Finder(self.rules.surfaces.values(), self.resolver, frozenset())
+
+    @cached_property
+    def backend_parameters(self) -> frozenset[str]:
+        """Names of backend parameters that stand for nothing else: ``process_group_backend``, never a plain ``backend``."""
+        every = {part.name for surface in self.rules.surfaces.values() for part in surface.parameters if part.role == "backend"}
+        return frozenset(name for name in every if "_" in name)
+
+    def could_be_value(self, text: str) -> bool:
+        """Whether a text can be what a parameter of interest takes: a backend (of a device each, in a composite) or a URL."""
+        return "://" in text or all(part.rpartition(":")[2].lower() in self.rules.backends for part in text.split(","))
+
+    def trace(self, module: Module, node: ast.expr, way: Way | None = None) -> list[Leaf]:
+        """All leaves of an expression, each once; [] where it can only come from itself."""
+        way = way or Way()
+        key = (id(node), id(way.frame))
+        if key in way.seen:
+            return []
+        if len(way.hops) > MAX_HOPS:
+            again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
+            return [] if again else [self.unknown(module, node, way, "why-too-far")]
+        if not self._open:
+            return self._outermost(module, node, way, key)
+        self._steps += 1
+        if self._steps > self._most and not isinstance(node, ast.Constant):
+            return [self.unknown(module, node, way, "why-too-far")]
+        return list(self.step(module, node, replace(way, seen=way.seen | {key})))
+
+    def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
+        """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
+        if not keys:
+            return self.trace(module, node, way)
+        found: list[Leaf] = []
+        for leaf in self.entry(module, node, ast.Constant(keys[0]), way) or []:
+            if len(keys) == 1:
+                found.append(leaf)
+            elif leaf.kind == OriginKind.OBJECT:
+                # what was just reached is gone into: it is not met a second time
+                found += self.descend(*leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
+        return found
+
+    def _outermost(self, module: Module, node: ast.expr, way: Way, key: tuple[int, int]) -> list[Leaf]:
+        """A trace that no other waits for: what nests too deep, or leads on without end, is not known."""
+        self._steps, self._open = 0, True
+        try:
+            return list(self.step(module, node, replace(way, seen=way.seen | {key})))
+        except RecursionError:
+            return [self.unknown(module, node, way, "why-too-far")]
+        finally:
+            self._open = False
+            if self._steps > self._most:
+                self._most = max(FEW_STEPS, self._most // 2)
+
+    def unknown(self, module: Module, node: ast.AST, way: Way, key: str, means: Meaning | None = None, /, **args: object) -> Leaf:
+        """A leaf whose value is not known, and why."""
+        return Leaf(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way)

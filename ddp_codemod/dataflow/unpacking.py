@@ -1,0 +1,39 @@
+"""Names that are unpacked: ``a, b = "nccl", 2``, ``a, b = f()``."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import Binding
+
+
+def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Way) -> list[Leaf]:
+    """``a, b = "nccl", 2``: the element of what stands there, or of each tuple that the expression can give."""
+    assert binding.value is not None
+    found = [(module, binding.value, way)]
+    for index in binding.path:
+        inside: list[tuple[Module, ast.expr, Way]] = []
+        for home, at, step in found:
+            if isinstance(at, (ast.Tuple, ast.List)):
+                displays = [(home, at, step)]
+            else:
+                leaves = tracer.trace(home, at, step)
+                displays = [(*leaf.code, leaf.way) for leaf in leaves if isinstance(leaf.node, (ast.Tuple, ast.List))]  # type: ignore[misc]
+                if not leaves or len(displays) < len(leaves):
+                    return [tracer.unknown(module, binding.node, way, "why-binding", name=binding.name)]
+            for where, display, gone in displays:
+                if index >= len(display.elts) or any(isinstance(part, ast.Starred) for part in display.elts[: index + 1]):
+                    return [tracer.unknown(module, binding.node, way, "why-binding", name=binding.name)]
+                inside.append((where, display.elts[index], gone))
+        found = inside
+    reason = Reason.of("hop-assigned", name=binding.name)
+    return [
+        leaf
+        for home, at, step in found
+        for leaf in tracer.trace(home, at, step.hop(module.place(binding.node), reason, OriginKind.ASSIGNMENT))
+    ]

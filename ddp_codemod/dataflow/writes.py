@@ -1,0 +1,192 @@
+"""What the code does to a key of a mapping before it is used: assignments, ``update``, ``setdefault``, ``|=``, functions that may."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from msgspec import Struct
+
+from ddp_codemod.dataflow.calls import bound_method, names_of
+from ddp_codemod.dataflow.flow import Flow
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import COMPREHENSIONS, Binding, assigned, bindings, owner, scope_of
+
+# methods of a mapping that leave it as it is, and functions of others that only read what they are given
+_READING = frozenset({"get", "items", "keys", "values", "copy", "__contains__"})
+_TOLD = frozenset({"update", "debug", "info", "warning", "error", "exception", "critical", "log", "dump", "dumps", "format"})
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Delete)
+
+
+class Does(Enum):
+    """What a statement does to the key of a mapping."""
+
+    MAKES = "makes"  # the mapping is made anew, of ``value``
+    SETS = "sets"
+    DROPS = "drops"
+    FILLS = "fills"  # the key, where it is not there
+    MIXES = "mixes"  # another mapping, ``value``, into it
+    CHANGES = "changes"  # in a way that is not known
+
+
+class Step(Struct, frozen=True, eq=False):
+    """One statement that does something to the key."""
+
+    does: Does
+    statement: ast.AST
+    value: ast.expr | None = None
+
+    @property
+    def settles(self) -> bool:
+        """Whether nothing that the key had before is left."""
+        return self.does in (Does.MAKES, Does.SETS, Does.DROPS)
+
+
+def reaching(tracer: Tracer, module: Module, steps: list[Step], use: ast.Name, scope: ast.AST) -> tuple[list[Step], bool]:
+    """The steps whose effect can be there where the mapping is used, and whether what was there before any of them can."""
+    inside = scope_of(module, use)
+    while isinstance(inside, COMPREHENSIONS):
+        inside = scope_of(module, inside)
+    if inside is not scope:
+        last = [step for step in steps if tracer.facts.unreachable(module, step.statement) is None]
+        return last, True  # a function that runs whenever it is called
+    places = {step: Binding(use.id, step.does.value, step.statement, step.value) for step in steps}
+
+    def run(some: list[Step]) -> tuple[list[Step], bool]:
+        flow = Flow(module, [places[step] for step in some], lambda test: tracer.facts.truth(module, test))
+        reached = flow.before(use)
+        return [step for step in some if any(made is places[step] for made in reached.found)], reached.open
+
+    settling = [step for step in steps if step.settles]
+    found, open_ = run(settling)
+    return [*found, *(step for step in steps if not step.settles and step in run([*settling, step])[0])], open_
+
+
+def steps_of(tracer: Tracer, module: Module, scope: ast.AST, mapping: ast.Name, wanted: Known) -> Iterator[Step]:
+    """What the statements of a scope do to the key of the mapping that a name holds."""
+    for binding in bindings(module, scope).get(mapping.id, ()):
+        if binding.kind == "value":
+            yield Step(Does.MAKES, binding.node, binding.value)
+        elif isinstance(binding.node, ast.AugAssign) and isinstance(binding.node.op, ast.BitOr):
+            yield from _mixed(tracer, module, binding.node, binding.node.value, (), wanted)
+        elif binding.kind != "parameter":
+            yield Step(Does.CHANGES, binding.node)
+    key = ("steps", scope, mapping.id, type(wanted.value), repr(wanted.value))
+    if key not in module.cache:
+        module.cache[key] = _steps_at_names(tracer, module, scope, mapping.id, wanted)
+    others: list[tuple[ast.Name, list[Step]]] = module.cache[key]  # type: ignore[assignment]
+    for node, steps in others:
+        if node is not mapping:
+            yield from steps
+
+
+def _steps_at_names(
+    tracer: Tracer, module: Module, scope: ast.AST, name: str, wanted: Known
+) -> list[tuple[ast.Name, list[Step]]]:
+    """What is done where a mapping's name stands, of those places where something is done."""
+    found: list[tuple[ast.Name, list[Step]]] = []
+    for node in names_of(module).get(name, ()):
+        if isinstance(node.ctx, ast.Load) and owner(module, scope_of(module, node), node.id) is scope:
+            if steps := list(step_at(tracer, module, node, wanted)):
+                found.append((node, steps))
+    return found
+
+
+def step_at(tracer: Tracer, module: Module, node: ast.expr, wanted: Known) -> Iterator[Step]:
+    """What the code around a mapping's name does to the key."""
+    around, statement = module.parents[node], module.statement(node)
+    simple = isinstance(statement, _SIMPLE)
+    if isinstance(around, ast.Subscript) and around.value is node:
+        key = tracer.facts.fold(module, around.slice)
+        if isinstance(around.ctx, ast.Load) or (isinstance(key, Known) and key != wanted):
+            return
+        value = next((value for target, value in assigned(statement) if target is around), None)
+        if isinstance(key, Known) and value is not None:
+            yield Step(Does.SETS, statement, value)
+        elif isinstance(key, Known) and isinstance(statement, ast.Delete):
+            yield Step(Does.DROPS, statement)
+        elif isinstance(value, ast.Subscript) and ast.dump(value.slice) == ast.dump(around.slice):
+            yield Step(Does.MIXES, statement, value.value)  # a loop copies: ``ours[field.name] = defaults[field.name]``
+        else:
+            yield Step(Does.CHANGES, statement)
+    elif isinstance(around, ast.Attribute):
+        call = module.parents[around]
+        if isinstance(call, ast.Call) and call.func is around and around.attr not in _READING:
+            yield from _method(tracer, module, statement if simple else call, call, around.attr, wanted)
+    elif isinstance(around, ast.keyword) and around.arg is not None:
+        if _may_change(tracer, module, module.parents[around], around):  # type: ignore[arg-type]
+            yield Step(Does.CHANGES, statement)
+    elif isinstance(around, ast.Call) and node in around.args and _may_change(tracer, module, around, node):
+        yield Step(Does.CHANGES, statement)
+    elif isinstance(around, ast.AugAssign) and around.target is node and isinstance(around.op, ast.BitOr):
+        yield from _mixed(tracer, module, around, around.value, (), wanted)
+    elif isinstance(around, (ast.Assign, ast.AnnAssign)) and around.value is node:
+        yield Step(Does.CHANGES, statement)  # it has a second name from here on
+
+
+def _method(tracer: Tracer, module: Module, at: ast.AST, call: ast.Call, name: str, wanted: Known) -> Iterator[Step]:
+    key = tracer.facts.fold(module, call.args[0]) if call.args else None
+    if name == "update":
+        yield from _mixed(tracer, module, at, call.args[0] if call.args else None, call.keywords, wanted)
+    elif name in ("setdefault", "pop") and isinstance(key, Known):
+        if key == wanted and name == "pop":
+            yield Step(Does.DROPS, at)
+        elif key == wanted:
+            yield Step(Does.FILLS, at, call.args[1]) if len(call.args) == 2 else Step(Does.CHANGES, at)
+    elif name == "clear":
+        yield Step(Does.DROPS, at)
+    else:
+        yield Step(Does.CHANGES, at)
+
+
+def _mixed(
+    tracer: Tracer, module: Module, at: ast.AST, other: ast.expr | None, keywords: Sequence[ast.keyword], wanted: Known
+) -> Iterator[Step]:
+    """What the entries of another mapping, and arguments by name, do when they are put into this one."""
+    for keyword in keywords:
+        if keyword.arg is None:
+            yield Step(Does.MIXES, at, keyword.value)
+        elif keyword.arg == wanted.value:
+            yield Step(Does.SETS, at, keyword.value)
+            return
+    if isinstance(other, ast.Dict) and None not in other.keys:
+        keys = [tracer.facts.fold(module, key) for key in other.keys if key is not None]
+        if all(isinstance(key, Known) for key in keys):
+            yield from (Step(Does.SETS, at, other.values[index]) for index, key in enumerate(keys) if key == wanted)
+            return
+    if other is not None:
+        yield Step(Does.MIXES, at, other)
+
+
+def _may_change(tracer: Tracer, module: Module, call: ast.Call, argument: ast.AST) -> bool:
+    """Whether a call that is handed a mapping may write into it: not one that only reads it."""
+    entities = tracer.resolver.resolve(module, call.func)
+    if not entities and isinstance(call.func, ast.Attribute) and call.func.attr in _TOLD:
+        return isinstance(call.func.value, ast.Name) and hasattr(builtins, call.func.value.id)  # ``dict.update(x, ...)``
+    if not entities and isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+        return False
+    for entity in entities:
+        if not isinstance(entity, Definition) or isinstance(entity.node, ast.ClassDef):
+            return not (isinstance(entity, External) and entity.name.partition(".")[0] in ("copy", "json", "pprint", "logging"))
+        names = [part.arg for part in (*entity.node.args.posonlyargs, *entity.node.args.args)]
+        names = names[1:] if bound_method(entity.module, entity.node) else names
+        at = call.args.index(argument) if argument in call.args else -1
+        taken = argument.arg if isinstance(argument, ast.keyword) else names[at] if at < len(names) else None
+        uses = (part for part in ast.walk(entity.node) if isinstance(part, ast.Name) and part.id == taken)
+        if taken is None or any(not _only_read(entity.module, part) for part in uses):
+            return True
+    return not entities
+
+
+def _only_read(module: Module, node: ast.Name) -> bool:
+    around = module.parents[node]
+    if isinstance(around, ast.Subscript):
+        return around.value is node and isinstance(around.ctx, ast.Load)
+    if isinstance(around, ast.Attribute):
+        return around.attr in _READING
+    return (isinstance(around, ast.keyword) and around.arg is None) or isinstance(around, (ast.Compare, ast.For))

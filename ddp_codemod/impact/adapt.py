@@ -1,0 +1,138 @@
+"""What advice asks for beyond notes: edits where its recipe fits, and for a person what keeps a training entry from running."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Set
+from functools import cached_property
+from typing import cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.advisory import Advice
+from ddp_codemod.catalog.model import Surface
+from ddp_codemod.impact.advice import Whole, notes, spoken
+from ddp_codemod.impact.rewrites import rewritten
+from ddp_codemod.impact.usage import Hit
+from ddp_codemod.model import Action, Advisory, Applicability
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import Change, Dropped, Finding, Insertions
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.reach import Reach, entries
+
+
+class Adapter(Struct, dict=True):
+    """Looks through the files that may be written, after it is known what becomes of the groups."""
+
+    whole: Whole
+    writable: Set[str]
+    covered: dict[ast.AST, ast.AST] = field(default_factory=dict)  # nodes inside a rewritten one, by what it was rewritten for
+    _cured: set[ast.AST] = field(default_factory=set)
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each place that an advice with edits, or with review items, is about."""
+        found = [
+            (advice, hit, rewritten(self.whole.context, advice, hit))
+            for advice in self.whole.advice()
+            for hit in self._hits(advice)
+        ]
+        for _, hit, changes in found:
+            self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
+        listed: set[tuple[str, str, int]] = set()
+        for advice, hit, changes in found:
+            if self.covers(hit) or not (changes or advice.level == "review"):
+                continue
+            line = (advice.id, hit.module.name, hit.module.line(hit.node))
+            if changes or line not in listed:  # what is for a person is listed once a line
+                listed.add(line)
+                self._cured.add(hit.node)
+                made = _finding(advice, hit, changes, hit.module.name in self.whole.sure(advice))
+                yield replace(made, required_import=self._plugin(advice, hit)) if changes else made
+
+    def covers(self, hit: Hit) -> bool:
+        """Whether an edit for another place mends this one too."""
+        return any(self.covered.get(around, hit.node) is not hit.node for around in (hit.node, *hit.module.ancestors(hit.node)))
+
+    def notes(self) -> Iterator[Advisory]:
+        """Notes on the lines that no edit cures; asked for after ``findings``."""
+        yield from notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit))
+
+    def _plugin(self, advice: Advice, hit: Hit) -> str | None:
+        """The module that what the code calls now comes from, where the file does not speak of it."""
+        plugin = self.whole.context.platform.required_import
+        wanted = advice.rewrite is not None and advice.rewrite.recipe in ("own-module", "own-method")
+        return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
+
+    def _hits(self, advice: Advice) -> Iterator[Hit]:
+        if advice.pattern is None or advice.pattern.commands or (advice.level == "note" and advice.rewrite is None):
+            return
+        if advice.level == "note":
+            yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
+            return
+        for hit in self.whole.hits(advice, self.writable, lambda: self._reached, self._runs):
+            if self._runs(hit.module, hit.node):
+                yield hit
+
+    def beyond(self) -> int:
+        """The files that name the device which the platform lacks, and that no training entry reaches."""
+        device = self.whole.context.platform.device
+        if device is None or not self.started:
+            return 0
+        project = self.whole.context.tracer.resolver.project
+        named = re.compile(rb"[.\"']" + re.escape(device.instead_of.encode()) + rb"\b")
+        return sum(named.search(project.data(name)) is not None for name in self.writable - self._reached)
+
+    @cached_property
+    def started(self) -> set[str]:
+        """The files that are started and make a group, or import one that does."""
+        whole = self.whole
+        project = whole.context.tracer.resolver.project
+        known = set(project.names)
+        # groups are chosen in files of settings and launches too: what reads those makes them
+        return entries(project, whole.imports, (name for name in whole.switches.groups if name in known))
+
+    @cached_property
+    def _reached(self) -> set[str]:
+        return self.whole.imports.below(self.started)
+
+    def _runs(self, module: Module, node: ast.AST) -> bool:
+        return self._reach.runs(module, node)
+
+    @cached_property
+    def _reach(self) -> Reach:
+        context = self.whole.context
+        return Reach(context.tracer.resolver.project, self._reached, self.started, context.facts.truth)
+
+
+def _covered(hit: Hit, change: Change) -> Iterator[ast.AST]:
+    """The nodes that a change puts under a condition: nothing in them is a place of its own any more."""
+    if isinstance(change, Insertions) and change.package:
+        if change.node is hit.node and isinstance(hit.node, ast.Call) and isinstance(hit.module.parents.get(hit.node), ast.Expr):
+            yield hit.module.parents[hit.node]
+        elif change.node is hit.node and isinstance(hit.node, ast.Call):
+            yield from (*hit.node.args, *(keyword.value for keyword in hit.node.keywords))
+        yield change.node
+    elif isinstance(change, Dropped):
+        yield change.argument
+
+
+def _finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Finding:
+    """``sure``: the group that this is about does not hang on an edit which may not be made."""
+    assert advice.pattern is not None
+    surface = Surface(
+        id=advice.id,
+        names=advice.pattern.names or advice.pattern.methods or advice.pattern.keywords or (advice.id,),
+        source=advice.source,
+    )
+    use = Use(hit.module, cast("ast.Call", hit.node), surface)
+    shown = hit.argument if hit.argument is not None else hit.node
+    parameter = advice.pattern.argument or ""
+    argument = shown if isinstance(shown, ast.expr) else None
+    made = Finding(use, parameter, argument, (), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
+    if not changes or advice.rewrite is None:
+        own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
+        left = replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice
+        return made.review(advice.id, spoken(left))
+    return made.edit(advice.id, sure and advice.rewrite.applicability == "safe", spoken(advice), changes)

@@ -1,0 +1,276 @@
+"""Which advice holds in this run, and where: notes on lines that no edit cures."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cached_property
+from itertools import groupby, takewhile
+
+from msgspec import Struct, field
+
+from ddp_codemod.catalog.advisory import Advice, Pattern
+from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.impact.own_device import on_device
+from ddp_codemod.impact.switches import Switches, concerned
+from ddp_codemod.impact.usage import Hit, Runs, hits, leaves, may_hold, texts_of
+from ddp_codemod.impact.usage_device import knows
+from ddp_codemod.model import Advisory, Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.finding import Context
+from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.words import Parts
+
+LISTED = 20  # places that one note names
+
+
+class Whole(Struct, dict=True):
+    """The project as it will be: what its groups switch to, and which files that concerns."""
+
+    context: Context
+    switches: Switches
+    imports: Imports
+    rules: tuple[str, ...]  # those in force
+    alone: bool = True  # the code is for this platform alone; False: others run it too
+    _sure: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+    _concerned: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+
+    def advice(self) -> list[Advice]:
+        """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
+        device = self.context.platform.device
+        found = [advice for advice in self.context.rules.advice.values() if self._holds(advice)]
+        found = [on_device(advice, device, self.alone) for advice in found] if device is not None else found
+        instead = {ident for advice in found if advice.instead_of and self.versions(advice) for ident in advice.instead_of}
+        return [advice for advice in found if advice.id not in instead]
+
+    def versions(self, advice: Advice, file: str = "") -> bool:
+        """Whether it holds for the versions that the project states, here for the code of a file."""
+        known = self.context.versions.holds(advice.when, file, asks=advice.if_open)
+        return advice.if_open if known is None else known
+
+    def _holds(self, advice: Advice) -> bool:
+        platform = self.context.platform
+        if advice.on and not platform.fits(advice.on):
+            return False
+        if advice.where and not (platform.device and ("own" if platform.device.module else "none") in advice.where):
+            return False
+        if advice.devices and not set(advice.devices) & set(platform.device_types):
+            return False
+        known = self.context.rules.backends
+        of = {name for backend in advice.backend for name in libraries(backend, known)}
+        if advice.backend and platform.backend.wanted not in of:
+            return False  # a group on it serves other tensors than those of the platform's device
+        if advice.rule is not None and advice.rule not in self.rules:
+            return False
+        if advice.picks:
+            return advice.picks not in platform.backend.works
+        return bool(self.groups(advice))
+
+    def groups(self, advice: Advice) -> set[str]:
+        """The files of the groups that an advice is about."""
+        return self.switches.to(advice.backend, advice.anyhow)
+
+    def files(self, advice: Advice) -> set[str]:
+        """The files in which a switched group is used."""
+        key = (str(advice.anyhow), *advice.backend)
+        if key not in self._concerned:
+            self._concerned[key] = concerned(self.imports, self.groups(advice))
+        return self._concerned[key]
+
+    def sure(self, advice: Advice) -> set[str]:
+        """The files in which a group is used that comes out so without an unsafe edit."""
+        if advice.backend not in self._sure:
+            wanted = set(advice.backend)
+            names = {name for name, found in self.switches.safe.items() if not wanted or found & wanted}
+            self._sure[advice.backend] = concerned(self.imports, names)
+        return self._sure[advice.backend]
+
+    def hits(
+        self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]], runs: Runs | None = None
+    ) -> Iterator[Hit]:
+        """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late.
+
+        ``runs``: what code is looked at, where looking takes long.
+        """
+        pattern = advice.pattern
+        assert pattern is not None
+        project = self.context.tracer.resolver.project
+        able = {texts for texts in self._kinds if may_hold(pattern, texts)}
+        names = sorted(name for name in named if self._texts[name] in able)
+        if advice.level == "review":
+            names = [name for name in names if name in within()]
+        for name in names:
+            if not advice.if_open and not self.versions(advice, name):
+                continue  # nothing has to be read for what no version is stated for
+            for module in project.programs(name):
+                found = [
+                    hit
+                    for hit in hits(self.context, pattern, module, *([runs] if runs else ()))
+                    if not self._guarded(advice, hit)
+                ]
+                # which files belong together is asked late: it takes the imports of the whole project
+                yield from found if found and self.versions(advice, name) and name in within() else ()
+
+    @cached_property
+    def _texts(self) -> dict[str, frozenset[str]]:
+        """What each file holds of all that an advice may look for."""
+        project = self.context.tracer.resolver.project
+        patterns = [advice.pattern for advice in self.advice() if advice.pattern is not None]
+        parts = Parts(text for pattern in patterns for text in texts_of(pattern))
+        same: dict[frozenset[str], frozenset[str]] = {}
+        found = ((name, parts.held(project.data(name))) for name in project.names)
+        return {name: same.setdefault(held, held) for name, held in found}
+
+    @cached_property
+    def _kinds(self) -> frozenset[frozenset[str]]:
+        """The sets of texts that files hold: many hold the same."""
+        return frozenset(self._texts.values())
+
+    def _guarded(self, advice: Advice, hit: Hit) -> bool:
+        """Whether the code sees to it that this is not done here."""
+        own = self.switches.calls.get(hit.node)
+        if own is not None and advice.backend and not own[advice.anyhow] & set(advice.backend):
+            return True
+        before = self.switches.before.get(hit.node, frozenset())
+        if advice.replaces and not before <= set(advice.replaces):
+            return True
+        return guarded(self.context, advice, hit)
+
+
+def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
+    """Whether a place is never come past, or only where a backend or device of other machines was asked for, or is tried."""
+    module, facts, child = hit.module, context.facts, hit.node
+    device = context.platform.device
+    if advice.where and device is not None and device.module and knows(module, hit.node, device.type):
+        return True
+    never = facts.unreachable(module, hit.node)
+    if never is not None and not (advice.level == "review" and _leaves(module, never)):
+        return True
+    foreign = {name for name in context.rules.backends if name not in context.platform.backend.works}
+    for around in module.ancestors(hit.node):
+        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
+            if advice.level == "note" and _has_another_way(around, child, hit.node):
+                return True
+            if _compares(around.test, foreign, advice.guards):
+                return True
+        elif isinstance(around, ast.Try) and child in around.body and around.handlers:
+            return True
+        elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            # code that asks for the new backend by its name knows what it does
+            return any(_compares(test, set(advice.backend), ()) for test in _compared(module, around))
+        child = around
+    return False
+
+
+def _compared(module: Module, function: ast.AST) -> Iterator[ast.expr]:
+    for part in module.nodes.get(ast.Compare, ()):
+        if isinstance(part, ast.Compare) and function in module.ancestors(part):
+            yield part
+
+
+def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
+    """Whether the other branch does the same without it: then a switch of the code's own decides."""
+    branches = [part if isinstance(part, list) else [part] for part in (around.body, around.orelse)]
+    own, other = branches if child in branches[0] else reversed(branches)
+    using = [
+        call
+        for part in own
+        for call in ast.walk(part)
+        if isinstance(call, ast.Call) and call is not node and node in ast.walk(call)
+    ]
+    called = {last_name(call.func) for call in using}
+    return any(isinstance(call, ast.Call) and last_name(call.func) in called for part in other for call in ast.walk(part))
+
+
+def _leaves(module: Module, never: ast.AST) -> bool:
+    """Whether code is not come past because an earlier assertion fails or a test raises: that is a place of its own."""
+    at = module.parents.get(never)
+    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and leaves(at.body[-1]))
+
+
+def _compares(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:
+    """Whether a condition asks for one of the backends or devices by its name."""
+    for part in ast.walk(test):
+        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Eq, ast.In)):
+            for side in (part.left, *part.comparators):
+                text = side.value.lower() if isinstance(side, ast.Constant) and isinstance(side.value, str) else ""
+                named = side.attr.lower() if isinstance(side, ast.Attribute) else ""
+                if text in backends or named in backends or (devices and text.startswith(devices)):
+                    return True
+    return False
+
+
+def notes(whole: Whole, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[Advisory]:
+    """All notes on the files that may be written, without the places that an edit cures."""
+    for advice in whole.advice():
+        if advice.level == "note":
+            found = sorted(set(_lines(whole, advice, writable, cured)))
+            if advice.pattern is None:
+                concerns = writable & whole.groups(advice)
+                found = [("", 0)] if concerns and any(whole.versions(advice, name) for name in sorted(concerns)) else []
+            yield from _said(whole, advice, found)
+
+
+def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterator[Advisory]:
+    """One note a line, a file or the project; further lines are named in it. What may not hold is said once."""
+    known = whole.context.versions.holds(advice.when, found[0][0]) if found else None
+    scope = advice.scope if known else "project"
+    keys = {"line": lambda place: place, "file": lambda place: place[0], "project": lambda place: ""}
+    for _, group in groupby(found, key=keys[scope]):
+        (name, line), *others = group
+        more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
+        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks))
+
+
+def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
+    """What an advice says; ``more`` are further places."""
+    lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
+    args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
+    return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
+
+
+def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[tuple[str, int]]:
+    if advice.pattern is None:
+        return
+    if advice.pattern.commands:
+        found = list(_commands(whole, advice.pattern))
+        yield from found if found and whole.versions(advice) else ()
+        return
+    for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
+        if not cured(hit):
+            yield hit.module.name, hit.module.line(hit.node)
+
+
+def _top(name: str) -> str:
+    """The folder of the project's root that a file lies in; "" where it lies in none."""
+    folder, inside, _ = name.partition("/")
+    return folder if inside else ""
+
+
+def _is(file: str, command: str) -> bool:
+    """Whether a file is what a path or module names; what is installed under another name is known to be."""
+    path = command if command.endswith(".py") else f"{command.replace('.', '/')}.py"
+    return "/" not in path or f"/{file}".endswith(f"/{path}")
+
+
+def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
+    """The lines of launch files that start one of the programs."""
+    project = whole.context.tracer.resolver.project
+    wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
+    given = re.compile("|".join(map(re.escape, pattern.without or ("\0",))).encode())
+    own = (
+        {file for command in pattern.commands for file in project.started(command) if _is(file, command)}
+        if pattern.without
+        else set()
+    )
+    for name in project.launchers:
+        if any(_top(file) == _top(name) for file in own):
+            continue  # the program is the project's own: its own default decides, which is followed
+        data = project.data(name)
+        lines = data.splitlines() if wanted.search(data) else []
+        for number, line in enumerate(lines, 1):
+            if wanted.search(line) and not line.lstrip().startswith(b"#"):
+                after = takewhile(lambda one: one.rstrip().endswith(b"\\"), lines[number - 1 :])
+                if not any(map(given.search, lines[number - 1 : number + len(list(after))])):
+                    yield name, number

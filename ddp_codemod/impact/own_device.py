@@ -1,0 +1,134 @@
+"""Recipes for a platform with a device of its own: the same done with its module, its methods and its name."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.advisory import Advice, Rewrite
+from ddp_codemod.catalog.machine import Device
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.impact.usage import Hit, starts_with
+from ddp_codemod.parse.document import Document
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import PACKAGE, Change, Context, Insertions, NewText
+
+_QUOTE = re.compile(r"[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')")
+
+
+def on_device(advice: Advice, device: Device, alone: bool = True) -> Advice:
+    """The advice as it reads on a platform with this device; without its edit where the code is not for this platform alone."""
+    own = advice.own
+    if own is None or not device.module:
+        return advice
+    text, text_zh, left, left_zh = (_filled(said, device) for said in (own.text, own.text_zh, own.left, own.left_zh))
+    filled = replace(own, text=text, text_zh=text_zh, left=left, left_zh=left_zh)
+    return replace(advice, text=text, text_zh=text_zh, rewrite=own.rewrite if alone else None, own=filled, guards=())
+
+
+def _filled(text: str, device: Device) -> str:
+    return text.replace("DEVICE", device.type).replace("MODULE", device.module)
+
+
+def of_own_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit) -> list[Change]:
+    """The changes of the recipes that take the platform's own device; none where they do not fit."""
+    device = context.platform.device
+    if device is None or not device.module:
+        return []
+    if rewrite.recipe == "own-module":
+        return _module(context, advice, hit, device)
+    if rewrite.recipe == "own-method":
+        function = hit.node.func if isinstance(hit.node, ast.Call) else hit.node
+        if not isinstance(function, ast.Attribute):
+            return []
+        end = hit.module.place(function).end
+        new = rewrite.value.replace("DEVICE", device.type)
+        return [Insertions(hit.module, hit.node, ((end - len(function.attr), end, new),))]
+    if rewrite.recipe == "own-text":
+        return _text(hit, device)
+    return _name(context, advice, hit, device)
+
+
+def _module(context: Context, advice: Advice, hit: Hit, device: Device) -> list[Change]:
+    module, node = hit.module, hit.node
+    assert isinstance(node, ast.expr)
+    assert advice.pattern is not None
+    assert advice.pattern.below is not None
+    top = advice.pattern.below
+    names = {name for name in context.tracer.resolver.names(module, node) if name == top or name.startswith(f"{top}.")}
+    if len(names) != 1:
+        return []
+    place, package = module.place(node), top.partition(".")[0]
+    rest = names.pop().removeprefix(top).removeprefix(".")
+    if not rest or _first(rest, device.has):
+        inside = f".{rest}" if rest else ""
+        return [Insertions(module, node, ((place.start, place.end, f"{PACKAGE}.{device.module}{inside}"),), package)]
+    if rest not in device.others:
+        return []
+    new = (place.start, place.end, f"{PACKAGE}.{device.others[rest]}")
+    if rest not in device.typed:
+        return [Insertions(module, node, (new,), package)]
+    call = module.parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node or call.args:
+        return []  # what is passed by position would be taken for something else
+    opening = module.source.text.index("(", place.end) + 1
+    comma = ", " if call.keywords else ""
+    return [Insertions(module, call, (new, (opening, opening, f'"{device.type}"{comma}')), package)]
+
+
+def _first(rest: str, has: tuple[str, ...]) -> bool:
+    """Whether a dotted name, or what it starts with, is one of these."""
+    parts = rest.split(".")
+    return any(".".join(parts[:end]) in has for end in range(1, len(parts) + 1))
+
+
+def _text(hit: Hit, device: Device) -> list[Change]:
+    node = hit.node
+    new = device.visible.get(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    if new is None:
+        return []
+    assert isinstance(node, ast.Constant)
+    place, old = hit.module.place(node), str(node.value)
+    quote = _QUOTE.match(hit.module.source.text, place.start)
+    at = quote.end() if quote else place.start
+    if not hit.module.source.text.startswith(old, at):
+        return []
+    return [Insertions(hit.module, node, ((at, at + len(old), new),))]
+
+
+def _name(context: Context, advice: Advice, hit: Hit, device: Device) -> list[Change]:
+    """The other device's name where a text starts with it: in code, or in a file of settings."""
+    argument, old = hit.argument, device.instead_of
+    made: list[Change] = []
+    for leaf in context.tracer.trace(hit.module, argument) if argument is not None else ():
+        text = leaf.value.value if isinstance(leaf.value, Known) else None
+        named = isinstance(text, str) and text.startswith(old)
+        if not named and not starts_with(leaf.node, old):
+            continue
+        if isinstance(text, str) and isinstance(leaf.module, Document):
+            made.append(NewText(leaf, device.type + text.removeprefix(old)))
+        elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
+            at = _start(leaf.module, leaf.node, old)
+            if at is None:
+                return []
+            made.append(Insertions(leaf.module, leaf.node, ((at, at + len(old), device.type),)))
+        else:
+            return []
+    return made
+
+
+def _start(module: Module, node: ast.expr, text: str) -> int | None:
+    """Where a text begins in the source of the literal that an expression starts with."""
+    at: ast.expr = node
+    while not isinstance(at, (ast.Constant, ast.JoinedStr)):
+        if isinstance(at, ast.BinOp):
+            at = at.left
+        elif isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute):
+            at = at.func.value
+        else:
+            return None
+    start = module.place(at).start
+    quote = _QUOTE.match(module.source.text, start)
+    return quote.end() if quote and module.source.text.startswith(text, quote.end()) else None

@@ -1,0 +1,137 @@
+"""The named recipes of advice that a place can be mended with: what goes in where."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.catalog.advisory import Advice, Rewrite
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.impact.not_required import not_required
+from ddp_codemod.impact.own_device import of_own_device
+from ddp_codemod.impact.usage import Hit, starts_with
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import PACKAGE, Change, Context, Dropped, Insertions
+
+Piece = tuple[int, int, str]
+LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart
+
+
+def rewritten(context: Context, advice: Advice, hit: Hit) -> list[Change]:
+    """The changes that mend the place; none where the recipe does not fit."""
+    rewrite = advice.rewrite
+    if rewrite is None or not hit.sure:
+        return []
+    if rewrite.recipe == "drop-argument":
+        assert isinstance(hit.node, ast.Call)
+        assert hit.argument is not None
+        return [Dropped(hit.module, hit.node, hit.argument)]
+    if rewrite.recipe == "conditional-value":
+        return _conditional(context, advice, hit)
+    if rewrite.recipe == "not-required":
+        assert advice.pattern is not None
+        return not_required(context, advice.pattern, rewrite.package, rewrite.condition, hit)
+    if rewrite.recipe.startswith("own-"):
+        return of_own_device(context, advice, rewrite, hit)
+    pieces = _pieces(hit, rewrite)
+    return [Insertions(hit.module, hit.node, tuple(pieces), rewrite.package)] if pieces else []
+
+
+def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
+    module, node = hit.module, hit.node
+    condition = f"{PACKAGE}{rewrite.condition}"
+    place = module.place(node)
+    if rewrite.recipe == "at-least":
+        return [(place.start, place.start, f"max({rewrite.otherwise}, "), (place.end, place.end, ")")]
+    if rewrite.recipe == "guard-statement":
+        return _under(module, node, condition)
+    if not isinstance(node, ast.Call):
+        return []
+    if rewrite.recipe == "argument-unless":
+        if len(node.args) != 1 or not isinstance(node.args[0], (ast.Name, ast.Attribute)):
+            return []
+        return _either(module, node, condition, module.text(node.args[0]))
+    if rewrite.recipe == "conditional-call":
+        return _instead(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
+    return _to_device(module, node, rewrite, condition)
+
+
+def _under(module: Module, node: ast.AST, condition: str) -> list[Piece]:
+    """The statement under a condition of its own; only a call that stands alone."""
+    statement = module.parents.get(node)
+    if not isinstance(statement, ast.Expr):
+        return []
+    place = module.place(statement)
+    line, end = module.source.line_span(place.start)
+    indent = module.source.text[line : place.start]
+    if indent.strip(" \t"):
+        return []  # behind a semicolon or in a one-line suite
+    if place.end > end:
+        return [(place.start, place.start, f"if {condition}: ")]
+    step = "\t" if "\t" in indent else "    "
+    return [(place.start, place.start, f"if {condition}:{module.source.newline}{indent}{step}")]
+
+
+def _instead(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Piece]:
+    """The call or something else, where its result is kept or handed on; inside of a text there may be no quotes."""
+    above = module.parents.get(call)
+    kept = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
+    if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
+        return []
+    return _either(module, call, condition, otherwise)
+
+
+def _to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Piece]:
+    """``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or any(isinstance(part, ast.Starred) for part in call.args):
+        return []
+    end = module.place(function).end
+    pieces = [(end - len(function.attr), end, rewrite.method)]
+    first = call.args[0] if call.args else next((part.value for part in call.keywords if part.arg == "device"), None)
+    if first is not None:
+        return [*pieces, *_either(module, first, condition, rewrite.otherwise)]
+    opening = module.source.text.index("(", end) + 1
+    comma = ", " if call.keywords else ""
+    return [*pieces, (opening, opening, f"{rewrite.value} if {condition} else {rewrite.otherwise}{comma}")]
+
+
+def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Piece]:
+    place, parent = module.place(node), module.parents.get(node)
+    start, end = ("(", ")") if isinstance(node, LOOSE) else ("", "")
+    # a conditional binds looser than anything but what takes a whole expression
+    free = isinstance(parent, (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments)) or (
+        isinstance(parent, ast.Call) and parent.func is not node
+    )
+    if not free:
+        start, end = f"({start}", f"{end})"
+        return [(place.start, place.start, start), (place.end, place.end, f"{end[:-1]} if {condition} else {otherwise})")]
+    return [
+        *([(place.start, place.start, start)] if start else []),
+        (place.end, place.end, f"{end} if {condition} else {otherwise}"),
+    ]
+
+
+def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
+    """The argument, or the text that it starts from, under the condition."""
+    rewrite, pattern, argument = advice.rewrite, advice.pattern, hit.argument
+    if rewrite is None or pattern is None or argument is None:
+        return []
+    condition = f"{PACKAGE}{rewrite.condition}"
+    nodes: list[tuple[Module, ast.expr, str]] = [(hit.module, argument, rewrite.otherwise)]
+    if pattern.argument_is == "device" and pattern.device:
+        nodes = []
+        for leaf in context.tracer.trace(hit.module, argument):
+            text = leaf.value.value if isinstance(leaf.value, Known) else None
+            named = isinstance(text, str) and text.startswith(pattern.device)
+            if named or starts_with(leaf.node, pattern.device):
+                if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+                    return []  # in a configuration or launch file
+                nodes.append((leaf.module, leaf.node, rewrite.otherwise))
+        call = hit.node
+        if pattern.names and isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0]:
+            nodes = [(hit.module, call, f"{hit.module.text(call.func)}({rewrite.otherwise})")]
+        nodes = nodes or [(hit.module, argument, rewrite.otherwise)]
+    return [
+        Insertions(module, node, tuple(_either(module, node, condition, otherwise)), rewrite.package)
+        for module, node, otherwise in nodes
+    ]

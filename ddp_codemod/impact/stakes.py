@@ -1,0 +1,162 @@
+"""What hangs on a condition: which branch a value takes, and what a reader has to know where another value takes another branch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.finding import Context
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # addresses of the machine itself, under which no other one finds it
+Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a value; None where that is open
+
+
+class Stake(Struct, frozen=True):
+    """What a reader has to know, and whether the program ends there."""
+
+    reason: Reason
+    breaks: bool = False
+
+
+class Swap(Struct, frozen=True):
+    """A backend's name before and after the edits."""
+
+    old: str
+    new: str
+    group: bool = False  # the name is asked of a group that exists, not of the value that it was made with
+
+
+def of_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap, outcome: Outcome) -> Stake | None:
+    """A ternary that picks a device by the name of the backend."""
+    before, after = outcome(node.test, swap.old), outcome(node.test, swap.new)
+    if before is None or after is None or before is after:
+        return None
+    old, new = (node.body, node.orelse) if before else (node.orelse, node.body)
+    return _of_devices(context, module, old, new, swap)
+
+
+def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outcome: Outcome) -> Stake | None:
+    """An ``if`` with its ``elif``s, of which the old and the new name take different ones."""
+    tests, blocks = _chain(node)
+    before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
+    if before == after:
+        return None
+    old, new = (blocks[index] if index < len(blocks) else [] for index in (before, after))
+    if new and isinstance(new[-1], ast.Raise) and not (old and isinstance(old[-1], ast.Raise)):
+        return Stake(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
+    left_out = [call for call in _device_calls(context, module, old) if call not in _device_calls(context, module, new)]
+    if left_out and not swap.group:
+        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new))
+    for name, value in _assigned(old):
+        for other, instead in _assigned(new):
+            if name != other:
+                continue
+            if (reason := _of_devices(context, module, value, instead, swap)) is not None:
+                return reason
+            if _is_loopback(instead) and not _is_loopback(value):
+                address = module.text(instead)
+                return Stake(Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new))
+    nothing = not new and after == len(tests) and len(tests) > 1
+    if nothing and context.rules.backends[swap.new].specific:
+        return Stake(Reason.of("tied-chain", new=swap.new))
+    return None
+
+
+def of_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Stake | None:
+    """An assertion that held for the old name and fails for the new one."""
+    if outcome(node.test, swap.old) is not False and outcome(node.test, swap.new) is False:
+        return Stake(Reason.of("tied-assert", old=swap.old, new=swap.new), breaks=True)
+    return None
+
+
+def of_answer(context: Context, module: Module, node: ast.Return, swap: Swap, outcome: Outcome) -> Stake | None:
+    """A function of the project that answers whether a group is of the old name, where the new one is an accelerator's own too."""
+    function = next((at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+    if function is None or node.value is None or not context.rules.backends[swap.new].specific:
+        return None
+    if outcome(node.value, swap.old) is False or outcome(node.value, swap.new) is not False:
+        return None
+    called = any(calls_of(other).get(function.name) for other in _modules(context, function.name))
+    return Stake(Reason.of("tied-answer", name=function.name, old=swap.old, new=swap.new)) if called else None
+
+
+def _modules(context: Context, word: str) -> Iterator[Module]:
+    project = context.tracer.resolver.project
+    return (module for name in project.calling(word) if (module := project.module(name)) is not None)
+
+
+def of_table(node: ast.Dict, swap: Swap) -> Stake | None:
+    """A look-up in a table of backends that knows the old name and lacks the new one."""
+    keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+    if len(keys) == len(node.keys) and swap.old in keys and swap.new not in keys:
+        return Stake(Reason.of("tied-table", new=swap.new), breaks=True)
+    return None
+
+
+def _of_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, swap: Swap) -> Stake | None:
+    before, after = device_of(context, module, old), device_of(context, module, new)
+    if before is None or after is None or before == after:
+        return None
+    if swap.group and after in context.rules.backends[swap.new].devices:
+        return None  # tensors for one collective, on a device that the new backend takes
+    return Stake(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after))
+
+
+def _is_loopback(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in _LOOPBACK
+
+
+def device_of(context: Context, module: Module, node: ast.expr) -> str | None:
+    """The device type that an expression stands for: ``"cuda"``, ``f"cuda:{rank}"``, ``torch.device("cpu")``."""
+    if isinstance(node, ast.Call):
+        names = context.tracer.resolver.names(module, node.func)
+        for idioms in context.rules.idioms:
+            for name in names:
+                if name in idioms.device_functions:
+                    return idioms.device_functions[name] or (device_of(context, module, node.args[0]) if node.args else None)
+        return None
+    if isinstance(node, ast.JoinedStr) and node.values:
+        node = node.values[0]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        device = node.value.partition(":")[0]
+        return device if device in context.tracer.device_types else None
+    return None
+
+
+def _chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]]:
+    """The tests of an ``if`` with its ``elif``s, and the blocks; the last block is that of ``else``."""
+    tests, blocks = [node.test], [node.body]
+    at = node
+    while len(at.orelse) == 1 and isinstance(at.orelse[0], ast.If):
+        at = at.orelse[0]
+        tests.append(at.test)
+        blocks.append(at.body)
+    return tests, [*blocks, at.orelse]
+
+
+def _taken(tests: Sequence[ast.expr], value: str, outcome: Outcome) -> int:
+    """The first branch that a value may take."""
+    return next((index for index, test in enumerate(tests) if outcome(test, value) is not False), len(tests))
+
+
+def _device_calls(context: Context, module: Module, block: Sequence[ast.stmt]) -> list[str]:
+    found: list[str] = []
+    wanted = {name for idioms in context.rules.idioms for name in idioms.device_setters}
+    last = {name.rsplit(".", 1)[-1] for name in wanted}
+    for statement in block:
+        for call in ast.walk(statement):
+            if isinstance(call, ast.Call) and last_name(call.func) in last:
+                if wanted & set(context.tracer.resolver.names(module, call.func)):
+                    found.append(module.text(call.func))
+    return found
+
+
+def _assigned(block: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    for statement in block:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            yield ast.unparse(statement.targets[0]), statement.value

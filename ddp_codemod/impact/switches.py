@@ -1,0 +1,116 @@
+"""Where groups come out with another backend than elsewhere: the files that this concerns, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct, field
+
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Default, Leaf
+from ddp_codemod.model import Action, Applicability
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
+from ddp_codemod.sites.imports import Imports
+
+
+class Switches(Struct, frozen=True):
+    """The backends that groups switch to, and the files of the calls that make these groups."""
+
+    files: dict[str, frozenset[str]] = field(default_factory=dict)
+    groups: dict[str, frozenset[str]] = field(default_factory=dict)  # all backends that groups have then
+    safe: dict[str, frozenset[str]] = field(default_factory=dict)  # the same without the edits that are unsafe
+    calls: dict[ast.AST, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)  # both, by the call
+    before: dict[ast.AST, frozenset[str]] = field(default_factory=dict)  # what the values were that switch, by the call
+
+    def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
+        """The files where a group switches to one of the backends, or, ``anyhow``, has it."""
+        wanted = set(backends)
+        return {name for name, found in (self.groups if anyhow else self.files).items() if not wanted or found & wanted}
+
+
+def switches(context: Context, findings: Iterable[Finding]) -> Switches:
+    """What the backend findings of a run come to."""
+    made = Switches()
+    for finding in findings:
+        if not is_backend(finding):
+            continue
+        names = {finding.use.module.name, *_files(finding)}
+        switched = _names(_outcomes(context, finding))
+        there = switched | _names(finding.resolves_to if finding.action is Action.KEEP else ())
+        if switched:
+            _add(made.files, names, switched)
+        _add(made.groups, names, there)
+        if finding.applicability is not Applicability.UNSAFE:
+            _add(made.safe, names, there)
+        if isinstance(finding.use.call, ast.AST) and there:
+            made.calls[finding.use.call] = (switched, there)
+            made.before[finding.use.call] = frozenset(_before(context, finding))
+    return made
+
+
+def _names(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(part.rpartition(":")[2].lower() for text in texts for part in text.split(","))
+
+
+def _add(table: dict[str, frozenset[str]], names: Iterable[str], backends: frozenset[str]) -> None:
+    for name in names:
+        table[name] = table.get(name, frozenset()) | backends
+
+
+def concerned(imports: Imports, names: Iterable[str]) -> set[str]:
+    """The files that run together with the named ones: what those import that import these."""
+    return imports.below(imports.above(names))
+
+
+def is_backend(finding: Finding) -> bool:
+    """Whether a finding is about a backend."""
+    return any(part.role == "backend" and part.name == finding.parameter for part in finding.use.surface.parameters)
+
+
+def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
+    """The backends that a group gets here and not everywhere."""
+    for change in finding.changes:
+        if isinstance(change, (NewText, NewHandler, NewObject, NewKey)):
+            yield change.text.lower()
+        elif isinstance(change, NewStatement) or (isinstance(change, (NewKeyword, Splice)) and _in_settings(finding)):
+            yield context.platform.backend.wanted
+        elif isinstance(change, NewKeyword):
+            yield change.value.strip("\"'").lower()
+    if finding.action is Action.KEEP:
+        for leaf in finding.leaves:
+            if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) and _is_conditional(leaf):
+                yield leaf.value.value.lower()
+            elif isinstance(leaf.value, Default) and finding.use.surface.default_group and not finding.changes:
+                yield context.platform.backend.default
+
+
+def _before(context: Context, finding: Finding) -> Iterator[str]:
+    """What the values are that change, torch's own choice where there is none; "kept" where the code has a condition of its own."""
+    if not finding.changes:
+        yield "kept"
+    for change in finding.changes:
+        value = change.leaf.value if isinstance(change, NewText) else None
+        named = isinstance(value, Known) and isinstance(value.value, str)
+        yield str(value.value).lower() if isinstance(value, Known) and named else context.platform.backend.default
+
+
+def _in_settings(finding: Finding) -> bool:
+    """Whether the value stands in a dictionary that the parameter takes."""
+    return any(part.settings is not None for part in finding.use.surface.parameters)
+
+
+def _files(finding: Finding) -> Iterator[str]:
+    for change in finding.changes:
+        if isinstance(change, NewText) and isinstance(change.leaf.module, Module):
+            yield change.leaf.module.name
+
+
+def _is_conditional(leaf: Leaf) -> bool:
+    """Whether the platform decides that this is what comes out."""
+    if leaf.outer is not None:
+        return True
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
+        return False
+    return any(isinstance(around, (ast.If, ast.IfExp, ast.Match)) for around in leaf.module.ancestors(leaf.node))

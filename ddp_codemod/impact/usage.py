@@ -1,0 +1,296 @@
+"""Finds in a file what the pattern of an advice looks for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Set
+
+from msgspec import Struct
+
+from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.pieces import written_head
+from ddp_codemod.impact import usage_device
+from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
+from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.policy.finding import Context
+from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.scopes import scope_of
+
+SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
+EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+
+
+Runs = Callable[[Module, ast.AST], bool]
+
+
+class Hit(Struct, frozen=True, eq=False):
+    """One place: the call, name or statement; for calls with an argument the pattern asks for, the argument."""
+
+    module: Module
+    node: ast.AST
+    argument: ast.expr | None = None
+    sure: bool = True  # a recipe may mend it
+
+
+def texts_of(pattern: Pattern) -> set[str]:
+    """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
+    last = {part for name in pattern.names for part in name.split(".")[-2:]}
+    last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
+    last |= {*pattern.texts} if pattern.use == "text" else set()
+    return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
+
+
+def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
+    """Whether anything can be found in a file that holds these of the texts."""
+    if pattern.use == "asked":
+        return pattern.device in texts
+    own = pattern.texts if pattern.use == "text" else ()
+    if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
+        return True
+    if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
+        return not pattern.device or pattern.device in texts or bool(pattern.ranks)
+    return any(all(word in texts for word in name.split(".")[-2:]) for name in pattern.names)
+
+
+def _anywhere(module: Module, node: ast.AST) -> bool:
+    return True
+
+
+def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywhere) -> Iterator[Hit]:
+    """The places in source order; where an argument has to be followed, only those in code that ``runs``."""
+    if pattern.use == "required":
+        yield from _required(context, pattern, module)
+    elif pattern.below is not None:
+        yield from (Hit(module, node) for node in usage_device.below(context, pattern, module))
+    elif pattern.attributes:
+        yield from (Hit(module, node) for node in usage_device.attributes(pattern, module))
+    elif pattern.use == "imported":
+        yield from (Hit(module, statement) for statement in usage_device.imported(pattern, module))
+    elif pattern.use == "text":
+        yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
+    elif pattern.use == "asked":
+        yield from (Hit(module, test, text) for test, text in usage_device.asked(pattern, module))
+    elif pattern.use == "named":
+        yield from _named(context, pattern, module, ast.Load)
+    elif pattern.use == "set":
+        yield from _named(context, pattern, module, ast.Store)
+    elif pattern.use == "instance":
+        yield from (Hit(module, node) for node in instances(context, pattern, module))
+    elif pattern.use == "compared":
+        yield from (Hit(module, node) for node in comparisons(context, pattern, module))
+    elif pattern.beside and not is_beside(context, pattern, module):
+        return
+    elif pattern.keywords:
+        for keyword in module.nodes.get(ast.keyword, ()):
+            assert isinstance(keyword, ast.keyword)
+            call = module.parents[keyword]
+            if keyword.arg in pattern.keywords and isinstance(call, ast.Call) and runs(module, call):
+                if _is_device(context, pattern, module, keyword.value):
+                    yield Hit(module, call, keyword.value)
+    else:
+        for call in _calls(context, pattern, module):
+            if pattern.argument_is == "device" and not runs(module, call):
+                continue
+            found = _narrowed(context, pattern, module, call)
+            if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
+                yield found
+
+
+def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]:
+    table, wanted = calls_of(module), set(pattern.names)
+    last = {name.rpartition(".")[2] for name in pattern.names}
+    found = [
+        call
+        for word in sorted(last | aliases(module, last))
+        for call in table.get(word, ())
+        if wanted & set(context.tracer.resolver.names(module, call.func))
+    ]
+    if pattern.argument is None and pattern.position is None:
+        found += _handed(context, pattern, module)
+    for method in pattern.methods:
+        for call in table.get(method, ()):
+            known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []
+            if isinstance(call.func, ast.Attribute) and not any(isinstance(entity, Definition) for entity in known):
+                found.append(call)  # no method of the project's own
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
+    """The calls that hand one of the names to what calls it later: ``functools.partial(FSDP, device_id=0)``."""
+    resolver = context.tracer.resolver
+    for forwarder in (forwarder for idioms in context.rules.idioms for forwarder in idioms.forwarder):
+        for word in sorted({name.rpartition(".")[2] for name in forwarder.names}):
+            for call in calls_of(module).get(word, ()):
+                function = argument_of(call, forwarder.function, forwarder.function_position)
+                if function is not None and set(pattern.names) & set(resolver.names(module, function)):
+                    if set(forwarder.names) & set(resolver.names(module, call.func)):
+                        yield call
+
+
+def _named(context: Context, pattern: Pattern, module: Module, use: type[ast.expr_context]) -> Iterator[Hit]:
+    last = {name.rpartition(".")[2] for name in pattern.names}
+    last |= aliases(module, last)
+    for kind in (ast.Attribute, ast.Name):
+        for node in module.nodes.get(kind, ()):
+            if last_name(node) in last and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), use):
+                if set(context.tracer.resolver.names(module, node)) & set(pattern.names):
+                    yield Hit(module, node)
+
+
+def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Hit | None:
+    if pattern.argument is None and pattern.position is None:
+        return Hit(module, call)
+    argument = argument_of(call, pattern.argument or "", pattern.position)
+    if pattern.argument_is == "omitted":
+        spread = any(isinstance(part, ast.Starred) for part in call.args) or any(part.arg is None for part in call.keywords)
+        return Hit(module, call) if argument is None and not spread else None
+    if argument is None:
+        return None
+    if pattern.argument_is == "uneven":
+        return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
+    if pattern.argument_is == "text":
+        return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
+    if pattern.argument_is == "picked":
+        return Hit(module, call, argument) if is_picked(context, module, argument) else None
+    if pattern.argument_is == "device":
+        return Hit(module, call, argument) if _is_device(context, pattern, module, argument) else None
+    if pattern.argument_is == "made-by" and not pattern.traced:
+        return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
+    leaves = context.tracer.trace(module, argument)
+    none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
+    sure = pattern.argument_is != "made-by" or all(_is_made(context, pattern, leaf.module, leaf.node) for leaf in leaves)
+    return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
+
+
+def _is_made(context: Context, pattern: Pattern, module: object, node: object) -> bool:
+    """Whether an expression is a call of one of the makers, or a number where one of them makes numbers."""
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__ in pattern.makers
+    if not isinstance(node, ast.Call) or not isinstance(module, Module):
+        return False
+    if isinstance(node.func, ast.Name) and node.func.id in pattern.makers:
+        return True
+    return bool(set(context.tracer.resolver.names(module, node.func)) & set(pattern.makers))
+
+
+def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether a list is made of items whose size hangs on which item it is."""
+    written = [argument]
+    if isinstance(argument, ast.Name):
+        written = [made.value for made in context.facts.definitions(module, argument) if made.kind == "value" and made.value]
+    for value in written:
+        if isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Call):
+            own = {part.id for made in value.generators for part in walk(made.target) if isinstance(part, ast.Name)}
+            passed = [*value.elt.args, *(keyword.value for keyword in value.elt.keywords if keyword.arg in ("size", None))]
+            if any(isinstance(part, ast.Name) and part.id in own for given in passed for part in walk(given)):
+                return True
+    return False
+
+
+def _is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    if last_name(argument) in pattern.ranks:
+        return True
+    if not pattern.device:
+        return False
+    if isinstance(argument, ast.Name):
+        # a parameter is the same wherever its function asks for it, if nothing else is put in it
+        around: ast.AST = scope_of(module, argument)
+        if (around, argument.id) in _stored(module):
+            return _starts_from(context, pattern, module, argument)
+    elif isinstance(argument, ast.Attribute):
+        # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
+        around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
+    else:
+        return _starts_from(context, pattern, module, argument)
+    key = ("device", pattern.device, around, module.text(argument))
+    if key not in module.cache:
+        module.cache[key] = _starts_from(context, pattern, module, argument)
+    return bool(module.cache[key])
+
+
+def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
+    """The names that get a value, with the scopes in which they do."""
+    if "names stored" not in module.cache:
+        nodes = (node for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name))
+        module.cache["names stored"] = frozenset(
+            (scope_of(module, node), node.id) for node in nodes if not isinstance(node.ctx, ast.Load)
+        )
+    return module.cache["names stored"]  # type: ignore[return-value]
+
+
+def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    return any(
+        starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
+        for leaf in context.tracer.trace(module, argument)
+        if pattern.device
+    )
+
+
+def _known_text(value: object) -> str:
+    return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
+
+
+def starts_with(node: object, text: str) -> bool:
+    """Whether a text that the code builds starts so."""
+    return written_head(node).startswith(text)
+
+
+def _goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
+    """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
+    wanted, at = set(names), module.parents.get(call)
+    while isinstance(at, ast.BinOp):
+        at = module.parents.get(at)
+    if isinstance(at, ast.Assign):
+        return any(last_name(target) in wanted for target in at.targets)
+    if isinstance(at, (ast.AnnAssign, ast.NamedExpr)):
+        return last_name(at.target) in wanted
+    return isinstance(at, ast.keyword) and at.arg in wanted
+
+
+def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+    """Assertions, and tests that raise or leave the program."""
+    for node in module.nodes.get(ast.Assert, ()):
+        assert isinstance(node, ast.Assert)
+        if context.facts.truth(module, node.test) is not True and _asks(context, pattern, module, node.test):
+            yield Hit(module, node, node.test)
+    for branch in module.nodes.get(ast.If, ()):
+        assert isinstance(branch, ast.If)
+        if leaves(branch.body[-1]) and _asks(context, pattern, module, branch.test):
+            if context.facts.truth(module, branch.test) is not False:
+                yield Hit(module, branch, branch.test)
+        elif branch.orelse and all(map(_only_says, branch.orelse)) and context.facts.truth(module, branch.test) is False:
+            if _asks(context, pattern, module, branch.test):
+                yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken
+
+
+def _only_says(statement: ast.stmt) -> bool:
+    """Whether a statement only tells somebody something, or ends the program."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return last_name(statement.value.func) in SAYS or leaves(statement)
+    return leaves(statement)
+
+
+def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
+    """Whether a test asks for one of the names, itself or in a function that it calls."""
+    resolver = context.tracer.resolver
+    for part in walk(test):
+        if not isinstance(part, ast.Call):
+            continue
+        for entity in resolver.resolve(module, part.func):
+            if getattr(entity, "name", None) in pattern.names:
+                return True
+            if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
+                for inner in walk(entity.node):
+                    if isinstance(inner, ast.Call) and set(resolver.names(entity.module, inner.func)) & set(pattern.names):
+                        return True
+    return False
+
+
+def leaves(statement: ast.stmt) -> bool:
+    """Whether a statement ends the program, as far as nothing catches it."""
+    if isinstance(statement, ast.Raise):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS

@@ -1,0 +1,147 @@
+"""Finds in a file where code goes by a device: its module in torch, attributes, modules made for it, and texts that name it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.finding import Context
+
+PROSE = 80  # characters of a text that names no device, but speaks of it
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def below(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+    """The names that are read and stand for something below ``pattern.below``, each whole: ``torch.cuda.amp.autocast``."""
+    assert pattern.below is not None
+    word = pattern.below.rpartition(".")[2]
+    bound = _bound(module, pattern.below)
+    for node in module.nodes.get(ast.Attribute, ()):
+        above = module.parents.get(node)
+        if not isinstance(node, ast.Attribute) or (isinstance(above, ast.Attribute) and above.value is node):
+            continue
+        chain, root = _chain(node)
+        if (word in chain or root in bound) and isinstance(node.ctx, ast.Load):
+            if any(_is_below(name, pattern.below) for name in context.tracer.resolver.names(module, node)):
+                yield node
+    for name in module.nodes.get(ast.Name, ()) if bound else ():
+        assert isinstance(name, ast.Name)
+        if name.id in bound and isinstance(name.ctx, ast.Load) and not isinstance(module.parents.get(name), ast.Attribute):
+            if any(_is_below(one, pattern.below) for one in context.tracer.resolver.names(module, name)):
+                yield name
+
+
+def attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+    """The attributes of these names that are read, of whatever object; what is called is a method."""
+    for node in module.nodes.get(ast.Attribute, ()):
+        assert isinstance(node, ast.Attribute)
+        if node.attr in pattern.attributes and isinstance(node.ctx, ast.Load):
+            above = module.parents.get(node)
+            if not (isinstance(above, ast.Call) and above.func is node):
+                yield node
+
+
+def imported(pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
+    """The statements that import one of the modules; what stands under a condition knows why."""
+    for kind in (ast.Import, ast.ImportFrom):
+        for node in module.nodes.get(kind, ()):
+            if isinstance(node, ast.Import):
+                found = [alias.name for alias in node.names]
+            else:
+                assert isinstance(node, ast.ImportFrom)
+                found = [node.module or ""] if not node.level else []
+            if any(_is_below(name, wanted) for name in found for wanted in pattern.names):
+                if not any(isinstance(at, ast.If) for at in module.ancestors(node)):
+                    yield node
+
+
+def texts(pattern: Pattern, module: Module) -> Iterator[ast.Constant]:
+    """The strings that are one of the texts, whole."""
+    for node in module.nodes.get(ast.Constant, ()):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in pattern.texts:
+            yield node
+
+
+def asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """The comparisons of a device, by the name of what is compared, with a text that starts with ``pattern.device``; and the text."""
+    for compare in module.nodes.get(ast.Compare, ()):
+        assert isinstance(compare, ast.Compare)
+        sides = [compare.left, *compare.comparators]
+        for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+            held = other.func.value if isinstance(other, ast.Call) and isinstance(other.func, ast.Attribute) else other
+            if _starts(side, pattern.device) and last_name(held) in pattern.within:
+                yield compare, side
+    for call in module.nodes.get(ast.Call, ()):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
+            if _starts(call.args[0], pattern.device) and last_name(call.func.value) in pattern.within:
+                yield call, call.args[0]
+
+
+def knows(module: Module, node: ast.AST, device: str) -> bool:
+    """Whether the function that a node stands in, or its statement outside of functions, names a device itself."""
+    if device not in module.source.text:
+        return False
+    key = ("knows", device)
+    if key not in module.cache:
+        wanted = re.compile(rf"(?<![a-z]){re.escape(device)}(?![a-z])", re.IGNORECASE)
+        module.cache[key] = frozenset(
+            _outermost(module, part)
+            for kind in (ast.Name, ast.Attribute, ast.Constant)
+            for part in module.nodes.get(kind, ())
+            if wanted.search(_said(part))
+        )
+    return _outermost(module, node) in module.cache[key]  # type: ignore[operator]
+
+
+def _said(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) and len(node.value) < PROSE else ""
+    return last_name(node) or ""
+
+
+def _outermost(module: Module, node: ast.AST) -> ast.AST:
+    """The outermost function around a node; its top-level statement where there is none."""
+    found, last = None, node
+    for around in module.ancestors(node):
+        if isinstance(around, ast.Module):
+            break
+        last = around
+        if isinstance(around, FUNCTIONS):
+            found = around
+    return found or last
+
+
+def _chain(node: ast.Attribute) -> tuple[set[str], str]:
+    """The attributes of a dotted name, and the name that it starts with."""
+    found: set[str] = set()
+    at: ast.expr = node
+    while isinstance(at, ast.Attribute):
+        found.add(at.attr)
+        at = at.value
+    return found, at.id if isinstance(at, ast.Name) else ""
+
+
+def _is_below(name: str, top: str) -> bool:
+    return name == top or name.startswith(f"{top}.")
+
+
+def _bound(module: Module, top: str) -> set[str]:
+    """The names that imports of a file give to a module, or to what is below it."""
+    key = ("bound", top)
+    if key not in module.cache:
+        found: set[str] = set()
+        for node in module.nodes.get(ast.ImportFrom, ()):
+            if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                found |= {alias.asname or alias.name for alias in node.names if _is_below(f"{node.module}.{alias.name}", top)}
+        for statement in module.nodes.get(ast.Import, ()):
+            if isinstance(statement, ast.Import):
+                found |= {alias.asname for alias in statement.names if alias.asname and _is_below(alias.name, top)}
+        module.cache[key] = found
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def _starts(node: ast.expr, text: str) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(text)

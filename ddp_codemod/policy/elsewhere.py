@@ -1,0 +1,48 @@
+"""Process groups that are not for the platform's own devices: the call of a framework says so by a keyword (``accelerator="cpu"``)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import Context
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import scope_of
+
+Values = Mapping[str, tuple[str, ...]]
+
+
+def said_by(context: Context, module: Module, call: ast.Call, elsewhere: Values) -> Reason | None:
+    """Why the group of a call is for other devices, if a keyword says so."""
+    for keyword in call.keywords:
+        value = context.facts.fold(module, keyword.value) if keyword.arg in elsewhere else None
+        if isinstance(value, Known) and keyword.arg and value.value in elsewhere[keyword.arg]:
+            return Reason.of("keep-object-elsewhere", text=f'{keyword.arg}="{value.value}"')
+    return None
+
+
+def said_of_object(context: Context, use: Use) -> Reason | None:
+    """The same for an object that is made here: what the calls say that take it, where all of them say so."""
+    takers = list(_takers(use.module, use.call))
+    if not takers:
+        return None
+    parameters = (parameter for surface in context.rules.surfaces.values() for parameter in surface.parameters)
+    tables = [parameter.objects.elsewhere for parameter in parameters if parameter.objects is not None]
+    elsewhere = {name: values for table in tables for name, values in table.items()}
+    said = [said_by(context, use.module, call, elsewhere) for call in takers]
+    return said[0] if all(said) else None
+
+
+def _takers(module: Module, made: ast.Call) -> Iterator[ast.Call]:
+    """The calls of the same function that an object is handed to by keyword, at once or through a variable."""
+    around = module.parents.get(made)
+    names = {target.id for target in around.targets if isinstance(target, ast.Name)} if isinstance(around, ast.Assign) else set()
+    for keyword in module.nodes.get(ast.keyword, ()):
+        assert isinstance(keyword, ast.keyword)
+        call = module.parents[keyword]
+        named = isinstance(keyword.value, ast.Name) and keyword.value.id in names
+        if isinstance(call, ast.Call) and (keyword.value is made or (named and scope_of(module, call) is scope_of(module, made))):
+            yield call

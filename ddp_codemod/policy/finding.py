@@ -1,0 +1,229 @@
+"""What matching yields: a finding per site and rule, with the changes that would mend it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Literal, Union
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Environment, Parameter, Platform
+from ddp_codemod.catalog.objects import Handler
+from ddp_codemod.dataflow.facts import Facts
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Action, Applicability, Place, Reason
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Node, Tree
+from ddp_codemod.policy.versions import Versions
+from ddp_codemod.sites.configured import ConfiguredUse
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.keyed import KeyedUse
+
+
+class NewText(Struct, frozen=True, eq=False):
+    """The leaf has to give this string."""
+
+    leaf: Leaf
+    text: str
+
+
+class Splice(Struct, frozen=True, eq=False):
+    """This source text goes in at an offset of the file."""
+
+    module: Tree
+    offset: int
+    text: str
+    before: Place | None = None  # what it is put before, where a reader should see that
+
+
+class NewKeyword(Struct, frozen=True, eq=False):
+    """The call gets a keyword argument; ``value`` is source text."""
+
+    module: Module
+    call: ast.Call
+    keyword: str
+    value: str
+
+
+class NewObject(Struct, frozen=True, eq=False):
+    """A text that stands for an object becomes the object, with the backend; without a leaf the call gets it as a keyword."""
+
+    module: Module
+    call: ast.Call
+    parameter: str
+    leaf: Leaf | None
+    package: str
+    name: str
+    arguments: tuple[tuple[str, bool | int | str], ...]
+    keyword: str
+    text: str
+
+
+class NewMapping(Struct, frozen=True, eq=False):
+    """The same in a configuration file whose reader makes objects: the scalar becomes a mapping with a ``_target_``."""
+
+    module: Document
+    entry: Entry
+    target: str
+    arguments: tuple[tuple[str, bool | int | str], ...]
+    key: str = "_target_"
+    below: str = ""
+
+
+class NewHandler(Struct, frozen=True, eq=False):
+    """The call's list argument gets an object that carries the text."""
+
+    module: Module
+    call: ast.Call
+    parameter: str
+    handler: Handler
+    text: str
+    into: ast.List | None = None  # the list, where it stands in what the call unpacks
+
+
+class NewVariable(Struct, frozen=True, eq=False):
+    """An environment variable is set on a line before the statement of the node."""
+
+    module: Module
+    node: ast.AST
+    environment: Environment
+
+
+class NewStatement(Struct, frozen=True, eq=False):
+    """A statement on a line of its own; ``VALUE`` in its text is ``value``, and ``PACKAGE`` how the file writes the package."""
+
+    module: Module
+    node: ast.AST  # whose statement it is put before or behind; with "inside", the class that it becomes the first line of
+    text: str
+    value: str  # source text
+    where: Literal["before", "behind", "inside"] = "before"
+    package: str = ""
+
+
+class NewKey(Struct, frozen=True, eq=False):
+    """A key is written on a line of its own below an entry, in the same mapping."""
+
+    module: Document
+    below: Entry
+    key: str
+    text: str
+
+
+class Insertions(Struct, frozen=True, eq=False):
+    """Texts that go in at offsets, or stand for a stretch; ``PACKAGE`` in them is how the file writes the package."""
+
+    module: Module
+    node: ast.AST
+    pieces: tuple[tuple[int, int, str], ...]
+    package: str = ""
+
+
+class Dropped(Struct, frozen=True, eq=False):
+    """The call loses an argument."""
+
+    module: Module
+    call: ast.Call
+    argument: ast.expr
+
+
+PACKAGE, VALUE = "\0", "\1"
+
+Change = Union[
+    NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewStatement, NewKey, Insertions, Dropped
+]
+AnyUse = Union[Use, ConfiguredUse, KeyedUse]
+
+
+class Finding(Struct, frozen=True, eq=False):
+    """What was decided for one parameter of one use, before edits are made of it."""
+
+    use: AnyUse
+    parameter: str
+    argument: Node | None
+    leaves: tuple[Leaf, ...]
+    resolves_to: tuple[str, ...]
+    action: Action
+    applicability: Applicability
+    rule: str | None
+    reason: Reason
+    changes: tuple[Change, ...] = ()
+    required_import: str | None = None
+    at: tuple[Leaf, ...] = ()  # where a person should look, if that is not the use itself
+
+    def keep(self, reason: Reason) -> Finding:
+        """The same, kept."""
+        return replace(self, action=Action.KEEP, reason=reason)
+
+    def without_changes(self) -> Finding:
+        """The same, with nothing to mend."""
+        return replace(self, applicability=Applicability.SAFE, rule=None, changes=(), required_import=None)
+
+    def review(self, rule: str, reason: Reason) -> Finding:
+        """The same, for a person to look at."""
+        return replace(self, action=Action.REVIEW, applicability=Applicability.MANUAL, rule=rule, reason=reason, changes=())
+
+    def edit(self, rule: str, safe: bool, reason: Reason, changes: Iterable[Change]) -> Finding:
+        """The same, with what mends it."""
+        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+        return replace(self, action=Action.EDIT, applicability=applicability, rule=rule, reason=reason, changes=tuple(changes))
+
+
+class Context(Struct, frozen=True):
+    """What matching needs to know of the run."""
+
+    platform: Platform
+    rules: Rules
+    tracer: Tracer
+    facts: Facts
+    versions: Versions
+
+
+def start(
+    context: Context,
+    use: AnyUse,
+    parameter: Parameter | None,
+    argument: Node | None,
+    leaves: list[Leaf],
+    texts: Iterable[str],
+) -> Finding:
+    """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
+    name = parameter.name if parameter else ""
+    found = tuple(dict.fromkeys(texts))
+    values = ", ".join(text for text in found if text != "?")
+    reason = Reason.of("keep-right", value=values, platform=context.platform.id)
+    return Finding(use, name, argument, tuple(leaves), found, Action.KEEP, Applicability.SAFE, None, reason)
+
+
+def reason_for(finding: Finding, change: Change) -> Reason:
+    """Why one of a finding's changes is made: where the value starts, the new one is written, wherever the call may be."""
+    said = dict(finding.reason.args)
+    if not isinstance(change, NewText) or not {"origin", "value", "wanted"} <= said.keys():
+        return finding.reason
+    leaf = change.leaf
+    if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
+        said["value"] = leaf.value.value
+    said["wanted"] = change.text
+    args = tuple((name, value) for name, value in said.items() if name not in ("origin", "count"))
+    return Reason("edit-backend", args, finding.reason.means)
+
+
+def unreachable(context: Context, use: Use) -> Reason | None:
+    """Why the platform never runs the call, if it does not."""
+    test = context.facts.unset.unreachable(use.module, use.call)
+    if test is None:
+        return None
+    line = use.module.line(test)
+    return Reason.of(
+        "keep-unreachable",
+        Meaning.UNREACHABLE,
+        test=" ".join(use.module.text(test).split()),
+        line=line,
+        platform=context.platform.id,
+    )

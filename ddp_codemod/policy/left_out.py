@@ -1,0 +1,108 @@
+"""Values that are left out: what the framework then picks, and whether naming one would do anything."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.policy.finding import AnyUse, Context, Finding
+from ddp_codemod.policy.made_before import made_before
+from ddp_codemod.policy.shown import Showing, showing
+from ddp_codemod.policy.under_launcher import why_of
+from ddp_codemod.policy.void import instead_of, void
+from ddp_codemod.sites.find import Use
+
+
+def picked(context: Context, parameter: Parameter) -> str:
+    """The backend that comes out on the platform where a parameter is left out; "" where that is not known."""
+    for pick in parameter.picks:
+        if all(context.platform.facts.get(name) == value for name, value in pick.facts.items()):
+            return pick.value
+    return context.platform.backend.default
+
+
+def who(context: Context, use: AnyUse) -> str:
+    """Who picks the backend where it is left out, for the reader."""
+    return context.rules.frameworks[use.surface.id]
+
+
+def picks_wrong(context: Context, parameter: Parameter) -> bool:
+    """Whether that is a backend which does not work on the platform."""
+    choice = picked(context, parameter)
+    return bool(choice) and choice not in context.platform.backend.works
+
+
+def arguments_of(context: Context, parameter: Parameter, name: str = "") -> dict[str, str]:
+    """What the reasons for a value that is left out say; ``name`` is what the reader knows the parameter by."""
+    platform = context.platform
+    return {
+        "parameter": name or parameter.name, "value": picked(context, parameter), "wanted": platform.backend.wanted,
+        "platform": platform.id, **why_of(platform, parameter.launched),
+    }  # fmt: skip
+
+
+def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> Finding:
+    """The finding for a value that is left out and would be wrong: ``made`` where naming one helps, unsafe where that is not sure.
+
+    Otherwise it is kept, because no group is made there or one exists by then, or listed for review with what does help.
+    """
+    use = made.use
+    if not isinstance(use, Use):
+        return made
+    sure, why = showing(context, use)
+    if why is not None:
+        return made.keep(why)
+    for keyword in use.call.keywords:
+        value = context.facts.fold(use.module, keyword.value) if keyword.arg in use.surface.given else None
+        if isinstance(value, Known) and keyword.arg and value.value is use.surface.given[keyword.arg]:
+            return made.keep(Reason.of("keep-object-elsewhere", text=use.module.text(keyword.value)))
+    maker = made_before(context, use) if use.surface.finds_group else None
+    if maker is not None and maker.sure:
+        line = maker.module.line(maker.node)
+        return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
+    instead = too_old(context, use.module.name, parameter) or void(context, use, parameter)
+    if instead is not None:
+        return made.review(fix.id, instead)
+    return doubted(context, parameter, use.module.name, made) if sure is Showing.YES else unsafe(made)
+
+
+def doubted(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
+    """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter.
+
+    So it is where nothing is said of them, and older versions are common.
+    """
+    if made.action is not Action.EDIT:
+        return made
+    said = arguments_of(context, parameter, instead_of(context, parameter)["parameter"])
+    if (stated := context.versions.doubt(parameter.since, name)) is None:
+        by = _older(parameter, made)
+        if not (parameter.since_stated or by) or context.versions.holds(parameter.since, name, asks=False):
+            return made
+        key = "edit-older-call" if by else "edit-unstated"
+        return unsafe(replace(made, reason=Reason.of(key, versions=_needed(parameter), by=by, **said)))
+    reason = Reason.of("edit-too-old", versions=_needed(parameter), origin=stated.origin, stated=stated.specifier, **said)
+    return unsafe(replace(made, reason=reason))
+
+
+def _older(parameter: Parameter, made: Finding) -> str:
+    """A keyword of the call that only older releases take; "" where there is none."""
+    keywords = made.use.call.keywords if isinstance(made.use, Use) and parameter.older_with else []
+    return next((keyword.arg for keyword in keywords if keyword.arg in parameter.older_with), None) or ""
+
+
+def unsafe(made: Finding) -> Finding:
+    """The same; its edit is made only where unsafe ones are asked for."""
+    return replace(made, applicability=Applicability.UNSAFE) if made.action is Action.EDIT else made
+
+
+def too_old(context: Context, name: str, parameter: Parameter) -> Reason | None:
+    """That the versions which a file is for do not know the parameter, with what helps there."""
+    if not parameter.since or context.versions.holds(parameter.since, name, asks=False) is not False:
+        return None
+    return Reason.of("review-too-old", versions=_needed(parameter), **instead_of(context, parameter))
+
+
+def _needed(parameter: Parameter) -> str:
+    return ", ".join(f"{package}{stated}" for package, stated in parameter.since.items())

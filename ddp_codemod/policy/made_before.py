@@ -1,0 +1,198 @@
+"""Whether the default group is there already when a call runs: what takes the group that it finds then decides nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ddp_codemod.dataflow.callers import callers
+from ddp_codemod.dataflow.calls import Def, default_of
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.parsed_classes import taken_classes
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
+
+DEPTH = 4  # functions outwards to callers, and inwards to what was called before
+_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.IfExp, ast.BoolOp, ast.Match)
+_APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Maker(Struct, frozen=True, eq=False):
+    """What makes the group before, and whether it surely has by then."""
+
+    module: Module
+    node: ast.AST
+    sure: bool
+
+
+def made_before(context: Context, use: Use) -> Maker | None:
+    """What makes the default group before a call runs; where only some ways there do, the maker is not sure."""
+    return _Search(context, use).before(use.module, use.call, DEPTH)
+
+
+def _asks_absence(test: ast.expr) -> bool:
+    """``not x``, ``x is None``."""
+    none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and isinstance(test.comparators[0], ast.Constant)
+    return none or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
+
+
+class _Search:
+    def __init__(self, context: Context, use: Use) -> None:
+        self.context, self.use = context, use
+        self._inside: dict[
+            ast.AST, Maker | None
+        ] = {}  # functions that were looked into; one that is being looked into makes nothing
+        self._methods: set[str] = (
+            set()
+        )  # names of those functions: where a class has a method of the name, that may be the one which runs
+        # names that are absent where the call stands
+        tests = (
+            around.test for around in use.module.ancestors(use.call) if isinstance(around, ast.If) and _asks_absence(around.test)
+        )
+        parts = (part for test in tests for part in ast.walk(test))
+        self._asked = {last_name(part) for part in parts if isinstance(part, (ast.Name, ast.Attribute))}
+        self._outside: dict[ast.AST, Maker | None] = {}  # the same of what runs before a function is called
+
+    def before(self, module: Module, node: ast.AST, depth: int) -> Maker | None:
+        """The maker in the function around a node, or in those that call it."""
+        found = self._in_function(module, node, depth)
+        if found is not None and found.sure:
+            return found
+        function = scope_of(module, node)
+        while not isinstance(function, (*FUNCTIONS, ast.Module)):
+            function = scope_of(module, function)
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or not depth:
+            return found
+        if function not in self._outside:
+            self._outside[function] = None
+            self._inside[function] = None  # what comes later in it is not before
+            if isinstance(module.parents.get(function), ast.ClassDef):
+                self._methods.add(function.name)
+            self._outside[function] = self._around(module, function, depth)
+        outside = self._outside[function]
+        return outside if outside is not None and (outside.sure or found is None) else found
+
+    def _around(self, module: Module, function: Def, depth: int) -> Maker | None:
+        """What makes it before a function is called."""
+        given = self._given(module, function) or self._constructed(module, function, depth)
+        if given is not None:
+            return given
+        makers = [self.before(call.module, call.call, depth - 1) for call in callers(self.context.tracer, module, function)]
+        if makers and all(maker is not None and maker.sure for maker in makers):
+            return makers[0]
+        known = next((maker for maker in makers if maker is not None), None)
+        return Maker(known.module, known.node, False) if known is not None else None
+
+    def _in_function(self, module: Module, node: ast.AST, depth: int) -> Maker | None:
+        """Among the statements that run before a node's own, nearest first."""
+        unsure: Maker | None = None
+        child: ast.AST = node
+        for around in module.ancestors(node):
+            for name in ("body", "orelse", "handlers", "finalbody"):
+                block = getattr(around, name, None)
+                if isinstance(block, list) and child in block:
+                    for statement in reversed(block[: block.index(child)]):
+                        found = self._within(module, statement, depth) if not isinstance(statement, _APART) else None
+                        if found is not None and found.sure:
+                            return found
+                        unsure = unsure or found
+            if isinstance(around, (ast.With, ast.AsyncWith)) and child in around.body:
+                for item in around.items:
+                    unsure = unsure or self._within(module, item.context_expr, depth)
+            if isinstance(around, FUNCTIONS):
+                break
+            child = around
+        return unsure
+
+    def _within(self, module: Module, top: ast.AST, depth: int) -> Maker | None:
+        """A call inside a statement or function that makes the group, itself or in what it calls."""
+        unsure: Maker | None = None
+        for call, sure in _calls(top):
+            found = self._makes(module, call, depth)
+            if found is not None and found.sure and sure:
+                return found
+            if found is not None and unsure is None:
+                unsure = Maker(found.module, found.node, False)
+        return unsure
+
+    def _makes(self, module: Module, call: ast.Call, depth: int) -> Maker | None:
+        context = self.context
+        if call is self.use.call:
+            return None
+        made = context.tracer.finder.use(module, call)
+        if made is not None and self._at_once(made):
+            return Maker(module, call, True) if context.facts.unreachable(module, call) is None else None
+        names = context.tracer.resolver.names(module, call.func)
+        if any(name in idioms.group_needed for idioms in context.rules.idioms for name in names):
+            return Maker(module, call, True)
+        if not depth:
+            return None
+        for entity in context.tracer.resolver.resolve(module, call.func):
+            if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
+                if (found := self._in(entity, depth)) is not None:
+                    return found
+        return None
+
+    def _at_once(self, made: Use) -> bool:
+        """Whether a call makes the group there and then."""
+        surface = made.surface
+        for parameter in surface.parameters:
+            if parameter.fields is not None:
+                argument = made.argument(parameter)
+                return argument is not None and any(taken_classes(self.context, made.module, argument, parameter.fields))
+        return surface.default_group and surface.at_once
+
+    def _in(self, function: Definition, depth: int) -> Maker | None:
+        if function.node.name in self._methods and isinstance(function.module.parents.get(function.node), ast.ClassDef):
+            return None
+        if function.node not in self._inside:
+            self._inside[function.node] = None
+            self._inside[function.node] = self._within(function.module, function.node, depth - 1)
+        return self._inside[function.node]
+
+    def _given(self, module: Module, function: Def) -> Maker | None:
+        """A parameter whose annotation says that it is an object which makes the group when it is made."""
+        arguments = function.args
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            if default_of(function, argument.arg) is not None and argument.arg in self._asked:
+                continue  # perhaps nobody made one, and it is made here then
+            for part in ast.walk(argument.annotation) if argument.annotation is not None else ():
+                if isinstance(part, (ast.Name, ast.Attribute)) and self._makes_group(module, part):
+                    return Maker(module, argument, True)
+        return None
+
+    def _makes_group(self, module: Module, node: ast.expr) -> bool:
+        resolver, finder = self.context.tracer.resolver, self.context.tracer.finder
+        names: list[str] = []
+        for entity in resolver.resolve(module, node):
+            if isinstance(entity, External):
+                names.append(entity.name)
+            elif isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+                names += resolver.external_bases(entity.module, entity.node)
+        found = (finder.surface(name) for name in names)
+        return any(surface is not None and surface.at_once for surface in found)
+
+    def _constructed(self, module: Module, function: ast.AST, depth: int) -> Maker | None:
+        """What the constructor of a method's class makes: it ran before the method."""
+        around = module.parents.get(function)
+        if not isinstance(around, ast.ClassDef) or getattr(function, "name", "") == "__init__":
+            return None
+        for entity in self.context.tracer.resolver.member(Definition(module, around), "__init__"):
+            if isinstance(entity, Definition) and (found := self._in(entity, depth)) is not None:
+                return found
+        return None
+
+
+def _calls(top: ast.AST) -> Iterator[tuple[ast.Call, bool]]:
+    """The calls in a statement or a function's body, and whether each surely runs with it."""
+    body = top.body if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)) else [top]
+    todo: list[tuple[ast.AST, bool]] = [(part, True) for part in body if not isinstance(part, _APART)]
+    for node, sure in todo:  # grows
+        if isinstance(node, ast.Call):
+            yield node, sure
+        inner = sure and not isinstance(node, _BRANCHES)
+        todo += [(child, inner) for child in ast.iter_child_nodes(node) if not isinstance(child, _APART)]

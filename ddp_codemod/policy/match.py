@@ -1,0 +1,241 @@
+"""Matches backend parameters: whether a process group's backend comes out right, and what it should be."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.dataflow import objects
+from ddp_codemod.dataflow.classes import of_class
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Current, Default, Leaf, Way
+from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.dataflow.parameters import is_handed_on
+from ddp_codemod.dataflow.spreads import at_position
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.elsewhere import said_of_object
+from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.hardware import for_other_hardware, one_branch
+from ddp_codemod.policy.kin import standing
+from ddp_codemod.policy.left_out import naming, picks_wrong, who
+from ddp_codemod.policy.match_reasons import (
+    OMITTED,
+    default_reason,
+    edit_reason,
+    keep_reason,
+    line_of,
+    open_reason,
+    text_of,
+    was_left_out,
+)
+from ddp_codemod.policy.shown import is_unshown, showing
+from ddp_codemod.policy.tested import about, is_tested, why_not_real
+from ddp_codemod.policy.under_launcher import is_bare, when_launched
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import bindings
+
+
+def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
+    """The argument for a parameter and the leaves of its value; a left-out one is a leaf of its own, at the call."""
+    module, call = use.module, use.call
+    argument = use.argument(parameter)
+    if argument is not None:
+        return argument, context.tracer.trace(module, argument)
+    found: list[Leaf] = []
+    for mapping in use.spread:
+        if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
+            position = parameter.position
+            leaves = at_position(context.tracer, module, call.args, position + use.skip, Way()) if position is not None else []
+        else:
+            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way(), whole=True)
+        if leaves is None:
+            return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
+        found += leaves
+    if use.skip and not found:
+        return None, [Leaf(module, call, OriginKind.PARTIAL)]
+    if use.own_init and not found:
+        return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, OriginKind.CLASS)]
+    found = found or _of_class(context, use, parameter)
+    omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
+    return None, found or [Leaf(module, call, OMITTED, omitted)]
+
+
+def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
+    """What a class of the project that is called has for a field of the parameter's name."""
+    tracer = context.tracer
+    for entity in tracer.resolver.resolve(use.module, use.call.func):
+        if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+            lineage = tracer.resolver.lineage(entity.module, entity.node)
+            if any(parameter.name in bindings(module, node) for module, node in lineage):
+                found = of_class(tracer, entity.module, entity.node, parameter.name, use.call, Way())
+                named = [leaf for leaf in found if isinstance(leaf.value, Known) and leaf.value.value is not None]
+                return named or [Leaf(use.module, use.call, OriginKind.CLASS)]  # what None means is the class's own business
+    return []
+
+
+def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about a backend parameter; None where the call does not name it and that makes it no site."""
+    platform = context.platform
+    if use.handed:
+        made = start(context, use, parameter, None, [], ())
+        never = unreachable(context, use)
+        where = {"name": who(context, use), "text": " ".join(use.module.text(use.call.func).split())}
+        return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
+    argument, leaves = leaves_of(context, use, parameter)
+    if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
+        return None
+    made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    left_out = all(leaf.kind == OMITTED for leaf in leaves)
+    never = unreachable(context, use) or why_not_real(context, use) or (said_of_object(context, use) if left_out else None)
+    if never is not None:
+        return made.keep(never)
+    if left_out and platform.fits(parameter.open_on):
+        if use.own_init:
+            return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(leaves[0])))
+        return made.review(fix.id, open_reason(context, parameter))
+    if parameter.ignored is not None and use.surface.shown is not None and (why := showing(context, use)[1]) is not None:
+        return made.keep(why)
+    decided = decide(context, made, parameter, fix)
+    if decided.action is Action.EDIT and left_out:
+        decided = naming(context, parameter, decided, fix)
+    elif decided.action is Action.EDIT and is_unshown(context, use):
+        decided = replace(decided, applicability=Applicability.UNSAFE)
+    if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
+        needed = platform.required_import
+        if needed is not None and not context.tracer.resolver.project.mentioning(needed):
+            choice = {"value": platform.backend.default, "needed": needed}
+            return decided.review(fix.id, Reason.of("review-plugin", parameter=parameter.name, **choice))
+    if not use.unknown_receiver:
+        return decided
+    assert isinstance(use.call.func, ast.Attribute)
+    held = objects.passed(context.tracer, use.module, use.call.func.value)
+    if held is not None and not any(isinstance(entity, External) for entity in held):
+        return None  # the project's own objects and no other come here
+    if decided.action is Action.KEEP or not decided.changes:
+        # a namesake, for all that is known; what is foreign is for a person in any case
+        return decided if decided.at else None
+    values = ", ".join(decided.resolves_to)
+    return decided.review(fix.id, Reason.of("why-receiver", text=use.module.text(use.call.func), value=values))
+
+
+def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
+    """What becomes of a site whose leaves are known."""
+    platform, surface = context.platform, made.use.surface
+    if len(left := when_launched(context.facts, parameter, made.leaves)) < len(made.leaves):
+        made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
+    if parameter.ignored is not None and (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
+        why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
+        if not parameter.instead or platform.fits(parameter.right_on):
+            return made.keep(Reason.of("keep-ignored", **why))
+        instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "wanted": platform.backend.wanted}
+        return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
+    changes, blocked = _changes(context, parameter, list(made.leaves))
+    if parameter.foreign is not None and (changes or blocked):
+        reason = Reason.of(
+            "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
+        )
+        return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
+    if changes:
+        safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
+        left_to_torch = parameter.omitted == "platform-default" and picks_wrong(context, parameter)
+        if any(isinstance(change, NewKeyword) for change in changes):
+            safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
+        reason = edit_reason(context, made, parameter, changes[0], len(changes))
+        if any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes):
+            safe = False  # torch is asked about a device, which may be another than the platform's
+        if platform.fits(parameter.named_on) and any(map(was_left_out, changes)):
+            safe = False  # what the framework would pick by itself is not known
+        if any(is_bare(parameter, made, change) for change in changes):
+            safe = False  # a process that no launcher started ends there
+        names = (about(context, change.leaf) for change in changes if isinstance(change, NewText))
+        if (name := next(filter(None, names), None)) is not None:
+            safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
+        elif any(is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
+            safe, reason = False, Reason("edit-partly", reason.args)
+        elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
+            default = {"default": platform.backend.default}
+            safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
+        return made.edit(fix.id, safe, reason, changes)
+    if blocked is not None:
+        return made.review(fix.id, blocked)
+    if (branch := one_branch(context, made, fix)) is not None:
+        return branch
+    return made.keep(keep_reason(context, made, parameter))
+
+
+def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
+    """What has to change, and the first thing that a person has to look at instead."""
+    changes: list[Change] = []
+    blocked: Reason | None = None
+    choice = context.platform.backend
+    default_open = context.platform.fits(parameter.named_on)
+    default_wrong = default_open or picks_wrong(context, parameter)
+    for leaf in leaves:
+        value = leaf.value
+        if isinstance(value, Known) and isinstance(value.value, str):
+            stands = standing(context, leaf, value.value)
+            verdict = assess(value.value, stands.choice, context.rules.backends, stands.packages)
+            if verdict.wanted is not None and (for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
+                continue
+            if (objection := stands.objection(context, value.value, verdict.wanted)) is not None:
+                blocked = blocked or objection
+            elif verdict.wanted is not None:
+                changes.append(_change(parameter, leaf, verdict.wanted))
+            elif not verdict.known:
+                blocked = blocked or Reason.of("review-strange", value=value.value)
+        elif leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
+            if parameter.omitted != "platform-default" or not default_wrong:
+                continue
+            if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == OriginKind.LITERAL:
+                changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
+            else:
+                blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
+        elif isinstance(value, Default):
+            if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
+                changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
+            else:
+                blocked = blocked or (default_reason(context) if default_wrong else None)
+        elif not isinstance(value, Current) and leaf.kind not in (
+            OriginKind.PARAMETER,
+            OriginKind.CLASS,
+            OriginKind.PARTIAL,
+            OriginKind.HANDED_ON,
+        ):
+            blocked = blocked or leaf.why or Reason.of("why-expression", text=leaf.text)
+    return changes, blocked
+
+
+def _is_default(leaf: Leaf) -> bool:
+    """Whether a leaf leaves the choice to torch: it asks for it, or gives None."""
+    return isinstance(leaf.value, Default) or (isinstance(leaf.value, Known) and leaf.value.value is None)
+
+
+def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
+    """The leaves that no change mends."""
+    changed = {id(change.leaf) for change in changes if isinstance(change, NewText)}
+    return [leaf for leaf in made.leaves if leaf.kind != OMITTED and id(leaf) not in changed]
+
+
+def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
+    if leaf.kind == OMITTED:
+        assert isinstance(leaf.node, ast.Call)
+        assert isinstance(leaf.module, Module)
+        return NewKeyword(leaf.module, leaf.node, parameter.name, f'"{wanted}"')
+    return NewText(leaf, wanted)
+
+
+def is_lost(leaf: Leaf) -> bool:
+    """Whether the trace ended in something that it does not understand; what the user gives at run time is the user's."""
+    return leaf.kind == OriginKind.UNKNOWN and leaf.why is not None and leaf.why.means is not Meaning.GIVEN_AT_START
+
+
+def may_clash(change: Change) -> bool:
+    """Whether a keyword is added beside ``**kwargs`` that the function takes in, in which a caller from outside may hand it too."""
+    spread = [keyword.value for keyword in change.call.keywords if keyword.arg is None] if isinstance(change, NewKeyword) else []
+    return any(isinstance(change, NewKeyword) and is_handed_on(change.module, part) for part in spread)

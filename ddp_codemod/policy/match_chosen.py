@@ -1,0 +1,78 @@
+"""Matches calls whose backend a variable of the environment chooses, as with Lightning before its strategies took it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.catalog.model import Environment, Fix, Parameter
+from ddp_codemod.catalog.objects import Chosen
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.model import Action, Reason
+from ddp_codemod.policy.finding import Context, Finding, NewVariable, start, unreachable
+from ddp_codemod.policy.left_out import who
+from ddp_codemod.policy.match_environment import already_set
+from ddp_codemod.sites.find import Use
+
+
+def match_chosen(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about a call whose backend nothing but the variable chooses; in other versions, or if that is open, it is for a person."""
+    assert parameter.chosen is not None
+    found = by_variable(context, use, parameter, parameter.chosen, fix)
+    if found.action is Action.EDIT and context.versions.holds(parameter.chosen.when, use.module.name) is not True:
+        said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
+        said["who"] = who(context, use)
+        return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **said))
+    return found
+
+
+def by_variable(context: Context, use: Use, parameter: Parameter, chosen: Chosen, fix: Fix) -> Finding:
+    """The finding for a group whose backend the variable chooses: kept where it is set right before, else an edit that sets it."""
+    platform, choice = context.platform, context.platform.backend
+    made = start(context, use, parameter, None, [], [choice.default])
+    if (never := unreachable(context, use)) is not None:
+        return made.keep(never)
+    said = {"variable": chosen.variable, "wanted": choice.wanted, "platform": platform.id}
+    value = already_set(context, use, chosen.variable)
+    if value is not None:
+        shown = str(value.value) if isinstance(value, Known) else "?"
+        if shown.lower() in choice.works:
+            return made.keep(Reason.of("keep-environment-set", variable=chosen.variable, value=shown))
+        return made.review(fix.id, Reason.of("review-chosen", value=shown, **said))
+    if choice.default in choice.works:
+        return made.keep(Reason.of("keep-omitted", parameter=chosen.variable))
+    if chosen.never and context.versions.holds(chosen.never, use.module.name) is True:
+        return made.review(fix.id, Reason.of("review-chosen-never", **said))
+    why = {"value": choice.default, "why": platform.why, "why_zh": platform.why_zh, "who": who(context, use)}
+    environment = Environment(name=chosen.variable, value=choice.wanted, override=True)
+    safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
+    return made.edit(fix.id, safe, Reason.of("edit-chosen", **said, **why), [NewVariable(use.module, use.call, environment)])
+
+
+def names_object(context: Context, use: Use, chosen: Chosen) -> bool:
+    """Whether another keyword of the call names the object, as only the versions did that the variable reaches."""
+    for keyword in use.call.keywords:
+        value = context.facts.fold(use.module, keyword.value) if keyword.arg in chosen.keywords else None
+        if isinstance(value, Known) and keyword.arg and value.value in chosen.keywords[keyword.arg]:
+            return True
+    return False
+
+
+def has_part(context: Context, use: Use) -> bool:
+    """Whether an argument holds a call whose backend the variable chooses: that is a site of its own."""
+    wanted = {
+        name
+        for surface in context.rules.surfaces.values()
+        for parameter in surface.parameters
+        if parameter.chosen is not None
+        for name in surface.names
+    }
+    last = {name.rpartition(".")[2] for name in wanted}
+    return any(call in last for call in _called(use.call))
+
+
+def _called(node: ast.Call) -> Iterator[str]:
+    for keyword in node.keywords:
+        for part in ast.walk(keyword.value):
+            if isinstance(part, ast.Call):
+                yield part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")

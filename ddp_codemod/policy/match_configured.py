@@ -1,0 +1,83 @@
+"""Matches what a configuration file gives to a surface that it names, and the variables that its program has to set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.dataflow.configured import given_for, referred
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.policy.finding import Context, Finding, NewKey, NewVariable, start
+from ddp_codemod.policy.left_out import who
+from ddp_codemod.policy.match import decide
+from ddp_codemod.policy.match_environment import of_libraries, outcomes, set_at, unneeded
+from ddp_codemod.policy.match_reasons import open_reason, text_of
+from ddp_codemod.sites.configured import ConfiguredUse
+
+
+def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
+    """Decide about a backend that stands, or is left out, beside a ``_target_``, and about what launch files give in its place."""
+    entry = use.argument(parameter)
+    given = given_for(context.tracer, use.module, (*use.arguments, parameter.name), Way())
+    if entry is None:
+        yield _left_out(context, use, parameter, fix)
+        leaves = given
+    else:
+        leaf = Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None))
+        leaves = [*(referred(context.tracer, leaf) or [leaf]), *given]
+    if leaves:
+        texts = (text_of(context, leaf, parameter) for leaf in leaves)
+        yield decide(context, start(context, use, parameter, entry, leaves, texts), parameter, fix)
+
+
+def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
+    platform = context.platform
+    choice = platform.backend
+    made = start(context, use, parameter, None, [], [choice.default])
+    if platform.fits(parameter.open_on):
+        return made.review(fix.id, open_reason(context, parameter))
+    named = platform.fits(parameter.named_on)
+    if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    if not use.may_add:
+        return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
+    if named:
+        reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
+        return made.edit(fix.id, False, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
+    why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": who(context, use)}
+    reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
+    safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"
+    return made.edit(fix.id, safe, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
+
+
+def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:
+    """Decide whether the programs that start with the file have to set the fix's variable; None where it does not speak of the surface."""
+    variable = fix.environment
+    speaks = use.surface.id in fix.environment_surfaces if fix.recipe == "init-method-query" else use.surface.default_group
+    if variable is None or not speaks:
+        return None
+    made = replace(start(context, use, None, None, [], []), parameter=variable.name)
+    if (spared := unneeded(context, use, fix, "environment")) is not None:
+        return made.keep(spared)
+    if fix.when_backend:
+        outcome = set().union(*map(outcomes, backends))
+        if not of_libraries(context, fix, outcome) & set(fix.when_backend):
+            wanted = ", ".join(fix.when_backend)
+            return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
+    starts = context.tracer.composed.of(use.module)
+    values = {start: set_at(context, start.module, start.last, variable.name) for start in starts}
+    unset = [start for start, value in values.items() if value is None]
+    if not starts:
+        return made.review(fix.id, Reason.of("review-no-entry", variable=variable.name, value=variable.value))
+    if not unset:
+        shown = next(str(value.value) if isinstance(value, Known) else "?" for value in values.values())
+        return made.keep(Reason.of("keep-environment-set", variable=variable.name, value=shown))
+    where = ", ".join(f"{start.module.name}:{start.body.lineno}" for start in unset)
+    reason = Reason.of("edit-environment-entry", variable=variable.name, value=variable.value, where=where)
+    changes = [NewVariable(start.module, start.body, variable) for start in unset]
+    return made.edit(fix.id, fix.applicability == "safe", reason, changes)

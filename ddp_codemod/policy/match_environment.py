@@ -1,0 +1,171 @@
+"""Matches where an environment variable has to be set before a process group, and where it is set already."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.catalog.model import Environment, Fix
+from ddp_codemod.dataflow.fold import Known, Value
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import scope_of
+
+
+def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | None) -> Finding | None:
+    """Decide whether the fix's variable has to be set before this use; ``backend`` is what was found for its backend.
+
+    None where the rule does not speak of this use.
+    """
+    assert fix.environment is not None
+    if not use.surface.default_group:
+        return None
+    made = start(context, use, None, None, [], [])
+    made = _named(made, fix.environment)
+    never = unreachable(context, use)
+    if never is not None:
+        return made.keep(never)
+    if fix.when_backend:
+        outcome = outcomes(backend) if backend is not None else set()
+        if not of_libraries(context, fix, outcome) & set(fix.when_backend):
+            if "?" in outcome:
+                return made.review(
+                    fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value)
+                )
+            return made.keep(
+                Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend))
+            )
+    return set_before(context, use, fix, made, backend)
+
+
+def unneeded(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | None:
+    """Why a part of a fix has nothing to do here with the versions that the project states, if that is so."""
+    framework = context.rules.frameworks.get(use.surface.id)
+    for one in fix.unneeded:
+        concerned = not one.on or context.platform.fits(one.on)
+        if part in one.of and concerned and (not one.frameworks or framework in one.frameworks):
+            if context.versions.holds(one.when, use.module.name) is True:
+                return Reason.of("keep-unneeded", rule=fix.id, why=one.why, why_zh=one.why_zh)
+    return None
+
+
+def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
+    """The finding for a use that needs the variable: kept where it is set before, else an edit that sets it."""
+    environment = fix.environment
+    assert environment is not None
+    value = already_set(context, use, environment.name)
+    if value is not None:
+        shown = str(value.value) if isinstance(value, Known) else "?"
+        return made.keep(Reason.of("keep-environment-set", variable=environment.name, value=shown))
+    if (spared := unneeded(context, use, fix, "environment")) is not None:
+        return made.keep(spared)
+    reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
+    # an object that the backend rule writes elsewhere asks for the variable itself, once it stands there
+    objects = [change.leaf for change in backend.changes if isinstance(change, NewObject)] if backend is not None else []
+    earlier = [
+        (module, node)
+        for module, node in (leaf.code for leaf in objects if leaf is not None)
+        if set_at(context, module, node, environment.name) is None
+        and context.facts.unreachable(module, node) is None
+        and not (module is use.module and module.place(node).start >= module.place(use.call).start)
+    ]
+    covered = any(module is use.module and scope_of(module, node) is scope_of(module, use.call) for module, node in earlier)
+    nodes: list[tuple[Module, ast.AST]] = [*earlier, *([] if covered else [(use.module, use.call)])]
+    return made.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(*at, environment) for at in nodes])
+
+
+def _named(made: Finding, environment: Environment) -> Finding:
+    return replace(made, parameter=environment.name)
+
+
+def of_libraries(context: Context, fix: Fix, outcome: Iterable[str]) -> set[str]:
+    """The backends, and those of which they are other names: what is set for a library mostly holds under each of its names."""
+    return set(outcome) if fix.by_name else set().union(*(libraries(name, context.rules.backends) for name in outcome))
+
+
+def outcomes(backend: Finding) -> set[str]:
+    """The backends that a group can have once the backend rule's edits are made; "?" stands for what is not known."""
+    changed = {change.leaf: change.text for change in backend.changes if isinstance(change, NewText)}
+    found: set[str] = set()
+    for leaf in backend.leaves:
+        text = changed.get(leaf)
+        if text is None and isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
+            text = leaf.value.value
+        if text is not None:
+            found |= {part.rpartition(":")[2].lower() for part in text.split(",")}
+    if not backend.changes or not found:
+        found |= {text.lower() for text in backend.resolves_to} - {"none"}
+    return found
+
+
+def already_set(context: Context, use: Use, name: str) -> Value | None:
+    """The value that the code gives the variable before this call runs; None where it does not set it."""
+    return set_at(context, use.module, use.call, name)
+
+
+def set_at(context: Context, module: Module, node: ast.AST, name: str) -> Value | None:
+    """The value that the code gives the variable before a node runs; None where it does not set it.
+
+    What counts is an earlier statement of the same function or class body, of one around it, or of the module.
+    """
+    bodies = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    scopes = [module.tree, *(at for at in module.ancestors(node) if isinstance(at, bodies))]
+    own = scope_of(module, node)
+    start_of_use = module.place(node).start
+    around = set(module.ancestors(node))
+    for statement, value in _settings(context, module, name):
+        scope = scope_of(module, statement)
+        earlier = module.place(statement).start < start_of_use
+        if scope not in scopes or (not earlier and (scope is own or scope is not module.tree)):
+            continue
+        if context.facts.unreachable(module, statement) is not None:
+            continue
+        conditional = [
+            at for at in module.ancestors(statement) if isinstance(at, (ast.If, ast.For, ast.While, ast.Try, ast.IfExp))
+        ]
+        if any(at not in around and not _certain(context, module, at) for at in conditional):
+            continue  # it may not have run
+        return context.facts.fold(module, value)
+    return None
+
+
+def _certain(context: Context, module: Module, node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and context.facts.truth(module, node.test) is not None
+
+
+def _settings(context: Context, module: Module, name: str) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Statements that set an environment variable, and the value."""
+    resolver = context.tracer.resolver
+    for assignment in module.nodes.get(ast.Assign, ()):
+        assert isinstance(assignment, ast.Assign)
+        for target in assignment.targets:
+            if isinstance(target, ast.Subscript) and _is_text(target.slice, name):
+                if "os.environ" in resolver.names(module, target.value):
+                    yield assignment, assignment.value
+    for call in module.nodes.get(ast.Call, ()):
+        assert isinstance(call, ast.Call)
+        if len(call.args) == 2 and _is_text(call.args[0], name):
+            if set(resolver.names(module, call.func)) & {"os.environ.setdefault", "os.putenv"}:
+                yield call, call.args[1]
+        elif (
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr == "update"
+            and "os.environ.update" in resolver.names(module, call.func)
+        ):
+            for keyword in call.keywords:
+                if keyword.arg == name:
+                    yield call, keyword.value
+            for given in call.args:
+                if isinstance(given, ast.Dict):
+                    for key, value in zip(given.keys, given.values, strict=True):
+                        if key is not None and _is_text(key, name):
+                            yield call, value
+
+
+def _is_text(node: ast.expr, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text

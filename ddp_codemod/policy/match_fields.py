@@ -1,0 +1,125 @@
+"""Matches parsers whose options are the fields of classes, such as transformers' HfArgumentParser: one field is the backend."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.objects import Fields
+from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.classes import of_class
+from ddp_codemod.dataflow.journey import journey
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
+from ddp_codemod.policy.left_out import arguments_of, doubted, naming, picked, picks_wrong
+from ddp_codemod.policy.match import decide
+from ddp_codemod.policy.match_reasons import text_of
+from ddp_codemod.policy.parsed_classes import Taken, field_of, taken_classes
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import bindings
+
+
+def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about a parser; None where none of its classes has the field."""
+    assert parameter.fields is not None
+    fields = parameter.fields
+    argument = use.argument(parameter)
+    taken = list(taken_classes(context, use.module, argument, fields)) if argument is not None else []
+    if not taken:
+        return None
+    leaves = [leaf for one in taken for leaf in _written(context, one, fields, use)] + _set_later(context, use, fields)
+    if leaves:
+        made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+        never = unreachable(context, use)
+        return made.keep(never) if never is not None else decide(context, made, parameter, fix)
+    made = start(context, use, parameter, argument, [], [picked(context, parameter)])
+    if (never := unreachable(context, use)) is not None:
+        return made.keep(never)
+    if not picks_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=fields.field))
+    changes = _changes(context, use, taken, fields)
+    if isinstance(changes, Reason):
+        decided = made.review(fix.id, changes)
+    else:
+        reason = edit_reason(context, parameter)
+        decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
+    decided = naming(context, parameter, decided, fix)
+    for one in taken:
+        decided = doubted(context, one.parameter, use.module.name, decided)
+    return decided
+
+
+def edit_reason(context: Context, parameter: Parameter) -> Reason:
+    """Why a class, or its parser, is given the field."""
+    assert parameter.fields is not None
+    return Reason.of("edit-field", **arguments_of(context, parameter, parameter.fields.field))
+
+
+def _written(context: Context, taken: Taken, fields: Fields, use: Use) -> list[Leaf]:
+    """What the project's class says about the field itself."""
+    if taken.module is None or taken.node is None:
+        return []
+    lineage = context.tracer.resolver.lineage(taken.module, taken.node)
+    if not any(fields.field in bindings(module, node) for module, node in lineage):
+        return []
+    return of_class(context.tracer, taken.module, taken.node, fields.field, use.call, Way())
+
+
+def _set_later(context: Context, use: Use, fields: Fields) -> list[Leaf]:
+    """What the parser's method sets the default to."""
+    found: list[Leaf] = []
+    for call in calls_of(use.module).get(fields.method, ()):
+        for keyword in call.keywords:
+            if keyword.arg == fields.field:
+                found += context.tracer.trace(use.module, keyword.value, Way(kind=OriginKind.OPTION_DEFAULT))
+    return found
+
+
+def _changes(context: Context, use: Use, taken: list[Taken], fields: Fields) -> list[Change] | Reason:
+    """A field in each class of the project; for a class from outside, a default that the parser is told."""
+    wanted = f'"{context.platform.backend.wanted}"'
+    changes: list[Change] = []
+    for one in taken:
+        home = _home(context, one, fields)
+        if home is not None:
+            changes.append(new_field(*home, fields, wanted))
+            continue
+        statement = use.module.parents.get(use.call)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if (
+            not isinstance(target, (ast.Name, ast.Attribute))
+            or not set(fields.reads) & journey(context.tracer, use.module, use.call).methods
+        ):
+            return Reason.of("review-field", parameter=fields.field, wanted=context.platform.backend.wanted)
+        text = f"{use.module.text(target)}.{fields.method}({fields.field}={VALUE})"
+        changes.append(NewStatement(use.module, use.call, text, wanted, "behind"))
+    return changes
+
+
+def new_field(module: Module, node: ast.ClassDef, fields: Fields, value: str) -> NewStatement:
+    """The field as the first line of a class."""
+    return NewStatement(module, node, f"{fields.field}: {fields.annotation} = {VALUE}", value, "inside")
+
+
+def _home(context: Context, taken: Taken, fields: Fields) -> tuple[Module, ast.ClassDef] | None:
+    """The class of the project that gets the field: the one that all the others of its line derive from."""
+    if taken.module is None or taken.node is None:
+        return None
+    lineage = context.tracer.resolver.lineage(taken.module, taken.node)
+    return next(
+        (one for one in reversed(list(lineage)) if is_first(context, *one, fields) and is_decorated(context, *one, fields)), None
+    )
+
+
+def is_first(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
+    """Whether a class derives from one of the library itself."""
+    names = (name for base in node.bases for name in context.tracer.resolver.names(module, base))
+    return any(field_of(context, name, fields) is not None for name in names)
+
+
+def is_decorated(context: Context, module: Module, node: ast.ClassDef, fields: Fields) -> bool:
+    made = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
+    return any(name in fields.decorators for part in made for name in context.tracer.resolver.names(module, part))

@@ -1,0 +1,46 @@
+"""Matches what configuration files give to surfaces: by a ``_target_`` that names one, or by a path of keys that one reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ddp_codemod.catalog.model import Fix
+from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.policy.match_configured import match_configured, match_variable
+from ddp_codemod.policy.match_keyed import match_keyed
+from ddp_codemod.policy.match_object import match_configured_object
+from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
+from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.keyed import keyed_uses
+
+
+def match_files(context: Context, finder: Finder, fixes: Sequence[Fix], writable: Callable[[str], bool]) -> Iterator[Finding]:
+    """The findings of all configuration files that may be written."""
+    project = context.tracer.resolver.project
+    for use in configured_uses(project, finder):
+        if writable(use.module.name):
+            yield from _configured(context, use, fixes)
+    for keyed in keyed_uses(project, finder.surfaces):
+        for fix in fixes if writable(keyed.module.name) else ():
+            for parameter in keyed.surface.parameters if fix.recipe == "replace-backend" else ():
+                match = match_configured_object if parameter.add == "object" else match_keyed
+                if (found := match(context, keyed, parameter, fix)) is not None:
+                    yield found
+
+
+def _configured(context: Context, use: ConfiguredUse, fixes: Sequence[Fix]) -> Iterator[Finding]:
+    backends: list[Finding] = []
+    for fix in fixes:
+        for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
+            if parameter.role == "backend":
+                if parameter.add == "object":
+                    found = match_configured_object(context, use, parameter, fix)
+                    backends += [found] if found is not None else []
+                else:
+                    backends += match_configured(context, use, parameter, fix)
+    if not backends and any(parameter.add == "object" for parameter in use.surface.parameters):
+        return  # the object that it is given is a site of its own
+    yield from backends
+    for fix in fixes:
+        if (variable := match_variable(context, use, fix, backends)) is not None:
+            yield variable

@@ -1,0 +1,249 @@
+"""Matches parameters that take a name for an object, such as Lightning's ``strategy="ddp"``: the object itself takes the backend."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.objects import TextObject
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.discover.kinds import NOTEBOOK, is_test
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.device_counts import Count, devices_of
+from ddp_codemod.policy.elsewhere import said_by
+from ddp_codemod.policy.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
+from ddp_codemod.policy.match import is_lost, leaves_of
+from ddp_codemod.policy.match_chosen import by_variable, has_part, names_object
+from ddp_codemod.policy.match_reasons import OMITTED
+from ddp_codemod.sites.configured import ConfiguredUse
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.keyed import KeyedUse
+from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.scopes import scope_of
+
+Named = tuple[Leaf, tuple[TextObject, bool]]
+
+
+def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about a call that names its object by a text; None where it names none that makes a process group."""
+    assert parameter.objects is not None
+    if use.own_init:
+        return None  # what it hands on is a call of its own
+    argument, leaves = leaves_of(context, use, parameter)
+    chosen = parameter.objects.chosen
+    if chosen is not None and has_part(context, use):
+        return None  # that is a site of its own
+    if chosen is not None and names_object(context, use, chosen):
+        return by_variable(context, use, parameter, chosen, fix)
+    named = [(leaf, found) for leaf in leaves if (found := _named(context, use.module.name, parameter, leaf.value))]
+    several = True
+    if not named:
+        named, several = _chosen_by_count(context, use, parameter, leaves)
+    if not named:
+        return _unknown(context, use, parameter, argument, leaves, fix)
+    elsewhere = said_by(context, use.module, use.call, parameter.objects.elsewhere)
+    if chosen is not None and elsewhere is None:
+        if chosen.when and context.versions.holds(chosen.when, use.module.name, asks=False) is True:
+            return by_variable(context, use, parameter, chosen, fix)
+    choice = context.platform.backend
+    if not several and (elsewhere is not None or choice.default in choice.works):
+        return None
+    made = start(
+        context, use, parameter, argument, [replace(leaf, value=Known(choice.default)) for leaf, _ in named], [choice.default]
+    )
+    never = unreachable(context, use) or elsewhere
+    if never is not None:
+        return made.keep(never)
+    if choice.default in choice.works:
+        return made.keep(Reason.of("keep-omitted", parameter=_backend(context, named[0][1][0]).name))
+    changes: list[Change] = []
+    safe = fix.applicability == "safe"
+    for leaf, (wanted, sure) in named:
+        backend = _backend(context, wanted)
+        blocked = _blocked(context, use, parameter, argument, leaf, wanted)
+        if blocked is not None:
+            return made.review(fix.id, blocked)
+        safe = safe and sure and leaf.kind != OMITTED and backend.add_applicability == "safe"
+        target = leaf if leaf.kind != OMITTED and isinstance(leaf.node, ast.Constant) else None
+        if target is None and argument is not None:
+            return made.review(fix.id, _by_hand(context, parameter, wanted))
+        changes.append(
+            NewObject(
+                use.module, use.call, parameter.name, target, _package(context, use.module, parameter, wanted), _name(context, wanted),
+                tuple(wanted.arguments.items()), backend.name, choice.wanted,
+            )
+        )  # fmt: skip
+    reason = _reason(context, parameter, named[0][1][0])
+    if _unfollowed(context, leaves):  # the edits cure only a part of what can come here
+        return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
+    return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
+
+
+def match_configured_object(context: Context, use: ConfiguredUse | KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
+    """The same for a text beside the ``_target_`` of a configuration file, or under the keys that a framework reads."""
+    assert parameter.objects is not None
+    if not isinstance(use.module, Document) or not isinstance(use.call, Entry):
+        return None
+    entry, choice = use.argument(parameter) if isinstance(use, ConfiguredUse) else use.call, context.platform.backend
+    found = _named(context, use.module.name, parameter, Known(entry.value)) if entry is not None and entry.is_text else None
+    if entry is None or found is None:
+        return None
+    wanted, backend = found[0], _backend(context, found[0])
+    made = start(
+        context, use, parameter, entry, [Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))], [choice.default]
+    )
+    for key, values in parameter.objects.elsewhere.items():
+        beside = use.module.at((*entry.path[:-1], key), entry.document)
+        if any(one.value in values for one in beside):
+            return made.keep(Reason.of("keep-object-elsewhere", text=f"{key}: {beside[0].value}"))
+    if choice.default in choice.works:
+        return made.keep(Reason.of("keep-omitted", parameter=backend.name))
+    if not use.module.may_add_below(entry):
+        return made.review(fix.id, _by_hand(context, parameter, wanted))
+    arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
+    name = f"{parameter.objects.module}.{_name(context, wanted)}"
+    change = NewMapping(use.module, entry, name, arguments, parameter.objects.target, parameter.objects.arguments)
+    return made.edit(fix.id, False, _reason(context, parameter, wanted), [change])
+
+
+def _named(context: Context, file: str, parameter: Parameter, value: object) -> tuple[TextObject, bool] | None:
+    """The object that a text stands for at the project's versions, and whether those are sure."""
+    assert parameter.objects is not None
+    if not isinstance(value, Known) or not isinstance(value.value, str):
+        return None
+    for entry in context.rules.objects.get(parameter.objects.table, ()):
+        if entry.text == value.value.lower() and (holds := context.versions.holds(entry.when, file)) is not False:
+            return entry, holds is True
+    return None
+
+
+def _has_the_choice(use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> bool:
+    """Whether the call leaves it to the framework what object it takes."""
+    assert parameter.objects is not None
+    open_values = {None, *parameter.objects.open}
+    return all(leaf.kind == OMITTED or (isinstance(leaf.value, Known) and leaf.value.value in open_values) for leaf in leaves)
+
+
+def _chosen_by_count(context: Context, use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> tuple[list[Named], bool]:
+    """The object that the framework takes where it has the choice and there can be several devices, and whether there surely are."""
+    objects = parameter.objects
+    assert objects is not None
+    count = devices_of(context, use, objects) if _has_the_choice(use, parameter, leaves) else Count.ONE
+    if count is Count.UNSAID and objects.takes_all and not use.module.name.endswith(NOTEBOOK):
+        if context.versions.holds(objects.takes_all, use.module.name, asks=False) is not False:
+            count = Count.OPEN
+    if count not in (Count.SEVERAL, Count.OPEN) or (count is Count.OPEN and is_test(use.module.name)):
+        return [], False
+    automatic = _named(context, use.module.name, parameter, Known(objects.automatic))
+    return [(leaf, automatic) for leaf in leaves if automatic is not None], count is Count.SEVERAL
+
+
+def _unknown(
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Leaf], fix: Fix
+) -> Finding | None:
+    """It is not known what stands for the object: for a person, where the framework's choice does not work."""
+    choice = context.platform.backend
+    unfollowed = _unfollowed(context, leaves)
+    if argument is None or not unfollowed or choice.default in choice.works or is_test(use.module.name):
+        return None
+    assert parameter.objects is not None
+    automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
+    if automatic is None or unreachable(context, use) or said_by(context, use.module, use.call, parameter.objects.elsewhere):
+        return None
+    made = start(context, use, parameter, argument, leaves, ["?"])
+    return made.review(
+        fix.id,
+        Reason.of(
+            "review-object-unknown",
+            expression=unfollowed[0].text,
+            **_said(context, parameter, automatic[0]),
+        ),
+    )
+
+
+def _unfollowed(context: Context, leaves: Sequence[Leaf]) -> list[Leaf]:
+    """The leaves of which it is not known what they give, and that are no object of a class that is known."""
+    return [leaf for leaf in leaves if is_lost(leaf) and not (isinstance(leaf.node, ast.Call) and _is_object(context, leaf))]
+
+
+def _is_object(context: Context, leaf: Leaf) -> bool:
+    """Whether a call makes an object of a class that is known, which is a site of its own or makes no group."""
+    module, node = leaf.code
+    assert isinstance(node, ast.Call)
+    entities = context.tracer.resolver.resolve(module, node.func)
+    named = [entity for entity in entities if isinstance(entity, External) and entity.name.rpartition(".")[2][:1].isupper()]
+    return bool(named) or any(isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) for entity in entities)
+
+
+def _blocked(
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaf: Leaf, wanted: TextObject
+) -> Reason | None:
+    """Why an object cannot stand where the text stands."""
+    if leaf.kind == OMITTED or (argument is not None and argument in (leaf.node, leaf.outer)):
+        return None
+    if isinstance(argument, ast.Name) and leaf.module is use.module and _only_for(use, argument, leaf):
+        return None
+    return _by_hand(context, parameter, wanted)
+
+
+def _only_for(use: Use, argument: ast.Name, leaf: Leaf) -> bool:
+    """Whether a variable of the call's own function is assigned the text for this call and nothing else, a message aside."""
+    module, node = leaf.code
+    statement = module.statement(node)
+    choice: ast.AST = node
+    while isinstance(around := module.parents.get(choice), ast.IfExp) and choice is not around.test:
+        choice = around
+    whole = isinstance(statement, ast.Assign) and choice is statement.value
+    used = [name for name in module.nodes.get(ast.Name, ()) if isinstance(name, ast.Name) and name.id == argument.id]
+    read = [name for name in used if isinstance(name.ctx, ast.Load) and not isinstance(module.parents[name], ast.FormattedValue)]
+    return whole and read == [argument] and scope_of(module, node) is scope_of(use.module, use.call)
+
+
+def _backend(context: Context, wanted: TextObject) -> Parameter:
+    """The parameter of the object's class that takes the backend."""
+    return next(parameter for parameter in context.rules.surfaces[wanted.surface].parameters if parameter.role == "backend")
+
+
+def _name(context: Context, wanted: TextObject) -> str:
+    return context.rules.surfaces[wanted.surface].names[0].rpartition(".")[2]
+
+
+def _package(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
+    """The module that the class comes from: the one that the file imports it from already, else where the framework offers it."""
+    assert parameter.objects is not None
+    name = _name(context, wanted)
+    for node in module.tree.body:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and not node.level
+            and any(alias.name == name and not alias.asname for alias in node.names)
+        ):
+            known = context.tracer.finder.surface(f"{node.module}.{name}")
+            if known is not None and known.id == wanted.surface:
+                return str(node.module)
+    return parameter.objects.module
+
+
+def _by_hand(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
+    return Reason.of("review-object", text=wanted.text, **_said(context, parameter, wanted))
+
+
+def _reason(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
+    return Reason.of("edit-object", text=wanted.text, value=context.platform.backend.default, **_said(context, parameter, wanted))
+
+
+def _said(context: Context, parameter: Parameter, wanted: TextObject) -> dict[str, str]:
+    platform = context.platform
+    assert parameter.objects is not None
+    return {
+        "parameter": parameter.name, "name": f"{parameter.objects.module}.{_name(context, wanted)}",
+        "keyword": _backend(context, wanted).name, "wanted": platform.backend.wanted,
+        "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh,
+    }  # fmt: skip

@@ -1,0 +1,50 @@
+"""Matches parameters that take a dictionary of defaults, such as the ``trainer_defaults`` of Lightning's command line."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.objects import Settings
+from ddp_codemod.dataflow.leaf import Way
+from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.model import Reason
+from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, Splice, start, unreachable
+from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
+from ddp_codemod.sites.find import Use
+
+
+def match_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide whether the dictionary has to name the object with its backend; None where another call is given it."""
+    settings, platform = parameter.settings, context.platform
+    assert settings is not None
+    if use.own_init:
+        return None  # what the class hands on is a call of its own
+    argument = use.argument(parameter)
+    made = start(context, use, parameter, argument, [], [picked(context, parameter)])
+    if (never := unreachable(context, use)) is not None:
+        return made.keep(never)
+    if not picks_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    args = {**arguments_of(context, parameter), "name": settings.value, "keyword": settings.keyword}
+    by_hand = made.review(fix.id, Reason.of("review-settings", **args))
+    text = f'"{settings.key}": {_object(settings, platform.backend.wanted)}'
+    change: Change
+    if argument is None:
+        if use.spread:
+            return by_hand
+        change = NewKeyword(use.module, use.call, parameter.name, f"{{{text}}}")
+    else:
+        there = look_up(context.tracer, use.module, argument, ast.Constant(settings.key), Way())
+        if there != [] or not isinstance(argument, ast.Dict):
+            return by_hand
+        separator = ", " if argument.keys else ""
+        change = Splice(use.module, use.module.place(argument).start + 1, text + separator)
+    safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
+    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
+
+
+def _object(settings: Settings, wanted: str) -> str:
+    """Source text of the inner dictionary."""
+    arguments = f'{{"{settings.keyword}": "{wanted}"}}'
+    return f'{{"{settings.target}": "{settings.value}", "{settings.arguments}": {arguments}}}'

@@ -1,0 +1,68 @@
+"""Matches calls that make a group and do not take its backend: a statement before them gives it."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.objects import Statement
+from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.options import flags
+from ddp_codemod.dataflow.provenance import provenance
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.finding import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
+from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
+from ddp_codemod.policy.match import decide
+from ddp_codemod.policy.match_reasons import open_reason, text_of
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import assigned
+
+
+def match_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
+    """Decide whether a statement has to stand before the call."""
+    platform, statement = context.platform, parameter.statement
+    assert statement is not None
+    made = start(context, use, parameter, None, [], [picked(context, parameter)])
+    if (never := unreachable(context, use)) is not None:
+        return made.keep(never)
+    if statement.attribute and (leaves := _set(context, use, statement)):
+        given = start(context, use, parameter, None, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+        return decide(context, given, parameter, fix)
+    if platform.fits(parameter.open_on):
+        return made.review(fix.id, open_reason(context, parameter))
+    if not picks_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    args = arguments_of(context, parameter)
+    text = _text(use.module, use.call, statement)
+    if text is None:
+        instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead}
+        return naming(context, parameter, made.review(fix.id, Reason.of("review-statement", **args, **instead)), fix)
+    change = NewStatement(use.module, use.call, text, f'"{platform.backend.wanted}"', package=statement.package)
+    safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
+    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix)
+
+
+def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
+    """What the attribute of the object is set to: by an assignment in the same file, else by an option of the program."""
+    found: list[Leaf] = []
+    given = use.call.args[statement.position] if statement.position < len(use.call.args) else None
+    for node in use.module.nodes.get(ast.Assign, ()):
+        for target, value in assigned(node):
+            if isinstance(target, ast.Attribute) and target.attr == statement.attribute and isinstance(given, ast.Name):
+                if isinstance(target.value, ast.Name) and target.value.id == given.id and value is not None:
+                    found += context.tracer.trace(use.module, value, Way(kind=OriginKind.ASSIGNMENT))
+    if found or given is None:
+        return found
+    origin = provenance(context.tracer, use.module, given, Way())
+    way = Way(kind=OriginKind.OPTION_DEFAULT).doubted(origin.doubt, use.module.text(given))
+    return flags(context.tracer, use.module, statement.attribute, way, origin)
+
+
+def _text(module: Module, call: ast.Call, statement: Statement) -> str | None:
+    """The statement; None where what it would be about is no plain name."""
+    if statement.call:
+        return f"{PACKAGE}.{statement.call}({statement.keyword}={VALUE})"
+    given = call.args[statement.position] if statement.position < len(call.args) else None
+    return f"{module.text(given)}.{statement.attribute} = {VALUE}" if isinstance(given, ast.Name) else None

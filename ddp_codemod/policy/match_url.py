@@ -1,0 +1,197 @@
+"""Matches init_method URLs that need a query, such as ``env://?use_libuv=0``."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.catalog.model import Fix, Parameter, Query
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Action, Reason
+from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.match import leaves_of, may_clash
+from ddp_codemod.policy.match_environment import already_set, set_before, unneeded
+from ddp_codemod.policy.match_reasons import OMITTED
+from ddp_codemod.policy.url_beside import beside_backend
+from ddp_codemod.policy.url_ends import appended, head_of, is_off
+from ddp_codemod.sites.find import Use
+
+
+def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | None = None) -> Finding | None:
+    """Decide about the URL, the store or the variable through which the group finds its peers; None where there is nothing to say."""
+    assert fix.query is not None
+    roles = {parameter.role: parameter for parameter in use.surface.parameters}
+    if fix.store is not None and set(use.surface.names) & set(fix.store.names):
+        return _own_store(context, use, fix)
+    if "init_method" not in roles:
+        if use.surface.id not in fix.environment_surfaces:
+            return None
+        made = start(context, use, None, None, [], [])
+        never = unreachable(context, use)
+        return made.keep(never) if never is not None else set_before(context, use, fix, made, backend)
+    parameter = roles["init_method"]
+    argument, leaves = leaves_of(context, use, parameter)
+    texts = [
+        str(leaf.value.value) if isinstance(leaf.value, Known) else fix.query.default_url if leaf.kind == OMITTED else "?"
+        for leaf in leaves
+    ]
+    made = start(context, use, parameter, argument, leaves, texts)
+    never = unreachable(context, use)
+    if never is not None:
+        return made.keep(never)
+    if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
+        call = use.module.line(use.call)
+        return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
+    if argument is None and use.spread and all(leaf.node is use.call and leaf.kind != OMITTED for leaf in leaves):
+        url = with_query(fix.query.default_url, fix.query)
+        changes = None if _switched(context, use, fix, on=False) else beside_backend(backend, parameter, url)
+        if changes and unneeded(context, use, fix, "query") is None:
+            reason = Reason.of("edit-url", query=f"{fix.query.key}={fix.query.value}", value=fix.query.default_url)
+            return made.edit(fix.id, fix.applicability == "safe", reason, changes)
+    if "store" in roles and use.argument(roles["store"]) is not None:
+        return _match_store(context, use, roles["store"], fix, made)
+    return _match_url(context, use, parameter, fix, made)
+
+
+def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+    query = fix.query
+    assert query is not None
+    switched_off = _switched(context, use, fix, on=False)
+    spared = None if switched_off or _switched(context, use, fix, on=True) else unneeded(context, use, fix, "query")
+    switched_off = switched_off or spared is not None
+    changes: list[Change] = []
+    blocked: Reason | None = None
+    for leaf in made.leaves:
+        value = leaf.value
+        if leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
+            if switched_off or _older_torch(leaf, query):
+                continue
+            if leaf.kind == OMITTED:
+                if parameter.add != "keyword":
+                    continue
+                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{with_query(query.default_url, query)}"'))
+            elif leaf.kind == OriginKind.LITERAL:
+                changes.append(NewText(leaf, with_query(query.default_url, query)))
+        elif isinstance(value, Known) and isinstance(value.value, str):
+            wanted = with_query(value.value, query, switched_off)
+            if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
+                built = isinstance(leaf.node, ast.expr) and not isinstance(leaf.node, ast.Constant)
+                changes.append((appended(leaf, query) if built else None) or NewText(leaf, wanted))
+        elif leaf.kind != OriginKind.PARAMETER:
+            scheme = head_of(leaf)
+            if (scheme is not None and scheme not in query.schemes) or switched_off or is_off(leaf, query):
+                continue
+            spliced = appended(leaf, query)
+            if spliced is not None:
+                changes.append(spliced)
+            else:
+                spread = leaf.node is use.call and use.spread
+                text = f"**{use.module.text(use.spread[0])}" if spread else leaf.text
+                blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
+    if changes:
+        known = [text for text in made.resolves_to if "://" in text]
+        leads = known[0] if known else " ".join(_built(made.leaves, query).split())
+        reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=leads)
+        safe = fix.applicability == "safe" and not any(map(may_clash, changes))
+        return made.edit(fix.id, safe, reason, changes)
+    if blocked is not None:
+        return made.review(fix.id, blocked)
+    if spared is not None:
+        return made.keep(spared)
+    if switched_off:
+        assert fix.environment is not None
+        return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
+    return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
+
+
+def _built(leaves: tuple[Leaf, ...], query: Query) -> str:
+    """The source text of an address that is put together."""
+    return next((leaf.text for leaf in leaves if head_of(leaf) in query.schemes), query.default_url)
+
+
+def _switched(context: Context, use: Use, fix: Fix, on: bool) -> bool:
+    """Whether the code has set the variable to an on or off value before; the query of the URL still wins over it."""
+    if fix.environment is None or fix.query is None:
+        return False
+    value = already_set(context, use, fix.environment.name)
+    return isinstance(value, Known) and (str(value.value) in fix.query.on) is on
+
+
+def with_query(url: str, query: Query, switched_off: bool = False) -> str:
+    """The URL with the query parameter turned off; unchanged where it is off already or the scheme does not take it."""
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in query.schemes:
+        return url
+    address, mark, given = rest.partition("?")
+    items = given.split("&") if mark and given else []
+    for index, item in enumerate(items):
+        key, _, value = item.partition("=")
+        if key == query.key:
+            if value not in query.on:
+                return url
+            items[index] = f"{query.key}={query.value}"
+            break
+    else:
+        if switched_off:
+            return url
+        items.append(f"{query.key}={query.value}")
+    return f"{scheme}://{address}?{'&'.join(items)}"
+
+
+def _older_torch(leaf: Leaf, query: Query) -> bool:
+    """Whether nothing is given here because a test of the version gives an address with the parameter turned off on the other side."""
+    outer = leaf.outer
+    if not isinstance(outer, ast.IfExp) or "version" not in ast.unparse(outer.test).lower():
+        return False
+    other = outer.body if leaf.node is outer.orelse else outer.orelse
+    texts = [part.value for part in ast.walk(other) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return any(query.key in text and with_query(text, query) == text for text in texts)
+
+
+def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+    """A store of its own: the query does not reach it, only the keyword of its class does."""
+    store = fix.store
+    argument = use.argument(parameter)
+    assert argument is not None
+    if store is None:
+        return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+    if (spared := unneeded(context, use, fix, "store")) is not None:
+        return made.keep(spared)
+    changes: list[Change] = []
+    for leaf in context.tracer.trace(use.module, argument):
+        module, node = leaf.code
+        if isinstance(leaf.value, Known) and leaf.value.value is None:
+            continue
+        if not isinstance(node, ast.Call):
+            return made.review(
+                fix.id, Reason.of("review-store", text=use.module.text(argument), keyword=store.keyword, value=store.value)
+            )
+        if set(context.tracer.resolver.names(module, node.func)) & set(store.names):
+            if not any(keyword.arg == store.keyword for keyword in node.keywords):
+                changes.append(NewKeyword(module, node, store.keyword, store.value))
+    if changes:
+        known = bool(store.known_to) and context.versions.holds(store.known_to, use.module.name) is True
+        safe = known and fix.applicability == "safe"
+        return made.edit(fix.id, safe, Reason.of("edit-store", keyword=store.keyword, value=store.value), changes)
+    return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
+
+
+def _own_store(context: Context, use: Use, fix: Fix) -> Finding:
+    """A store that the code opens, whoever it is for."""
+    store = fix.store
+    assert store is not None
+    parameter = next(parameter for parameter in use.surface.parameters if parameter.name == store.keyword)
+    argument = use.argument(parameter)
+    made = start(context, use, parameter, argument, [], [])
+    spared = unreachable(context, use) or unneeded(context, use, fix, "store")
+    given = context.facts.fold(use.module, argument) if argument is not None else None
+    shown = use.module.text(use.call.func)
+    if spared is not None or (isinstance(given, Known) and not given.value):
+        return made.keep(spared or Reason.of("keep-store", text=shown))
+    if argument is not None or use.spread:
+        return made.review(fix.id, Reason.of("review-store", text=shown, keyword=store.keyword, value=store.value))
+    known = bool(store.known_to) and context.versions.holds(store.known_to, use.module.name) is True
+    reason = Reason.of("edit-store", keyword=store.keyword, value=store.value)
+    change = NewKeyword(use.module, use.call, store.keyword, store.value)
+    return made.edit(fix.id, known and fix.applicability == "safe", reason, [change])

@@ -1,0 +1,201 @@
+"""Which versions of a package a project states, and whether a condition of the rule data holds for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct, field
+
+from ddp_codemod.catalog.machine import MachineFacts
+from ddp_codemod.catalog.model import FactValue, Platform
+from ddp_codemod.catalog.packages import Machines, Package, concerns
+from ddp_codemod.discover.files import read_text
+from ddp_codemod.model import Source
+from ddp_codemod.parse.sections import is_optional, section
+from ddp_codemod.versions import LOCAL, Stated, holds, possible
+
+if TYPE_CHECKING:
+    from ddp_codemod.parse.requirements import Requirement
+
+# What environment markers ask, and the fact that answers it.
+_MARKERS = {"os_name": "os.name", "sys_platform": "sys.platform", "platform_system": "platform.system()"}
+
+
+_MOST = 100  # statements of a file about packages of interest: each is compared with each
+
+
+class Statement(Struct, frozen=True):
+    """What a file says about a package."""
+
+    source: Source
+    requirement: Requirement
+
+    @property
+    def stated(self) -> Stated:
+        """The same, without its place."""
+        line = self.source.position(self.requirement.start)[0]
+        return Stated(self.requirement.package, LOCAL.sub("", self.requirement.specifier), f"{self.source.name}:{line}")
+
+
+class Versions(Struct):
+    """The versions that a project states. Files are read when the first condition asks for them.
+
+    ``given`` are versions that the user named: they count more than any file.
+    """
+
+    root: Path
+    packages: Mapping[str, Package]
+    facts: Mapping[str, FactValue] = field(default_factory=dict)
+    given: Mapping[str, Stated] = field(default_factory=dict)
+    target: MachineFacts = MachineFacts()  # the platform's: what is stated for other machines is not for it
+    machines: Sequence[Machines] = ()
+    named: Sequence[MachineFacts] = ()  # all platforms'
+    open: set[str] = field(default_factory=set)  # packages of which a condition asked and nothing is known
+    _near: dict[tuple[str, str, str], list[Statement]] = field(default_factory=dict)
+    _folders: dict[str, list[Statement]] = field(default_factory=dict)
+    _installed: dict[str, list[Statement]] = field(default_factory=dict)
+
+    def holds(self, when: Mapping[str, str], file: str = "", asks: bool = True) -> bool | None:
+        """Whether a condition such as ``{"torch": ">=2.8"}`` holds for the code of a file; None where that is open.
+
+        ``asks``: the user is told where a version would have said more.
+        """
+        known: bool | None = True
+        for package, condition in when.items():
+            stated = self.alternatives(package, file)
+            if not stated and asks:
+                self.open.add(package)
+            answers = {holds(condition, one) for one in stated}
+            if answers == {False}:
+                return False
+            if answers != {True}:
+                known = None
+        return known
+
+    def doubt(self, when: Mapping[str, str], file: str = "") -> Stated | None:
+        """The first statement under which a condition does not hold, of several that exclude each other.
+
+        Where no file states a package, of those that the commands in a README or a Dockerfile install.
+        """
+        for package, condition in when.items():
+            installed = (one.stated for one in self._nearest(package, file, self._commands))
+            # what a command says may be no version at all
+            stated = self.alternatives(package, file) or [one for one in installed if possible(one.specifier)]
+            if (found := next((one for one in stated if holds(condition, one) is False), None)) is not None:
+                return found
+        return None
+
+    def stated(self, package: str, file: str = "") -> Stated | None:
+        """The one statement about a package that holds for a file's code; None where there is none, or several that exclude each other."""
+        found = self.alternatives(package, file)
+        return found[0] if len(found) == 1 else None
+
+    def alternatives(self, package: str, file: str = "") -> list[Stated]:
+        """What a file's code may meet: one statement made of all, or each of those that exclude each other."""
+        if package in self.given:
+            return [self.given[package]]
+        stated = self.statements(package, file)
+        locked = [one for one in stated if one.requirement.kind == "lock"]
+        found = [one.stated for one in locked or stated if possible(one.stated.specifier)]
+        if found and all(is_optional(one.source.name, one.source.text, one.requirement.start) for one in locked or stated):
+            return [*found, Stated(package, "", found[0].origin)]  # without the extra it may be any
+        if len(found) < 2:
+            return found
+        origin = ", ".join(dict.fromkeys(one.origin for one in found))
+        together = Stated(package, ",".join(dict.fromkeys(one.specifier for one in found)), origin)
+        return [together] if possible(together.specifier) else found
+
+    def platform(self, platform: Platform) -> Platform:
+        """The platform as it is at the project's versions."""
+        for earlier in platform.earlier:
+            if self.holds(earlier.when) is True:
+                return msgspec.structs.replace(
+                    platform,
+                    backend=earlier.backend,
+                    required_import=earlier.required_import,
+                    why=earlier.why,
+                    why_zh=earlier.why_zh,
+                )
+        return platform
+
+    def statements(self, package: str, file: str = "") -> list[Statement]:
+        """What the nearest folder around a file that says something about a package says; not what is for other machines."""
+        return self._nearest(package, file, self._in)
+
+    def _nearest(self, package: str, file: str, stating: Callable[[str], Iterable[Statement]]) -> list[Statement]:
+        folder = PurePosixPath(file).parent if file else PurePosixPath()
+        for at in (folder, *folder.parents):
+            key = (package, str(at), stating.__name__)
+            if key not in self._near:
+                names = self.packages[package].names
+                here = (one for one in stating(str(at)) if one.requirement.package in names and one.requirement.specifier)
+                self._near[key] = [
+                    one for one in here if self._applies(one.requirement) and self.concerned(one.source, one.requirement)
+                ]
+            if self._near[key]:
+                return self._near[key]
+        return []
+
+    def concerned(self, source: Source, requirement: Requirement) -> bool:
+        """Whether a statement can be for the target platform, going by what its file and its section are called."""
+        at = section(PurePosixPath(source.name).name, source.text, requirement.start)
+        return all(concerns(self.machines, self.named, name, self.target) for name in (PurePosixPath(source.name).name, at))
+
+    def _applies(self, requirement: Requirement) -> bool:
+        if not requirement.marker:
+            return True
+        from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
+
+        known = {name: str(self.facts[fact]) for name, fact in _MARKERS.items() if isinstance(self.facts.get(fact), str)}
+        try:
+            return Marker(requirement.marker).evaluate({**known, "extra": ""})
+        except (InvalidMarker, UndefinedEnvironmentName, RecursionError):
+            return True
+
+    def _in(self, folder: str) -> list[Statement]:
+        """All statements of the files of one folder, and of a folder "requirements" in it."""
+        if folder not in self._folders:
+            at = self.root / folder
+            folders = [at, *(one for one in (at / "requirements",) if not one.is_symlink())]
+            from ddp_codemod.parse.requirements import requirements
+
+            self._folders[folder] = [one for path in stating(folders) for one in self._read(path, requirements)]
+        return self._folders[folder]
+
+    def _commands(self, folder: str) -> list[Statement]:
+        """What the commands install that a README, a Dockerfile or a script of one folder shows."""
+        if folder not in self._installed:
+            from ddp_codemod.parse.installs import installs, may_install
+
+            paths = _files([self.root / folder], lambda path: may_install(path.name))
+            self._installed[folder] = [one for path in paths for one in self._read(path, installs)]
+        return self._installed[folder]
+
+    def _read(self, path: Path, reader: Callable[[Source], Iterable[Requirement]]) -> list[Statement]:
+        wanted = {name for package in self.packages.values() for name in package.names}
+        made = read_text(path, self.root)
+        if not isinstance(made, Source) or not any(name in made.text.lower() for name in wanted):
+            return []
+        found = (Statement(made, one) for one in reader(made) if one.package in wanted)
+        return list(islice(found, _MOST))
+
+
+def stating(folders: Iterable[Path]) -> list[Path]:
+    """The files of some folders that can state versions."""
+    from ddp_codemod.parse.requirements import states_versions
+
+    return _files(folders, lambda path: states_versions(f"{path.parent.name}/{path.name}"))
+
+
+def _files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path]:
+    found: list[Path] = []
+    for folder in folders:
+        try:
+            found += sorted(path for path in folder.iterdir() if wanted(path) and path.is_file())
+        except OSError:
+            continue
+    return found

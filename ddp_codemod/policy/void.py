@@ -1,0 +1,136 @@
+"""Values that nobody heeds: beside another argument, under an option of a launch, or under a file of settings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.model import Parameter, VoidSettings
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Action, Reason
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.shell import Launch, Option, Script
+from ddp_codemod.parse.tree import Node, Tree
+from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.launches import Launches
+
+LISTED = 5  # further places that a reason names
+
+
+def instead_of(context: Context, parameter: Parameter) -> dict[str, str]:
+    """What reasons say about a parameter that does nothing here, and about what does."""
+    platform = context.platform
+    return {
+        "parameter": parameter.fields.field if parameter.fields is not None else parameter.name,
+        "wanted": platform.backend.wanted, "platform": platform.id,
+        "instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead,
+    }  # fmt: skip
+
+
+def void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
+    """Why naming a value here does nothing, with what does."""
+    said = instead_of(context, parameter)
+    for keyword in use.call.keywords:
+        if keyword.arg in parameter.void_with and not _may_be_none(context, use, keyword.value):
+            return Reason.of("review-void", by=f"{keyword.arg}=", **said)
+    flag = _given_by_all(context, use.module.name, parameter.void_flags)
+    return Reason.of("review-void", by=flag, **said) if flag is not None else None
+
+
+def voided(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding; where launches or settings keep the parameter from being heeded, an item for a person beside it or in its place."""
+    found = [other for one in _beside(context, parameter, made) for other in _under_launches(context, launches, parameter, one)]
+    return [other for one in found for other in _under_settings(context, parameter, one)]
+
+
+def _beside(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and an item at an argument beside which it does nothing, and that may be None as well."""
+    use = made.use
+    if made.action is Action.EDIT and isinstance(use, Use):
+        for keyword in use.call.keywords:
+            if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
+                said = instead_of(context, parameter)
+                return [made, _item(made, f"{keyword.arg}=", use.module, keyword.value, OriginKind.ARGUMENT, said)]
+    return [made]
+
+
+def _under_launches(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and an item at the first of the commands that give such an option; that alone where all give one."""
+    if made.action is not Action.EDIT or not isinstance(made.use, Use) or not parameter.void_flags:
+        return [made]
+    starts = launches.of(made.use.module)
+    given = [(script, option) for script, launch in starts if (option := _given_by(script, launch, parameter.void_flags))]
+    if not given:
+        return [made]
+    by = _with_places(f"--{given[0][1].name}", [f"{script.name}:{option.line}" for script, option in given[1:]])
+    item = _item(made, by, *given[0], OriginKind.COMMAND_LINE, instead_of(context, parameter))
+    return [item] if len(given) == len(starts) else [made, item]
+
+
+def _under_settings(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and an item at the first file of settings under which it does nothing; that alone where all are such."""
+    if made.action is not Action.EDIT:
+        return [made]
+    for one in parameter.void_settings:
+        if context.versions.holds(one.when, made.use.module.name, asks=False) is True:
+            there = list(_entries(context, one))
+            given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
+            if given:
+                places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given[1:]]
+                said = {**instead_of(context, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
+                by = _with_places(f"{one.key}: {given[0][1].value}", places)
+                item = _item(made, by, *given[0], OriginKind.CONFIG_KEY, said)
+                return [item] if len(given) == len(there) else [made, item]
+    return [made]
+
+
+def _item(made: Finding, by: str, module: Tree, node: Node, kind: OriginKind, said: dict[str, str]) -> Finding:
+    assert made.rule is not None
+    return replace(made.review(made.rule, Reason.of("review-void", by=by, **said)), at=(Leaf(module, node, kind),))
+
+
+def _with_places(what: str, places: list[str]) -> str:
+    """What is given, with the further places where it is."""
+    places = list(dict.fromkeys(places))
+    more = ", ".join((*places[:LISTED], *(["..."] if len(places) > LISTED else ())))
+    return f"{what} ({more})" if more else what
+
+
+def _entries(context: Context, settings: VoidSettings) -> Iterator[tuple[Document, Entry]]:
+    """Where the project's configuration files give the setting."""
+    for document in context.tracer.resolver.project.documents(settings.key.rpartition(".")[2]):
+        for entry in document.entries:
+            if ".".join(entry.path) == settings.key:
+                yield document, entry
+
+
+def _given_by_all(context: Context, name: str, flags: tuple[str, ...]) -> str | None:
+    """The one of some options that every command gives which starts a program."""
+    project = context.tracer.resolver.project
+    scripts = project.scripts("") if flags and project.scripts(*flags) else []
+    starts = [(script, launch) for script in scripts for launch in script.launches if name in project.started(launch.program)]
+    return next((flag for flag in flags if starts and all(_given_by(script, launch, (flag,)) for script, launch in starts)), None)
+
+
+def _given_by(script: Script, launch: Launch, flags: tuple[str, ...]) -> Option | None:
+    """The one of some options that a command gives."""
+    names = {flag.lstrip("-") for flag in flags}
+    for option in script.options:
+        if option.name in names and option.program == launch.program and launch.start <= option.used <= launch.end:
+            return option
+    return None
+
+
+def _may_be_none(context: Context, use: Use, value: ast.expr) -> bool:
+    """Whether an argument is left out by some who start the program: an option without a value."""
+    return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.trace(use.module, value))
+
+
+def _is_none(context: Context, use: Use, value: ast.expr) -> bool:
+    known = context.facts.fold(use.module, value)
+    return isinstance(known, Known) and not known.value

@@ -1,0 +1,66 @@
+"""Where the code of a program names its own functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.single_process.reach import Def
+from ddp_codemod.sites.resolve import Definition, Resolver
+
+IMPLICIT = frozenset({"forward", "backward"})  # methods that torch calls
+
+
+class Loads:
+    """The uses of names in all parts of a program."""
+
+    def __init__(self, resolver: Resolver, parts: Iterable[tuple[Module, ast.AST]]) -> None:
+        self.resolver, self.parts = resolver, list(parts)
+        self._known: dict[Def, list[tuple[Module, ast.expr]]] = {}
+
+    @cached_property
+    def _holding(self) -> dict[str, list[tuple[Module, ast.AST]]]:
+        """The parts by the names that they use."""
+        table: dict[str, list[tuple[Module, ast.AST]]] = {}
+        for module, part in self.parts:
+            for name in _loads(module, part):
+                table.setdefault(name, []).append((module, part))
+        return table
+
+    def _named(self, name: str) -> Iterator[tuple[Module, ast.expr]]:
+        for module, part in self._holding.get(name, ()):
+            for node in _loads(module, part)[name]:
+                yield module, node
+
+    def of(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
+        """Every use of a function or class outside itself; [] where it may be used without being named."""
+        if definition not in self._known:
+            self._known[definition] = self._uses(module, definition)
+        return self._known[definition]
+
+    def _uses(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
+        implicit = definition.name in IMPLICIT or definition.name.startswith("__") or definition.decorator_list
+        if isinstance(module.parents.get(definition), ast.ClassDef) and implicit:
+            return []
+        found = [(other, use) for other, use in self._named(definition.name) if self._is(other, use, definition)]
+        return [(other, use) for other, use in found if definition not in set(other.ancestors(use))]
+
+    def _is(self, module: Module, use: ast.expr, definition: Def) -> bool:
+        entities = self.resolver.resolve(module, use)
+        if not entities:
+            return isinstance(use, ast.Attribute)  # a method of something unknown
+        return any(isinstance(entity, Definition) and entity.node is definition for entity in entities)
+
+
+def _loads(module: Module, part: ast.AST) -> dict[str, list[ast.expr]]:
+    """The names that a part uses, by their last part; worked out once."""
+    key = ("loads", part)
+    if key not in module.cache:
+        table: dict[str, list[ast.expr]] = {}
+        for node in walk(part):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                table.setdefault(last_name(node), []).append(node)
+        module.cache[key] = table
+    return module.cache[key]  # type: ignore[return-value]

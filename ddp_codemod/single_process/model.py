@@ -1,0 +1,48 @@
+"""The types of this stage: what was seen in an entry, what becomes of it, and the pieces of its edit."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec import Struct, field
+
+from ddp_codemod.catalog.processes import GroupCall
+from ddp_codemod.model import Reason, Recipe
+from ddp_codemod.parse.python import Module
+
+
+class Seen(Struct, frozen=True, eq=False):
+    """One call of the distributed API."""
+
+    module: Module
+    node: ast.Call
+    call: GroupCall
+    name: str  # qualified
+
+
+class Open(Struct, frozen=True, eq=False):
+    """A line that the rewrite does not understand, and why."""
+
+    module: Module
+    node: ast.AST
+    reason: Reason
+
+
+class Piece(Struct, frozen=True, eq=False):
+    """One edit of an entry: new text for a span, or a recipe that makes it."""
+
+    module: Module
+    start: int
+    end: int
+    after: str | None
+    reason: Reason
+    recipe: Recipe | None = None
+    anchor: int | None = None
+
+
+class Found(Struct, eq=False):
+    """What an entry comes to: pieces of an edit, what stops it, and what could not be seen."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    problems: list[Open] = field(default_factory=list)
+    unseen: list[Open] = field(default_factory=list)

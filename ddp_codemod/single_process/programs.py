@@ -1,0 +1,128 @@
+"""Which programs of a project get to a call, as people start them."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct, field
+
+from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.single_process.collect import of_part
+from ddp_codemod.single_process.model import Seen
+from ddp_codemod.single_process.outside import Outside
+from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, top_level
+from ddp_codemod.sites.entry_points import entry_points
+from ddp_codemod.sites.project import Project
+
+PROGRAMS = 60  # a start that more programs share is for a person
+
+
+class Programs(Struct, eq=False):
+    """The programs that reach a start, and all their code."""
+
+    reaches: list[Reach] = field(default_factory=list)
+    bound: Seen | None = None  # what a program cannot do without a group
+    tests: list[str] = field(default_factory=list)  # tests that may reach it
+    loaded: list[Module] = field(default_factory=list)  # of the programs, files that only define: someone else runs them
+
+    @property
+    def parts(self) -> list[tuple[Module, ast.AST]]:
+        """The code of all, each part once."""
+        return list({id(part): (module, part) for one in self.reaches for module, part in one.parts}.values())
+
+
+class Finder:
+    """Follows programs, each once for all starts."""
+
+    def __init__(self, project: Project, outside: Outside) -> None:
+        self.project, self.outside, self.api = project, outside, outside.api
+        self.importers = Importers(project)
+        self._reaches: dict[str, Reach] = {}
+        self._bounds: dict[str, Seen] = {}  # by programs, what they cannot do without a group
+
+    def of(self, start: Seen) -> Programs:
+        """The programs that get to a call; the search ends at one that cannot do without a group."""
+        found = Programs()
+        for module in self.importers.of(start.module):
+            started = has_main_guard(module) or module.name in self._commands
+            if not started and self.importers.direct(module):
+                continue
+            if self.is_test(module):
+                found.tests.append(module.name)
+                continue
+            if len(found.reaches) > PROGRAMS:
+                break
+            program = self._reach(module)
+            found.bound = self._bound(program, start)
+            if found.bound is not None:
+                break
+            if program.holds(start.module, start.node):
+                found.reaches.append(program)
+                if not started and not _does(module):
+                    found.loaded.append(module)
+        return found
+
+    def is_test(self, module: Module) -> bool:
+        """Whether a file is a test by its folder, or by its name and by what it holds: a program may be called ``test_net.py``."""
+        patterns = [pattern for table in self.api.tables for pattern in table.tests]
+        if any("/" in pattern and fnmatch.fnmatch(module.name, pattern) for pattern in patterns):
+            return True
+        last = module.name.rpartition("/")[2]
+        named = any(fnmatch.fnmatch(last, pattern) for pattern in patterns if "/" not in pattern)
+        return named and (not has_main_guard(module) or self._holds_tests(module))
+
+    def _holds_tests(self, module: Module) -> bool:
+        for node in module.tree.body:
+            if isinstance(node, DEFS) and node.name.lower().startswith("test"):
+                return True
+            if isinstance(node, ast.ClassDef):
+                if any(name.endswith("TestCase") for base in node.bases for name in self.api.resolver.names(module, base)):
+                    return True
+                if any(isinstance(part, DEFS) and part.name.startswith("test") for part in node.body):
+                    return True
+        return False
+
+    @cached_property
+    def _commands(self) -> frozenset[str]:
+        """The files that the commands run which the project installs."""
+        found = entry_points(self.project.root, self.project.file, [*self.project.configs, *self.project.names])
+        return frozenset(name for names in found.values() for name in names)
+
+    def _reach(self, module: Module) -> Reach:
+        if module.name not in self._reaches:
+            whole = module.name in self._commands or self._exposed(module)
+            self._reaches[module.name] = Reach(self.project, module, self.api.passing, whole)
+        return self._reaches[module.name]
+
+    def _exposed(self, module: Module) -> bool:
+        """Whether a call makes a command of every function of the file: ``fire.Fire()``."""
+        calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call) and not node.args)
+        return any(name in self.api.exposes for call in calls for name in self.api.resolver.names(module, call.func))
+
+    def _bound(self, program: Reach, start: Seen) -> Seen | None:
+        """What a program that reaches the start cannot do without a group; it is followed no further than that takes."""
+        name, held = program.entry.name, program.holds(start.module, start.node)
+        around = {start.node, *start.module.ancestors(start.node)}
+        rest: Iterator[tuple[Module, ast.AST]] = iter(()) if held and name in self._bounds else program.follow()
+        for module, part in rest:
+            held = held or part in around
+            if name not in self._bounds:
+                bound = next((one for one in of_part(self.outside, module, part).calls if one.call.role == "bound"), None)
+                if bound is not None:
+                    self._bounds[name] = bound
+            if held and name in self._bounds:
+                break
+        return self._bounds.get(name) if held else None
+
+
+def _does(module: Module) -> bool:
+    """Whether a file does something where it is started, besides defining and importing."""
+    for part in top_level(module, True):
+        if isinstance(part, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
+            return True
+        if isinstance(part, (ast.Expr, ast.Assign, ast.AnnAssign)) and any(isinstance(node, ast.Call) for node in walk(part)):
+            return True
+    return False

@@ -1,0 +1,264 @@
+"""Finds the training entries of a project, and plans for each the one edit after which one process needs no process group."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.processes import Processes
+from ddp_codemod.discover.listing import is_under
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.limits import Limits
+from ddp_codemod.single_process.api import Api, given
+from ddp_codemod.single_process.collect import Collected, collect
+from ddp_codemod.single_process.condition import Conditions
+from ddp_codemod.single_process.environment import defaults
+from ddp_codemod.single_process.guards import Guards
+from ddp_codemod.single_process.halves import half
+from ddp_codemod.single_process.history import History
+from ddp_codemod.single_process.loads import Loads
+from ddp_codemod.single_process.model import Found, Open, Piece, Seen
+from ddp_codemod.single_process.models import Models
+from ddp_codemod.single_process.outside import Outside
+from ddp_codemod.single_process.programs import PROGRAMS, Finder, Programs
+from ddp_codemod.single_process.reach import DEFS, has_main_guard
+from ddp_codemod.single_process.rewrite import rewrite
+from ddp_codemod.single_process.strategy import Strategies
+from ddp_codemod.single_process.work import Work
+from ddp_codemod.single_process.wrapped import Wrapped
+from ddp_codemod.sites.project import Project
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Entry(Struct, frozen=True, eq=False):
+    """A call that makes a group, and what becomes of it: kept (``reason``), for a person (``problems``), or edited (``pieces``)."""
+
+    start: Seen
+    reason: Reason
+    pieces: tuple[Piece, ...] = ()
+    problems: tuple[Open, ...] = ()
+    unseen: tuple[Open, ...] = ()
+
+
+class Entries:
+    """``limits``: which files may be changed."""
+
+    def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fix: Fix) -> None:
+        self.api = Api(tables, context.tracer.resolver)
+        self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
+        self.outside = Outside(self.api)
+        self.programs = Finder(project, self.outside)
+
+    def survey(self) -> Iterator[Entry]:
+        """Every start under the paths, by file and line; starts of one function are one entry."""
+        done: set[tuple[str, int]] = set()
+        for seen in self._starts():
+            key = (seen.module.name, id(self._home(seen)) if seen.call.role == "start" else id(seen.node))
+            if key not in done:
+                done.add(key)
+                yield self._entry(seen)
+
+    def _starts(self) -> Iterator[Seen]:
+        words = [word.encode() for word in self.api.starts]
+        for name in sorted(self.project.names):
+            data = self.project.data(name) if name.endswith(".py") and self.limits.admits(name) else b""
+            module = self.project.module(name) if any(word in data for word in words) else None
+            for node in module.nodes.get(ast.Call, ()) if module else ():
+                assert isinstance(node, ast.Call)
+                assert module is not None
+                if last_name(node.func) in self.api.starts or isinstance(node.func, ast.Name):
+                    call, qualified = self.api.call(module, node)
+                    if call is not None and call.role in ("start", "strategy", "alone"):
+                        yield Seen(module, node, call, qualified)
+
+    def _home(self, seen: Seen) -> ast.AST:
+        return next((at for at in seen.module.ancestors(seen.node) if isinstance(at, _FUNCTIONS)), seen.module.tree)
+
+    def _entry(self, start: Seen) -> Entry:
+        if start.call.role == "alone":
+            return Entry(start, Reason.of("single-alone", why=start.call.why, why_zh=start.call.why_zh))
+        decided = self._decided(start)
+        if isinstance(decided, Reason):
+            return Entry(start, decided)
+        programs = self.programs.of(start)
+        if programs.bound is not None:
+            alone = Loads(self.api.resolver, [])
+            here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
+            return Entry(start, _needed(programs.bound) if here is None else _condition(here))
+        if not programs.reaches:
+            return Entry(start, _nowhere(start, programs.tests))
+        if len(programs.reaches) > PROGRAMS:
+            problem = Open(start.module, start.node, Reason.of("single-many", number=PROGRAMS))
+            return Entry(start, _review([problem]), problems=(problem,))
+        parts = programs.parts
+        collected = collect(self.outside, parts)
+        loads = Loads(self.api.resolver, parts)
+        guards = Guards(self.api, self._sizes(collected), loads)
+        history = History(self.api, guards, loads)
+        kept = self._kept(start, collected, guards, history)
+        if kept is not None:
+            said = dict(kept.args)
+            rest = half(said["test"], collected, guards, history, parts) if kept.means is Meaning.CONDITION else None
+            return Entry(start, kept) if rest is None or self._barred(rest) else self._half(start, rest, said)
+        return self._planned(start, decided, collected, guards, programs)
+
+    def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
+        """What becomes of the option of a trainer that starts processes itself."""
+        if start.call.role != "strategy":
+            return []
+        decided = Strategies(self.api, self.facts).decide(start)
+        return decided or Reason.of("single-strategy-right", text=start.name)
+
+    def _sizes(self, collected: Collected) -> frozenset[str]:
+        """Last names of what the starts and launches are given as the number of processes."""
+        found: set[str] = set()
+        for seen in collected.role("start", "launch"):
+            value = given(seen.node, seen.call.world_size)
+            value = value.body if isinstance(value, ast.IfExp) else value
+            if isinstance(value, (ast.Name, ast.Attribute)):
+                found.add(last_name(value))
+        return frozenset(found)
+
+    def _kept(self, start: Seen, collected: Collected, guards: Guards, history: History) -> Reason | None:
+        """Why the entry stays as it is."""
+        condition = history.condition(start.module, start.node)
+        if condition is not None:
+            return _condition(condition)
+        tried = history.tried(start.module, start.node)
+        if tried is not None and start.call.role == "start":
+            return Reason.of("single-tried", Meaning.CONDITION, test="try", at=_at(start.module, tried))
+        needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
+        if needs is not None:
+            return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
+        if not collected.trains and start.call.role == "start":
+            return Reason.of("single-no-training")
+        number = history.always_several(collected.role("launch"), start if start.call.role == "start" else None)
+        return Reason.of("single-always", number=number) if number is not None else None
+
+    def _planned(
+        self,
+        start: Seen,
+        decided: list[Piece] | Open,
+        collected: Collected,
+        guards: Guards,
+        programs: Programs,
+    ) -> Entry:
+        found, parts = Found(), programs.parts
+        found.unseen += [Open(one, one.tree, Reason.of("single-loaded", text=one.name)) for one in programs.loaded]
+        if isinstance(decided, Open):
+            return Entry(start, _review([decided]), problems=(decided,))
+        found.pieces += decided
+        wrapped = Wrapped(self.api, parts if collected.role("wrap") else [])
+        conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
+        work = Work(self.api, conditions, guards, collected, wrapped)
+        rest = Models(self.api, guards, wrapped, _unreached(collected, parts)).run()
+        found.pieces += rest.pieces  # what nothing calls now may be called again
+        for made in (rewrite(work), Models(self.api, guards, wrapped, parts if collected.role("wrap") else []).run()):
+            found.pieces += made.pieces
+            found.problems += made.problems
+            found.unseen += made.unseen
+        found.unseen += collected.outside
+        may = (one for one in collected.asking if one.kind == "may" and not guards.guarded(one.module, one.node))
+        found.unseen += [Open(one.module, one.node, Reason.of("single-may", text=one.text)) for one in may]
+        if start.call.role == "start":
+            found.pieces += defaults(self.api, parts)
+        if collected.unseen:
+            self._by_name(start, parts, found)
+        found.problems += self._barred(found)
+        if found.problems:
+            problems = tuple({_at(one.module, one.node): one for one in found.problems}.values())
+            return Entry(start, _review(problems), problems=problems)
+        pieces = tuple(found.pieces)
+        return Entry(start, self._edited(start, conditions, pieces, found.unseen), pieces, unseen=tuple(found.unseen))
+
+    def _half(self, start: Seen, found: Found, said: dict[str, str]) -> Entry:
+        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
+        reason = Reason.of("single-half", lines=str(len(lines)), **said)
+        return Entry(start, reason, tuple(found.pieces), unseen=tuple(found.unseen))
+
+    def _barred(self, found: Found) -> list[Open]:
+        """The files that the run may not change."""
+        barred = ((one.module, self.limits.bar(one.module.name, self.fix.id, f"{one.module.name}:1")) for one in found.pieces)
+        return [Open(module, module.tree, reason) for module, reason in barred if reason is not None]
+
+    def _by_name(self, start: Seen, parts: list[tuple[Module, ast.AST]], found: Found) -> None:
+        """Files that no program imports may be what is loaded by name: their uses are made right too, or named."""
+        known = {module.name for module, _ in parts}
+        folder = start.module.name.partition("/")[0] if "/" in start.module.name else ""
+        inside = (name for name in self.project.names if is_under(name, folder) and name not in known)
+        for name in sorted(name for name in inside if self.api.candidate(self.project.data(name))):
+            module = self.project.module(name) if name.endswith(".py") and self.limits.admits(name) else None
+            if module is None or has_main_guard(module) or self.programs.is_test(module):
+                continue
+            more: list[tuple[Module, ast.AST]] = [(module, part) for part in module.tree.body]
+            collected = collect(self.outside, more)
+            if collected.role("start", "wrap", "launch", "strategy", "bound"):
+                continue
+            guards = Guards(self.api, frozenset(), Loads(self.api.resolver, more))
+            made = rewrite(Work(self.api, Conditions(self.api, guards, None), guards, collected, Wrapped(self.api, more)))
+            found.unseen += [Open(one.module, one.node, one.reason) for one in made.problems]
+            if not made.problems:
+                found.pieces += made.pieces
+
+    def _edited(self, start: Seen, conditions: Conditions, pieces: tuple[Piece, ...], unseen: list[Open]) -> Reason:
+        files = len({piece.module.name for piece in pieces})
+        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in pieces}
+        counts = {"lines": str(len(lines)), "files": str(files)}
+        if not unseen:
+            return Reason.of("single-edit", **counts)
+        what = "; ".join(
+            dict.fromkeys(f"{_at(one.module, one.node)} {dict(one.reason.args).get('text', '')}".strip() for one in unseen[:5])
+        )
+        return Reason.of("single-edit-unseen", unseen=what, **counts)
+
+
+def _condition(found: tuple[Module, ast.expr]) -> Reason:
+    module, test = found
+    return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=_at(module, test))
+
+
+def _needed(bound: Seen) -> Reason:
+    why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
+    return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
+
+
+def _nowhere(start: Seen, tests: list[str]) -> Reason:
+    """That no program was found, and what was looked for."""
+    around = (at.name for at in start.module.ancestors(start.node) if isinstance(at, DEFS))
+    name = next(iter([*around][::-1]), start.module.name)
+    if tests:
+        return Reason.of("single-test", name=name, tests=", ".join(tests[:3]))
+    return Reason.of("single-library", name=name)
+
+
+def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:
+    """The other functions and classes of the files that hand a model to the group."""
+    reached = {id(part) for _, part in parts}
+    modules = {seen.module.name: seen.module for seen in collected.role("wrap")}
+    return [
+        (module, part)
+        for module in modules.values()
+        for part in module.tree.body
+        if isinstance(part, DEFS) and id(part) not in reached
+    ]
+
+
+def _review(problems: Iterable[Open]) -> Reason:
+    """All lines that a person has to touch, in order."""
+    lines = sorted({(one.module.name, _line(one.module, one.node)): one for one in problems}.items())
+    return Reason.of("single-review", lines=", ".join(f"{name}:{line}" for (name, line), _ in lines))
+
+
+def _line(module: Module, node: ast.AST) -> int:
+    return module.source.position(module.place(node).start)[0] if hasattr(node, "lineno") else 1
+
+
+def _at(module: Module, node: ast.AST) -> str:
+    return f"{module.name}:{_line(module, node)}"

@@ -1,0 +1,74 @@
+"""Code of strangers that leads tracing on without end, or nests deeper than Python can follow: every site still ends somewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.catalog.load import load
+from ddp_codemod.model import Action, Survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
+
+HEAD = "import torch.distributed as dist\n"
+DEEP = {
+    "attributes": "a" + ".b" * 900,
+    "subscripts": "a" + "[0]" * 190,
+    "many subscripts": "a" + "[0]" * 900,
+    "sum": "c" + " + 'b'" * 900,
+}
+
+
+def found(root: Path, text: str, platform: str = "windows") -> Survey:
+    (root / "train.py").write_text(HEAD + text)
+    (root / "other.py").write_text(HEAD + "dist.init_process_group('nccl')\n")
+    rules = load()
+    return survey(Options((root,), rules.platforms[platform], rules, root=root))
+
+
+def actions(made: Survey, name: str) -> set[Action]:
+    return {decision.action for decision in made.decisions if decision.place.name == name}
+
+
+@pytest.mark.parametrize("parameter", ["backend", "init_method"])
+@pytest.mark.parametrize("shape", DEEP)
+def test_a_value_that_nests_deep_is_for_a_person_and_other_files_are_changed(tmp_path: Path, shape: str, parameter: str) -> None:
+    made = found(tmp_path, f"dist.init_process_group({parameter}={DEEP[shape]})\n")
+    assert Action.REVIEW in actions(made, "train.py") or "train.py" in {one.name for one in made.skipped}
+    assert "other.py" in {edit.name for edit in made.edits}
+
+
+def test_ways_that_multiply_end(tmp_path: Path) -> None:
+    """Each line can keep what any line before it left."""
+    made = found(tmp_path, "x = 'nccl'\n" + "if a:\n    x = x or b\n" * 60 + "dist.init_process_group(x)\n", "rocm")
+    assert actions(made, "train.py") <= {Action.REVIEW, Action.EDIT}
+    assert actions(made, "train.py")
+
+
+def test_a_value_from_far_away_is_for_a_person(tmp_path: Path) -> None:
+    steps = "".join(f"x{number + 1} = x{number}\n" for number in range(100))
+    made = found(tmp_path, f"x0 = 'nccl'\n{steps}dist.init_process_group(x100)\n", "rocm")
+    assert actions(made, "train.py") == {Action.REVIEW}
+
+
+def test_a_function_that_calls_itself_adds_no_question(tmp_path: Path) -> None:
+    text = "def start(backend='nccl', again=True):\n    if again:\n        start(backend, False)\n    dist.init_process_group(backend)\n"
+    assert actions(found(tmp_path, text + "start()\n", "rocm"), "train.py") == {Action.EDIT}
+
+
+def test_a_stage_that_gives_up_costs_only_the_deep_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ddp_codemod.policy import match_url
+    from ddp_codemod.sites.find import Use
+
+    real = match_url.match_init_method
+
+    def gives_up(context: object, use: Use, *more: object) -> object:
+        if use.module.name == "train.py":
+            raise RecursionError
+        return real(context, use, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("ddp_codemod.run.pipeline.match_init_method", gives_up)
+    made = found(tmp_path, f"x = {DEEP['sum']}\ndist.init_process_group('nccl')\n")
+    assert [(one.name, one.reason.key) for one in made.skipped] == [("train.py", "skipped-parser")]
+    assert "other.py" in {edit.name for edit in made.edits}

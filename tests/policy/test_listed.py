@@ -1,0 +1,49 @@
+"""Examples that stay can stay for different reasons: what a person has to look at is listed, and nothing is silently kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.catalog.load import load
+from ddp_codemod.model import Action
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
+
+RULES = load()
+
+
+def decided(tmp_path: Path, text: str, platform: str) -> list[tuple[Action, str]]:
+    """What is decided about each backend in a file, in order."""
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    found = survey(Options((tmp_path,), RULES.platforms[platform], RULES, root=tmp_path))
+    assert not found.skipped
+    return [(decision.action, decision.surface) for decision in found.decisions if decision.parameter.endswith("backend")]
+
+
+RAY = 'import ray.util.collective as c\n\nc.init_collective_group(2, 0, "{}")\n'
+COLOSSAL = 'import colossalai\n\ncolossalai.launch_from_torch(backend="nccl")\n'
+MMENGINE = 'from mmengine.dist import init_dist\n\ninit_dist("pytorch", backend="nccl")\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "platform", "wanted"),
+    [
+        (RAY.format("nccl"), "rocm", (Action.REVIEW, "ray.init_collective_group")),
+        (RAY.format("gloo"), "rocm", (Action.KEEP, "ray.init_collective_group")),
+        (RAY.format("nccl"), "cuda", (Action.KEEP, "ray.init_collective_group")),
+        (COLOSSAL, "rocm", (Action.REVIEW, "colossalai.launch_from_torch")),
+        (COLOSSAL, "ascend", (Action.KEEP, "colossalai.launch_from_torch")),
+        (MMENGINE, "ascend", (Action.KEEP, "mmengine.init_dist")),
+        (MMENGINE, "hpu", (Action.EDIT, "mmengine.init_dist")),
+        (MMENGINE, "rocm", (Action.EDIT, "mmengine.init_dist")),
+    ],
+)
+def test_what_is_not_edited_is_listed(tmp_path: Path, text: str, platform: str, wanted: tuple[Action, str]) -> None:
+    assert decided(tmp_path, text, platform) == [wanted]
+
+
+def test_a_name_that_no_rule_data_knows_is_for_a_person(tmp_path: Path) -> None:
+    text = 'import torch.distributed as dist\n\ndist.init_process_group("mooncake")\n'
+    assert decided(tmp_path, text, "rocm-rccl") == [(Action.REVIEW, "torch.init_process_group")]
