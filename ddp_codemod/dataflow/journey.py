@@ -7,6 +7,7 @@ from typing import Union
 
 from msgspec import Struct, field
 
+from ddp_codemod.dataflow import tables
 from ddp_codemod.dataflow.calls import CALL, default_of, is_read, names_of, parameter_for
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
@@ -274,7 +275,7 @@ class _Walk:
         """The project's functions that a call runs, and how many of their parameters it does not fill."""
         found: list[tuple[Module, _Function, int]] = []
         resolver = self.tracer.resolver
-        for entity in resolver.resolve(module, call.func):
+        for entity in resolver.resolve(module, call.func) or tables.held(self.tracer, module, call.func):
             if not isinstance(entity, Definition):
                 continue
             if isinstance(entity.node, ast.ClassDef):

@@ -19,16 +19,21 @@ _KEYED, _ENDED = re.compile(rb":\s*(?:[\w.]+\.)?\Z"), re.compile(rb"\s*[,}\n\r#]
 def through_tables(tracer: Tracer, other: Module, function: ast.AST) -> Iterator[Given]:
     """The calls of a file whose callee is looked up in a table that holds the function."""
     for call in _calls(other):
-        looked_up = _looked_up(other, call.func)
-        if looked_up is None:
-            continue
-        table, key = looked_up
-        for module, node in _displays(tracer, other, table):
-            for entry, value in zip(node.keys, node.values, strict=True):
-                wanted = not (isinstance(key, ast.Constant) and isinstance(entry, ast.Constant)) or entry.value == key.value
-                held = tracer.resolver.resolve(module, value) if wanted and isinstance(value, (ast.Name, ast.Attribute)) else []
-                if any(isinstance(entity, Definition) and entity.node is function for entity in held):
-                    yield Given(other, call, tuple(call.args), tuple(call.keywords))
+        if any(entity.node is function for entity in held(tracer, other, call.func)):
+            yield Given(other, call, tuple(call.args), tuple(call.keywords))
+
+
+def held(tracer: Tracer, module: Module, node: ast.expr) -> Iterator[Definition]:
+    """The functions and classes of the project that a look-up in a table can give."""
+    looked_up = _looked_up(module, node)
+    if looked_up is None:
+        return
+    table, key = looked_up
+    for other, display in _displays(tracer, module, table):
+        for entry, value in zip(display.keys, display.values, strict=True):
+            wanted = not (isinstance(key, ast.Constant) and isinstance(entry, ast.Constant)) or entry.value == key.value
+            if wanted and isinstance(value, (ast.Name, ast.Attribute)):
+                yield from (one for one in tracer.resolver.resolve(other, value) if isinstance(one, Definition))
 
 
 def holders(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Module]:

@@ -13,7 +13,7 @@ from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.single_process.collect import of_part
 from ddp_codemod.single_process.model import Seen
 from ddp_codemod.single_process.outside import Outside
-from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, top_level
+from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, is_main_guard, top_level
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.project import Project
 
@@ -103,19 +103,45 @@ class Finder:
         return any(name in self.api.exposes for call in calls for name in self.api.resolver.names(module, call.func))
 
     def _bound(self, program: Reach, start: Seen) -> Seen | None:
-        """What a program that reaches the start cannot do without a group; it is followed no further than that takes."""
+        """What a program that reaches the start cannot do without a group: what it does in any case before what it may do.
+
+        It is followed no further than that takes.
+        """
         name, held = program.entry.name, program.holds(start.module, start.node)
         around = {start.node, *start.module.ancestors(start.node)}
         rest: Iterator[tuple[Module, ast.AST]] = iter(()) if held and name in self._bounds else program.follow()
+        perhaps: Seen | None = None
         for module, part in rest:
             held = held or part in around
             if name not in self._bounds:
-                bound = next((one for one in of_part(self.outside, module, part).calls if one.call.role == "bound"), None)
-                if bound is not None:
-                    self._bounds[name] = bound
+                bound = [one for one in of_part(self.outside, module, part).calls if one.call.role == "bound"]
+                perhaps = perhaps or next(iter(bound), None)
+                for one in (one for one in bound if not any(conditions_above(one))):
+                    self._bounds.setdefault(name, one)
             if held and name in self._bounds:
                 break
+        else:
+            if perhaps is not None:
+                self._bounds.setdefault(name, perhaps)
         return self._bounds.get(name) if held else None
+
+
+def conditions_above(seen: Seen) -> Iterator[ast.expr]:
+    """The conditions under which its function gets to a call, from the inside."""
+    inside: ast.AST = seen.node
+    for at in seen.module.ancestors(seen.node):
+        if isinstance(at, DEFS):
+            return
+        if isinstance(at, ast.If) and inside in at.body and not is_main_guard(at.test) and not _counts(at.test):
+            yield at.test
+        inside = at
+
+
+def _counts(test: ast.expr) -> bool:
+    """Whether a condition is about a number, as of ranks and processes: that chooses no way for a whole run."""
+    parts = list(ast.walk(test))
+    ordered = any(isinstance(part, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for part in parts)
+    return ordered or any(isinstance(part, ast.Constant) and type(part.value) is int for part in parts)
 
 
 def _does(module: Module) -> bool:

@@ -26,7 +26,7 @@ from ddp_codemod.single_process.loads import Loads
 from ddp_codemod.single_process.model import Found, Open, Piece, Seen
 from ddp_codemod.single_process.models import Models
 from ddp_codemod.single_process.outside import Outside
-from ddp_codemod.single_process.programs import PROGRAMS, Finder, Programs
+from ddp_codemod.single_process.programs import PROGRAMS, Finder, Programs, conditions_above
 from ddp_codemod.single_process.reach import DEFS, has_main_guard
 from ddp_codemod.single_process.rewrite import rewrite
 from ddp_codemod.single_process.strategy import Strategies
@@ -91,7 +91,10 @@ class Entries:
         if programs.bound is not None:
             alone = Loads(self.api.resolver, [])
             here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
-            return Entry(start, _needed(programs.bound) if here is None else _condition(here))
+            if here is not None:
+                return Entry(start, _condition(here))
+            chosen = _chosen(start, programs.bound)
+            return Entry(start, _needed(programs.bound)) if chosen is None else self._in_a_branch(start, programs.bound, chosen)
         if not programs.reaches:
             return Entry(start, _nowhere(start, programs.tests))
         if len(programs.reaches) > PROGRAMS:
@@ -108,6 +111,13 @@ class Entries:
             rest = half(said["test"], collected, guards, history, parts) if kept.means is Meaning.CONDITION else None
             return Entry(start, kept) if rest is None or self._barred(rest) else self._half(start, rest, said)
         return self._planned(start, decided, collected, guards, programs)
+
+    def _in_a_branch(self, start: Seen, bound: Seen, test: ast.expr) -> Entry:
+        """What a program cannot do without a group, in one of its ways only: the others may be all that one process takes."""
+        at, place = _at(bound.module, bound.node), _at(bound.module, test)
+        said = Reason.of("single-bound-branch", name=bound.name, at=at, test=bound.module.short_text(test), place=place)
+        problem = Open(start.module, start.node, said)
+        return Entry(start, _review([problem]), problems=(problem,))
 
     def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
         """What becomes of the option of a trainer that starts processes itself."""
@@ -222,6 +232,12 @@ class Entries:
 def _condition(found: tuple[Module, ast.expr]) -> Reason:
     module, test = found
     return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=_at(module, test))
+
+
+def _chosen(start: Seen, bound: Seen) -> ast.expr | None:
+    """The outermost condition under which a function does what needs a group, where the start of the group does not stand under it."""
+    above = {ast.dump(at.test) for at in start.module.ancestors(start.node) if isinstance(at, ast.If)}
+    return next((test for test in [*conditions_above(bound)][::-1] if ast.dump(test) not in above), None)
 
 
 def _needed(bound: Seen) -> Reason:
