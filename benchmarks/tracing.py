@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.dataflow.evaluator import Evaluator
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.parse.python import Module
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ddp_codemod.dataflow.calls import Def, Given
-from ddp_codemod.dataflow.pieces import pieces
+from ddp_codemod.dataflow.joined_texts import pieces
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef

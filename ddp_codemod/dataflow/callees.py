@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.calls import calls_of, is_value
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.handed import may_call, only_looks
 from ddp_codemod.dataflow.journey import Journey, journey
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.dataflow.outside_calls import may_call, only_looks
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name

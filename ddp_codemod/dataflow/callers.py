@@ -9,8 +9,8 @@ from ddp_codemod.catalog.idioms import Forwarder
 from ddp_codemod.dataflow import by_name, tables
 from ddp_codemod.dataflow.calls import CALL, Def, Given, argument_of, calls_of, is_value, names_of
 from ddp_codemod.dataflow.decorators import calls_inside
-from ddp_codemod.dataflow.handed import may_call
 from ddp_codemod.dataflow.journey import journey
+from ddp_codemod.dataflow.outside_calls import may_call
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.aliases import imported

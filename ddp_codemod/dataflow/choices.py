@@ -7,7 +7,7 @@ import ast
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import Known, truth
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module

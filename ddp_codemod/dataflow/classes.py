@@ -10,7 +10,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import calls
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.returns import returned
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind

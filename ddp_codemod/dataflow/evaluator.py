@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ddp_codemod.dataflow import callers, choices, mappings, members, names, options, pieces, returns
+from ddp_codemod.dataflow import attributes, callers, choices, joined_texts, mappings, names, options, returns
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
-from ddp_codemod.dataflow.leaf import Current, Default, Leaf, Way
+from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
@@ -40,16 +40,16 @@ class Evaluator(Tracer):
         if isinstance(node, ast.Name):
             return names.trace_name(self, module, node, way)
         if isinstance(node, ast.Attribute):
-            return members.trace_attribute(self, module, node, way)
+            return attributes.trace_attribute(self, module, node, way)
         if isinstance(node, ast.Subscript):
-            return members.trace_subscript(self, module, node, way)
+            return attributes.trace_subscript(self, module, node, way)
         if isinstance(node, ast.Call):
             return self._call(module, node, way)
         is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)  # of two mappings
         if is_union or isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
             return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-            return pieces.trace_text(self, module, node, way)
+            return joined_texts.trace_text(self, module, node, way)
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
 
     def _call(self, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
@@ -65,18 +65,18 @@ class Evaluator(Tracer):
             if node.func.attr in TEXT_CHANGES and not node.args:
                 return self.trace(module, node.func.value, way)
             if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
-                return members.trace_get(self, module, node, way)
-            if node.func.attr == "format" and (put_together := pieces.trace_pieces(self, module, node, way)) is not None:
+                return attributes.trace_get(self, module, node, way)
+            if node.func.attr == "format" and (put_together := joined_texts.trace_pieces(self, module, node, way)) is not None:
                 return put_together
         if isinstance(node.func, ast.Name):
             if node.func.id == "str" and len(node.args) == 1:
                 return self.trace(module, node.args[0], way)
             if node.func.id == "getattr" and len(node.args) >= 2:
-                return members.trace_getattr(self, module, node, way)
+                return attributes.trace_getattr(self, module, node, way)
             if node.func.id == "dict":
                 return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
         if any(name in ("os.getenv", "os.environ.get") for name in called):
-            return members.trace_environment(self, module, node, way)
+            return attributes.trace_environment(self, module, node, way)
         declared = options.declared_default(self, module, node, called)
         if declared is not None:
             return self.trace(module, declared, way)

@@ -10,7 +10,7 @@ from ddp_codemod.catalog.model import Fact, FactValue
 from ddp_codemod.dataflow.blocks import first_before
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
-from ddp_codemod.dataflow.leaf import Frame
+from ddp_codemod.dataflow.leaves import Frame
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Resolver, Variable

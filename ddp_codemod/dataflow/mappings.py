@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import callers, calls, configured, journey, spreads
+from ddp_codemod.dataflow import callers, calls, config_keys, journey, star_args
 from ddp_codemod.dataflow.copies import copied
 from ddp_codemod.dataflow.fold import Known, Value
-from ddp_codemod.dataflow.leaf import MAX_HOPS, Leaf, Way
+from ddp_codemod.dataflow.leaves import MAX_HOPS, Leaf, Way
+from ddp_codemod.dataflow.mapping_writes import Does, Step, reaching, step_at, steps_of
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.dataflow.writes import Does, Step, reaching, step_at, steps_of
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -31,8 +31,8 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     understood = found is not None
     if found is None:
         found, understood = _of_leaves(tracer, module, mapping, wanted, name, way, whole)
-    if not understood and isinstance(key, ast.Constant) and configured.chain(mapping):
-        return configured.trace_key(tracer, module, mapping, way, (name,)) or None  # ``**cfg.dist_params``
+    if not understood and isinstance(key, ast.Constant) and config_keys.chain(mapping):
+        return config_keys.trace_key(tracer, module, mapping, way, (name,)) or None  # ``**cfg.dist_params``
     return found if understood else None
 
 
@@ -89,14 +89,14 @@ def _of_leaves(
     traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind=OriginKind.OBJECT))]
     for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind=OriginKind.OBJECT)):
         if leaf.kind == OriginKind.PARAMETER:
-            passed = spreads.passed_through(tracer, leaf, name, whole)
+            passed = star_args.passed_through(tracer, leaf, name, whole)
             understood = understood or passed is not None
             found += passed or []
         if leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
             original = copied(tracer, leaf.module, leaf.node)
             inside = look_up(tracer, leaf.module, original, ast.Constant(name), leaf.way, whole) if original is not None else None
             if inside is None:  # ``opt = cfg["dist"]``, then ``opt["backend"]``
-                inside = configured.trace_key(tracer, leaf.module, leaf.node, leaf.way, (name,)) or None
+                inside = config_keys.trace_key(tracer, leaf.module, leaf.node, leaf.way, (name,)) or None
             understood = understood or inside is not None
             found += inside if inside is not None else [replace(leaf, open=True)] if whole and made else []
         if leaf.kind != OriginKind.OBJECT:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ddp_codemod.dataflow import loops, parameters, unpacking
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.guards import fills_none
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason

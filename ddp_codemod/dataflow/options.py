@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow import calls
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.parsers import may_be_read
 from ddp_codemod.dataflow.provenance import Provenance
 from ddp_codemod.dataflow.tracer import Tracer

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ddp_codemod.dataflow import mappings, options, spreads
+from ddp_codemod.dataflow import mappings, options, star_args
 from ddp_codemod.dataflow.callers import callers, handed_away
 from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.dataflow.decorators import opaque
-from ddp_codemod.dataflow.leaf import Doubt, Frame, Leaf, Way
+from ddp_codemod.dataflow.leaves import Doubt, Frame, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
@@ -86,7 +86,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             found += mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), step.inside(None)) or []
         position = position_of(function, node.arg, bound_method(module, function)) - given.skip
         if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
-            found += spreads.at_position(tracer, given.module, given.positional, position, step.inside(None)) or []
+            found += star_args.at_position(tracer, given.module, given.positional, position, step.inside(None)) or []
     if not found and spread_open is not None:  # who is to give it is known, and not what
         where, what, step = spread_open
         return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]

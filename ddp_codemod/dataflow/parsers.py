@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ddp_codemod.dataflow.calls import argument_of
-from ddp_codemod.dataflow.leaf import Way
+from ddp_codemod.dataflow.leaves import Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name

@@ -11,8 +11,8 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow.flattened import flattened
-from ddp_codemod.dataflow.leaf import Doubt, Leaf, Way
+from ddp_codemod.dataflow.flattened_config import flattened
+from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name

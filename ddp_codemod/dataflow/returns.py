@@ -6,8 +6,8 @@ import ast
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import objects, parameters
-from ddp_codemod.dataflow.leaf import Frame, Leaf, Way
+from ddp_codemod.dataflow import argument_types, parameters
+from ddp_codemod.dataflow.leaves import Frame, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
@@ -22,7 +22,11 @@ def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Lea
     for entity in tracer.resolver.resolve(module, node.func):
         if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found += returned(tracer, entity, way, parameters.frame(tracer, module, node, entity, way.frame))
-    if not found and isinstance(node.func, ast.Attribute) and objects.of_surface(tracer, module, node.func.value, node.func.attr):
+    if (
+        not found
+        and isinstance(node.func, ast.Attribute)
+        and argument_types.of_surface(tracer, module, node.func.value, node.func.attr)
+    ):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.short_text(node.func))]
 

@@ -15,7 +15,7 @@ from ddp_codemod.catalog.model import Platform
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN
-from ddp_codemod.dataflow.leaf import MAX_HOPS, Leaf, Way
+from ddp_codemod.dataflow.leaves import MAX_HOPS, Leaf, Way
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module

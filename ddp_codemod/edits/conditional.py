@@ -17,7 +17,7 @@ from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.values import first_quote, new_value, written
 from ddp_codemod.model import Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
+from ddp_codemod.policy.findings import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
 
 # Where ``a if b else c`` may stand without parentheses.
 _OPEN = (

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ddp_codemod.edits.spans import line_ending
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Change, Finding, NewText
+from ddp_codemod.policy.findings import Change, Finding, NewText
 from ddp_codemod.sites.imports import Imports
 
 NAMES = ("default_backend", "process_group_backend")

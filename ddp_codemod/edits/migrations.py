@@ -11,7 +11,7 @@ from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Finding, NewText
+from ddp_codemod.policy.findings import Finding, NewText
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.sites.project import Project
 

@@ -11,8 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.edits import companions
-from ddp_codemod.edits.admit import admitting_edits
+from ddp_codemod.edits import unused_imports
 from ddp_codemod.edits.conditional import launched_edits
 from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.insert import add_import
@@ -20,11 +19,12 @@ from ddp_codemod.edits.objects import call_text, flow_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.values import first_quote, new_value
+from ddp_codemod.edits.widened_choices import admitting_edits
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
-from ddp_codemod.policy.finding import (
+from ddp_codemod.policy.findings import (
     PACKAGE,
     VALUE,
     Change,
@@ -91,7 +91,7 @@ class Planner(Struct):
 
     def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]], missing: frozenset[str] | None = None) -> None:
         """Drop the imports that only the dropped expressions used; all edits that this takes become one group."""
-        for unused in companions.unused_imports(module, [expression for expression, _ in dropped], self.reexported, missing):
+        for unused in unused_imports.unused_imports(module, [expression for expression, _ in dropped], self.reexported, missing):
             keys = [key for expression, key in dropped if expression in unused.users and key in self._made]
             if not keys:
                 continue

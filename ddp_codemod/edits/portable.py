@@ -28,7 +28,7 @@ from ddp_codemod.edits.values import new_value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import (
+from ddp_codemod.policy.findings import (
     Change,
     Dropped,
     Finding,

@@ -7,7 +7,7 @@ import ast
 from ddp_codemod.edits.insert import before_statement, behind_statement, inside_class
 from ddp_codemod.edits.spans import Insertion
 from ddp_codemod.model import Reason
-from ddp_codemod.policy.finding import PACKAGE, VALUE, NewStatement
+from ddp_codemod.policy.findings import PACKAGE, VALUE, NewStatement
 
 
 def placed(change: NewStatement, package: str, value: str) -> Insertion | Reason:

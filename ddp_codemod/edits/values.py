@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.dataflow.leaf import Default, Leaf
+from ddp_codemod.dataflow.leaves import Default, Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module

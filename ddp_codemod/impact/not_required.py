@@ -7,7 +7,7 @@ import ast
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import PACKAGE, Change, Context, Insertions
+from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions
 
 
 def not_required(context: Context, pattern: Pattern, package: str, condition: str, hit: Hit) -> list[Change]:

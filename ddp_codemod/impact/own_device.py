@@ -13,7 +13,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact.usage import Hit, starts_with
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import PACKAGE, Change, Context, Insertions, NewText
+from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions, NewText
 
 _QUOTE = re.compile(r"[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')")
 

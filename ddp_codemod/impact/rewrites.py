@@ -10,7 +10,7 @@ from ddp_codemod.impact.not_required import not_required
 from ddp_codemod.impact.own_device import of_own_device
 from ddp_codemod.impact.usage import Hit, starts_with
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import PACKAGE, Change, Context, Dropped, Insertions
+from ddp_codemod.policy.findings import PACKAGE, Change, Context, Dropped, Insertions
 
 Piece = tuple[int, int, str]
 LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart

@@ -10,11 +10,11 @@ from msgspec import Struct
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.pieces import written_head
+from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of

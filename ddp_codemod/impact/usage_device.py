@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 
 PROSE = 80  # characters of a text that names no device, but speaks of it
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

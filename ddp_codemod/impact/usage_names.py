@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
-from ddp_codemod.dataflow.leaf import Current
+from ddp_codemod.dataflow.leaves import Current
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
 
 

@@ -16,7 +16,7 @@ from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccount
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.limits import Limits, says_ignore
 
 

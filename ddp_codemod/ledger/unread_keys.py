@@ -8,7 +8,7 @@ import sys
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 
-from ddp_codemod.dataflow.configured import OTHERS
+from ddp_codemod.dataflow.config_keys import OTHERS
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread import reads
 from ddp_codemod.parse.document import Document, Entry

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
 from ddp_codemod.parse.tree import place_of, text_of
-from ddp_codemod.policy.finding import Finding, NewText, NewVariable, Splice
+from ddp_codemod.policy.findings import Finding, NewText, NewVariable, Splice
 
 
 def decisions_of(finding: Finding) -> Iterator[Decision]:

@@ -8,10 +8,10 @@ from enum import Enum
 
 from ddp_codemod.catalog.objects import Objects
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value
-from ddp_codemod.dataflow.leaf import Current, Default, Way
+from ddp_codemod.dataflow.leaves import Current, Default, Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.kinds import OriginKind
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
 
 _DEFAULTS = (OriginKind.OPTION_DEFAULT, OriginKind.PARAMETER_DEFAULT, OriginKind.FIELD_DEFAULT)  # the user gives another number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Fix
-from ddp_codemod.dataflow.leaf import Doubt, Leaf
+from ddp_codemod.dataflow.leaves import Doubt, Leaf
 from ddp_codemod.model import Action, Applicability, Reason
-from ddp_codemod.policy.finding import Finding, NewText
+from ddp_codemod.policy.findings import Finding, NewText
 
 
 def doubted(finding: Finding, fix: Fix) -> Finding:

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Applicability, Reason
-from ddp_codemod.policy.finding import AnyUse, Context, Finding
+from ddp_codemod.policy.findings import AnyUse, Context, Finding
 from ddp_codemod.policy.made_before import made_before
-from ddp_codemod.policy.shown import Showing, showing
+from ddp_codemod.policy.shown_groups import Showing, showing
 from ddp_codemod.policy.under_launcher import why_of
-from ddp_codemod.policy.void import instead_of, void
+from ddp_codemod.policy.unheeded import instead_of, void
 from ddp_codemod.sites.find import Use
 
 

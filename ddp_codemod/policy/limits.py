@@ -13,7 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree, place_of
 from ddp_codemod.policy.decisions import places_of
-from ddp_codemod.policy.finding import Finding, NewText
+from ddp_codemod.policy.findings import Finding, NewText
 
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 

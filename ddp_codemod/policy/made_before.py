@@ -10,7 +10,7 @@ from msgspec import Struct
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import Def, default_of
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.parsed_classes import taken_classes
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External

@@ -8,20 +8,18 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.model import Fix, Parameter
-from ddp_codemod.dataflow import objects
+from ddp_codemod.dataflow import argument_types
 from ddp_codemod.dataflow.classes import of_class
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Current, Default, Leaf, Way
+from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.dataflow.parameters import is_handed_on
-from ddp_codemod.dataflow.spreads import at_position
+from ddp_codemod.dataflow.star_args import at_position
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.elsewhere import said_of_object
-from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
-from ddp_codemod.policy.hardware import for_other_hardware, one_branch
-from ddp_codemod.policy.kin import standing
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.foreign_hardware import for_other_hardware, one_branch
 from ddp_codemod.policy.left_out import naming, picks_wrong, who
 from ddp_codemod.policy.match_reasons import (
     OMITTED,
@@ -33,8 +31,10 @@ from ddp_codemod.policy.match_reasons import (
     text_of,
     was_left_out,
 )
-from ddp_codemod.policy.shown import is_unshown, showing
-from ddp_codemod.policy.tested import about, is_tested, why_not_real
+from ddp_codemod.policy.other_devices import said_of_object
+from ddp_codemod.policy.related_backends import standing
+from ddp_codemod.policy.shown_groups import is_unshown, showing
+from ddp_codemod.policy.test_code import about, is_tested, why_not_real
 from ddp_codemod.policy.under_launcher import is_bare, when_launched
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.resolve import Definition, External
@@ -114,7 +114,7 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if not use.unknown_receiver:
         return decided
     assert isinstance(use.call.func, ast.Attribute)
-    held = objects.passed(context.tracer, use.module, use.call.func.value)
+    held = argument_types.passed(context.tracer, use.module, use.call.func.value)
     if held is not None and not any(isinstance(entity, External) for entity in held):
         return None  # the project's own objects and no other come here
     if decided.action is Action.KEEP or not decided.changes:

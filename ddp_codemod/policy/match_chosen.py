@@ -9,7 +9,7 @@ from ddp_codemod.catalog.model import Environment, Fix, Parameter
 from ddp_codemod.catalog.objects import Chosen
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Reason
-from ddp_codemod.policy.finding import Context, Finding, NewVariable, start, unreachable
+from ddp_codemod.policy.findings import Context, Finding, NewVariable, start, unreachable
 from ddp_codemod.policy.left_out import who
 from ddp_codemod.policy.match_environment import already_set
 from ddp_codemod.sites.find import Use

@@ -11,7 +11,7 @@ from ddp_codemod.catalog.model import Fix, Parameter, Surface
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context, Finding, NewKeyword, NewStatement, start
+from ddp_codemod.policy.findings import Context, Finding, NewKeyword, NewStatement, start
 from ddp_codemod.policy.left_out import doubted, picked, picks_wrong, too_old
 from ddp_codemod.policy.match_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.policy.parsed_classes import taken_classes

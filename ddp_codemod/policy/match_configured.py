@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Fix, Parameter
-from ddp_codemod.dataflow.configured import given_for, referred
+from ddp_codemod.dataflow.config_keys import given_for, referred
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.policy.finding import Context, Finding, NewKey, NewVariable, start
+from ddp_codemod.policy.findings import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.policy.left_out import who
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_environment import of_libraries, outcomes, set_at, unneeded

@@ -12,7 +12,7 @@ from ddp_codemod.catalog.model import Environment, Fix
 from ddp_codemod.dataflow.fold import Known, Value
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
+from ddp_codemod.policy.findings import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
 

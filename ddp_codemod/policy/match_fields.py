@@ -9,11 +9,11 @@ from ddp_codemod.catalog.objects import Fields
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.classes import of_class
 from ddp_codemod.dataflow.journey import journey
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import VALUE, Change, Context, Finding, NewStatement, start, unreachable
+from ddp_codemod.policy.findings import VALUE, Change, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, doubted, naming, picked, picks_wrong
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_reasons import text_of

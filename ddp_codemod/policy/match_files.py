@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.catalog.model import Fix
-from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.match_configured import match_configured, match_variable
 from ddp_codemod.policy.match_keyed import match_keyed
 from ddp_codemod.policy.match_object import match_configured_object

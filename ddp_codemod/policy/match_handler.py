@@ -9,13 +9,13 @@ from ddp_codemod.catalog.objects import Handler
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.journey import journey
-from ddp_codemod.dataflow.leaf import Way
+from ddp_codemod.dataflow.leaves import Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.dataflow.parameters import is_handed_on
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Change, Context, Finding, NewHandler, NewObject, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.policy.left_out import naming, who
 from ddp_codemod.policy.under_launcher import why_of
 from ddp_codemod.sites.find import Use

@@ -7,15 +7,15 @@ import ast
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Fix, Parameter
-from ddp_codemod.dataflow.configured import referred
+from ddp_codemod.dataflow.config_keys import referred
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option
-from ddp_codemod.policy.finding import Context, Finding, NewKey, start
+from ddp_codemod.policy.findings import Context, Finding, NewKey, start
 from ddp_codemod.policy.left_out import picked, picks_wrong, who
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_reasons import text_of

@@ -10,18 +10,18 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import TextObject
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.device_counts import Count, devices_of
-from ddp_codemod.policy.elsewhere import said_by
-from ddp_codemod.policy.finding import Change, Context, Finding, NewMapping, NewObject, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewMapping, NewObject, start, unreachable
 from ddp_codemod.policy.match import is_lost, leaves_of
 from ddp_codemod.policy.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.policy.match_reasons import OMITTED
+from ddp_codemod.policy.other_devices import said_by
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.keyed import KeyedUse

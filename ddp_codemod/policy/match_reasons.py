@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Current, Default, Leaf
+from ddp_codemod.dataflow.leaves import Current, Default, Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, NewText
-from ddp_codemod.policy.kin import since, why_gone
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText
 from ddp_codemod.policy.left_out import picked, who
+from ddp_codemod.policy.related_backends import since, why_gone
 from ddp_codemod.policy.under_launcher import launched, why_of
 
 OMITTED = OriginKind.OMITTED

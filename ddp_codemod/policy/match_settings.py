@@ -6,10 +6,10 @@ import ast
 
 from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import Settings
-from ddp_codemod.dataflow.leaf import Way
+from ddp_codemod.dataflow.leaves import Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.model import Reason
-from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, Splice, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, Splice, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.sites.find import Use
 

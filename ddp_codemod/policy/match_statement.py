@@ -6,13 +6,13 @@ import ast
 
 from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import Statement
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.options import flags
 from ddp_codemod.dataflow.provenance import provenance
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
+from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_reasons import open_reason, text_of

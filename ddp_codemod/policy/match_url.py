@@ -6,10 +6,10 @@ import ast
 
 from ddp_codemod.catalog.model import Fix, Parameter, Query
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
-from ddp_codemod.policy.finding import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.policy.match import leaves_of, may_clash
 from ddp_codemod.policy.match_environment import already_set, set_before, unneeded
 from ddp_codemod.policy.match_reasons import OMITTED

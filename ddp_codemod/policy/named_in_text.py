@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.model import Advisory, Reason
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.targets import TARGETS
 from ddp_codemod.sites.words import Parts

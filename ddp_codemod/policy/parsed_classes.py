@@ -10,7 +10,7 @@ from msgspec import Struct
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Fields
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.resolve import Definition, External
 
 

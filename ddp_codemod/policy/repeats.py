@@ -11,7 +11,7 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decisions import places_of
-from ddp_codemod.policy.finding import Finding
+from ddp_codemod.policy.findings import Finding
 from ddp_codemod.sites.scopes import scope_of
 
 

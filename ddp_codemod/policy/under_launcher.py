@@ -8,9 +8,9 @@ import re
 from ddp_codemod.catalog.model import Parameter, Platform, Portable
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Change, Finding, NewText
+from ddp_codemod.policy.findings import Change, Finding, NewText
 
 
 def launched(finding: Finding, change: Change) -> Portable | None:

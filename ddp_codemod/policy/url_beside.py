@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.catalog.model import Parameter
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.model import Action
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Change, Finding, NewKey, NewKeyword, Splice
+from ddp_codemod.policy.findings import Change, Finding, NewKey, NewKeyword, Splice
 
 
 def beside_backend(backend: Finding | None, parameter: Parameter, url: str) -> list[Change] | None:

@@ -6,10 +6,10 @@ import ast
 import re
 
 from ddp_codemod.catalog.model import Query
-from ddp_codemod.dataflow.leaf import Leaf
-from ddp_codemod.dataflow.pieces import pieces, written_head
+from ddp_codemod.dataflow.joined_texts import pieces, written_head
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Splice
+from ddp_codemod.policy.findings import Splice
 from ddp_codemod.sites.scopes import bindings, scope_of
 
 _CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")

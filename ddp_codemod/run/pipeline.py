@@ -15,25 +15,25 @@ from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts
-from ddp_codemod.edits.losses import droppable, reexported
 from ddp_codemod.edits.migrations import migration
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.impact.adapt import Adapter
-from ddp_codemod.impact.advice import Whole
-from ddp_codemod.impact.advise import advise
-from ddp_codemod.impact.switches import switches
-from ddp_codemod.impact.tied import broken
+from ddp_codemod.edits.side_effects import droppable, reexported
+from ddp_codemod.impact.advisories import Whole
+from ddp_codemod.impact.advisory_edits import Adapter
+from ddp_codemod.impact.backend_names import broken
+from ddp_codemod.impact.changed_backends import switches
+from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.by_hand import apart
 from ddp_codemod.policy.decisions import decisions_of, in_order
 from ddp_codemod.policy.doubts import doubted
-from ddp_codemod.policy.finding import Context, Finding
-from ddp_codemod.policy.launched import heed_launch_files, in_launch_files
+from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
+from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.left_out import unsafe
 from ddp_codemod.policy.limits import Limits
+from ddp_codemod.policy.manual_changes import apart
 from ddp_codemod.policy.match import match_backend
 from ddp_codemod.policy.match_chosen import match_chosen
 from ddp_codemod.policy.match_classes import match_classes, settled_by_class
@@ -46,8 +46,8 @@ from ddp_codemod.policy.match_settings import match_settings
 from ddp_codemod.policy.match_statement import match_statement
 from ddp_codemod.policy.match_url import match_init_method
 from ddp_codemod.policy.repeats import said_once
+from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
-from ddp_codemod.policy.void import voided
 from ddp_codemod.run.prefilter import Prefilter
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups

@@ -13,7 +13,7 @@ from ddp_codemod.discover.listing import is_under
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.single_process.api import Api, given
 from ddp_codemod.single_process.collect import Collected, collect

@@ -10,8 +10,8 @@ import pytest
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.dataflow.flow import Flow
-from ddp_codemod.edits import lists
-from ddp_codemod.policy import tested
+from ddp_codemod.edits import choice_lists
+from ddp_codemod.policy import test_code
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -42,7 +42,7 @@ def test_the_work_grows_with_the_number_and_not_with_its_square(
 
         monkeypatch.setattr(owner, name, counted)
 
-    for owner, name in ((Flow, "through"), (lists, "_around"), (tested, "_replaces")):
+    for owner, name in ((Flow, "through"), (choice_lists, "_around"), (test_code, "_replaces")):
         count(owner, name)
     (tmp_path / "train.py").write_text(HEAD + text)
     rules = load()

@@ -7,11 +7,11 @@ import ast
 from ddp_codemod.catalog.backends import assess, libraries
 from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Default, Leaf
+from ddp_codemod.dataflow.leaves import Default, Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.scopes import scope_of
 
 # Each of these is somebody's whole choice, no branch of one.

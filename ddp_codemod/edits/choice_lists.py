@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.dataflow.calls import argument_of
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.options import choices
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.policy.finding import Finding
+from ddp_codemod.policy.findings import Finding
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 Listed = tuple[Module, ast.expr]  # an expression that may be such a list: a display, a name of one, or the inside of a Literal

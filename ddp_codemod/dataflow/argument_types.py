@@ -7,7 +7,7 @@ import re
 
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import bound_method, given_argument
-from ddp_codemod.dataflow.leaf import Frame
+from ddp_codemod.dataflow.leaves import Frame
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Entity, Instance

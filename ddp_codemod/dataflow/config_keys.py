@@ -8,11 +8,11 @@ from collections.abc import Iterator, Set
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import settings
+from ddp_codemod.dataflow import python_config
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Doubt, Leaf, Way
-from ddp_codemod.dataflow.opened import Opened, opened
+from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
+from ddp_codemod.dataflow.opened_files import Opened, opened
 from ddp_codemod.dataflow.provenance import Maker, Provenance, provenance
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
@@ -146,7 +146,7 @@ def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = 
         if (whole or part) and entry.is_text and tracer.could_be_value(entry.value):
             step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
             found.append(Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step))
-    found += settings.trace_settings(tracer, keys, way)
+    found += python_config.trace_settings(tracer, keys, way)
     return [*found, *(given for leaf in found for given in overridden(tracer, leaf, way))]
 
 

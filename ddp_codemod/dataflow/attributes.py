@@ -5,12 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ddp_codemod.dataflow import classes, configured, mappings, objects, options, records, returns, spreads, variables
+from ddp_codemod.dataflow import (
+    argument_types,
+    classes,
+    config_keys,
+    launch_variables,
+    mappings,
+    namespaces,
+    options,
+    returns,
+    star_args,
+)
 from ddp_codemod.dataflow.calls import argument_of
 from ddp_codemod.dataflow.facts import BODIES
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Default, Doubt, Leaf, Way
+from ddp_codemod.dataflow.leaves import Default, Doubt, Leaf, Way
 from ddp_codemod.dataflow.names import of_variable
 from ddp_codemod.dataflow.provenance import Maker, provenance
 from ddp_codemod.dataflow.stores import stored_at
@@ -42,18 +52,18 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
     """The leaves of ``x.attr`` that hold where no assignment of the same body has put another in their place."""
     base = tracer.resolver.resolve(module, node.value)
     found = _of_objects(tracer, base, node.attr, node, way)
-    held, whole = records.held(tracer, module, node, way) if not found else ([], True)
+    held, whole = namespaces.held(tracer, module, node, way) if not found else ([], True)
     found += held
-    if not found and objects.of_surface(tracer, module, node.value, node.attr):
+    if not found and argument_types.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
     guess = way.doubted(origin.doubt, module.text(node.value)) if origin is not None else way
     if origin is not None:
         found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin)
-    if not found and objects.stored(tracer, node.attr):
-        found += _of_objects(tracer, objects.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
-    if not found or len(configured.chain(node)) > 1:
-        found += configured.trace_key(tracer, module, node, way)
+    if not found and argument_types.stored(tracer, node.attr):
+        found += _of_objects(tracer, argument_types.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
+    if not found or len(config_keys.chain(node)) > 1:
+        found += config_keys.trace_key(tracer, module, node, way)
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
     found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == OriginKind.CONFIG_KEY for leaf in found):  # the files may say nothing, and then the field's default holds
@@ -143,7 +153,7 @@ def _elsewhere(
 def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
     """The leaves of ``x[key]``."""
     if ast.unparse(node.value) == "os.environ":
-        found = variables.trace_variable(tracer, node.slice, way)
+        found = launch_variables.trace_variable(tracer, node.slice, way)
         return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
     if _is_default_table(tracer, module, node.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
@@ -151,7 +161,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if closed:
         return found
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) and isinstance(node.value, ast.Name):
-        given = spreads.at_position(tracer, module, [ast.Starred(node.value)], node.slice.value, way)
+        given = star_args.at_position(tracer, module, [ast.Starred(node.value)], node.slice.value, way)
         if given:  # ``args[0]`` of ``*args``
             return given
     looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
@@ -164,7 +174,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
         found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
         whole = bool(found)
     if not whole:
-        more = configured.trace_key(tracer, module, node, way)
+        more = config_keys.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             origin = provenance(tracer, module, node.value, way)
             more = _of_objects(tracer, origin.classes, node.slice.value, node, way)
@@ -206,7 +216,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:
-        found = configured.trace_key(tracer, module, node, way)
+        found = config_keys.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
         step = step.doubted(
@@ -246,7 +256,7 @@ def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) 
 def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
     """What launch files set the variable of ``os.environ.get("NAME", default)`` to, and the default; else it is the user's."""
     name = argument_of(node, "key", 0) or node
-    found = variables.trace_variable(tracer, name, way)
+    found = launch_variables.trace_variable(tracer, name, way)
     default = argument_of(node, "default", 1)
     if default is not None:
         step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import bound_method
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason

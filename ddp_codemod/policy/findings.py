@@ -14,7 +14,7 @@ from ddp_codemod.catalog.model import Environment, Parameter, Platform
 from ddp_codemod.catalog.objects import Handler
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Place, Reason

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 
 
 def droppable(context: Context, pure: Collection[str], module: Module, node: ast.expr) -> bool:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
-from ddp_codemod.impact.advice import Whole, notes, spoken
+from ddp_codemod.impact.advisories import Whole, notes, spoken
 from ddp_codemod.impact.rewrites import rewritten
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.model import Action, Advisory, Applicability
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Change, Dropped, Finding, Insertions
+from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.reach import Reach, entries
 

@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.model import Warning_
 from ddp_codemod.dataflow.calls import calls_of
-from ddp_codemod.impact.left_behind import left_behind
-from ddp_codemod.impact.switches import is_backend
-from ddp_codemod.impact.tied import tied
+from ddp_codemod.impact.backend_names import tied
+from ddp_codemod.impact.changed_backends import is_backend
+from ddp_codemod.impact.names_left_behind import left_behind
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import MISSING_NAME, REMOVE_IMPORT, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context, Finding, NewObject, NewText
+from ddp_codemod.policy.findings import Context, Finding, NewObject, NewText
 from ddp_codemod.policy.named_in_text import named_in_text
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.find import Finder

@@ -9,14 +9,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
-from ddp_codemod.dataflow.leaf import Current, Leaf
+from ddp_codemod.dataflow.leaves import Current, Leaf
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact import stakes
-from ddp_codemod.impact.stakes import Stake, Swap
+from ddp_codemod.impact import conditions
+from ddp_codemod.impact.conditions import Stake, Swap
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context, Finding, NewText
+from ddp_codemod.policy.findings import Context, Finding, NewText
 from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
@@ -132,19 +132,19 @@ def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tupl
         assert isinstance(subscript, ast.Subscript)
         table = _table(context, module, subscript) if isinstance(subscript.ctx, ast.Load) else None
         if table is not None and (swap := edits.of(module, subscript.slice)) is not None:
-            stake = stakes.of_table(table, swap)
+            stake = conditions.of_table(table, swap)
             if stake is not None:
                 yield subscript, stake, subscript.slice
 
 
-def _stake(context: Context, module: Module, around: ast.AST, swap: Swap, outcome: stakes.Outcome) -> Stake | None:
+def _stake(context: Context, module: Module, around: ast.AST, swap: Swap, outcome: conditions.Outcome) -> Stake | None:
     if isinstance(around, ast.Assert):
-        return stakes.of_assertion(around, swap, outcome)
+        return conditions.of_assertion(around, swap, outcome)
     if isinstance(around, ast.IfExp):
-        return stakes.of_choice(context, module, around, swap, outcome)
+        return conditions.of_choice(context, module, around, swap, outcome)
     if isinstance(around, ast.If):
-        return stakes.of_branches(context, module, around, swap, outcome)
-    return stakes.of_answer(context, module, around, swap, outcome) if isinstance(around, ast.Return) else None
+        return conditions.of_branches(context, module, around, swap, outcome)
+    return conditions.of_answer(context, module, around, swap, outcome) if isinstance(around, ast.Return) else None
 
 
 def _look(context: Context, module: Module, part: ast.expr, text: str, value: str) -> Value:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.shell import Option, Script, Setting
-from ddp_codemod.policy.finding import Context, Finding, NewText
+from ddp_codemod.policy.findings import Context, Finding, NewText
 
 
 def apart(context: Context, finding: Finding) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.backend_model import Backend, Doubt
 from ddp_codemod.catalog.backends import named
 from ddp_codemod.catalog.model import BackendChoice
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.model import Reason
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 
 
 class Standing(Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.copies import copied
-from ddp_codemod.dataflow.leaf import Leaf, Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind

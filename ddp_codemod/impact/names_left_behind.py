@@ -11,7 +11,7 @@ from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import Def, argument_of, bound_method, calls_of, default_of, given_argument
 from ddp_codemod.model import TIED, Advisory, Reason
 from ddp_codemod.parse.python import Module, walk
-from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.words import Words
 

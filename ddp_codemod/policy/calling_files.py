@@ -7,7 +7,7 @@ import ast
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Launch, Script
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.launches import Launches
 
 

@@ -12,7 +12,7 @@ from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
 
 

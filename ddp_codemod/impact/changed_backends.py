@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Default, Leaf
+from ddp_codemod.dataflow.leaves import Default, Leaf
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
+from ddp_codemod.policy.findings import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
 from ddp_codemod.sites.imports import Imports
 
 

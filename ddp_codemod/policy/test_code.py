@@ -7,11 +7,11 @@ from collections.abc import Set
 
 from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

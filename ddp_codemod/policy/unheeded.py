@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Parameter, VoidSettings
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import Launch, Option, Script
 from ddp_codemod.parse.tree import Node, Tree
-from ddp_codemod.policy.finding import Context, Finding
+from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.launches import Launches
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.pieces import pieces
+from ddp_codemod.dataflow.joined_texts import pieces
 from ddp_codemod.dataflow.provenance import Maker, Provenance
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind

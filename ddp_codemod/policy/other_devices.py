@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
 

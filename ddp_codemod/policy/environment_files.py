@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Environment
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaf import Leaf
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.shell import Launch, Script, Setting
-from ddp_codemod.policy.finding import Change, Context, Finding, NewText, NewVariable, Splice
-from ddp_codemod.policy.reach import starting
+from ddp_codemod.policy.calling_files import starting
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, NewVariable, Splice
 from ddp_codemod.sites.launches import Launches
 
 _SHOWN = 3  # places that a reason names

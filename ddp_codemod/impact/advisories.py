@@ -12,13 +12,13 @@ from msgspec import Struct, field
 
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.impact.changed_backends import Switches, concerned
 from ddp_codemod.impact.own_device import on_device
-from ddp_codemod.impact.switches import Switches, concerned
 from ddp_codemod.impact.usage import Hit, Runs, hits, leaves, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.words import Parts
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.finding import Context
+from ddp_codemod.policy.findings import Context
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # addresses of the machine itself, under which no other one finds it
 Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a value; None where that is open
