@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.edits.spans import Insertion, line_ending
-from ddp_codemod.edits.visible import Bound, bindings, imported, scopes_at
+from ddp_codemod.edits.visible import Bound, bindings, imported, read_unbound, scopes_at
 from ddp_codemod.model import Reason, Source
 from ddp_codemod.parse.python import walk
 
@@ -84,6 +84,9 @@ def add_import(
                 return Reason.of("insert-name-taken", name=wanted.bound, line=other.line)
     if any(isinstance(node, (ast.Global, ast.Nonlocal)) and wanted.bound in node.names for node in walk(tree)):
         return Reason.of("insert-name-taken", name=wanted.bound, line=1)
+    unbound = read_unbound(source, tree, wanted.bound)
+    if unbound is not None:
+        return Reason.of("insert-name-unbound", name=wanted.bound, line=unbound)
     place = _joined(source, tree, wanted, before) or _place(source, tree, wanted, before)
     return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)
 

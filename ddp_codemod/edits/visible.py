@@ -9,6 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ddp_codemod.model import Source
+from ddp_codemod.parse.python import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef)
@@ -66,6 +67,20 @@ def scopes_at(source: Source, tree: ast.Module, offset: int) -> list[Scope]:
     found.append(Scope(scope, tuple(earlier)))
     found.reverse()
     return [found[0], *(outer for outer in found[1:] if not isinstance(outer.node, ast.ClassDef))]
+
+
+def read_unbound(source: Source, tree: ast.Module, name: str) -> int | None:
+    """The line of code that reads a name which nothing gives it: an import would change what happens there. None where there is none."""
+    nodes = list(walk(tree))
+    if bindings(tree, name) or any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes):
+        return None
+    for node in nodes:
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            if not any(
+                bindings(scope.node, name) for scope in scopes_at(source, tree, source.offset(node.lineno, node.col_offset))
+            ):
+                return node.lineno
+    return None
 
 
 def bindings(scope: ast.AST, name: str) -> list[Bound]:

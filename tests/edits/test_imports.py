@@ -125,6 +125,29 @@ def test_review_where_the_name_is_taken(text):
 
 
 @pytest.mark.parametrize(
+    "text", ["init()\nprint(os)", "init()\ndef f():\n    return os.environ", "def f(os): pass\ninit(os.name)"]
+)
+def test_review_where_code_reads_the_name_that_nothing_binds(text):
+    found = added(text)
+    assert isinstance(found, Reason)
+    assert found.key == "insert-name-unbound"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from helpers import *\ninit(os.name)",
+        "def f():\n    import os\n    return os.name\ninit()",
+        "def f(os):\n    return os.name\ninit()",
+        "x = lambda os: 1\ninit()",
+        "class A:\n    import os\n    name = os.name\ninit()",
+    ],
+)
+def test_a_name_that_something_binds_where_it_is_read_does_not_stand_in_the_way(text):
+    assert not isinstance(added(text), Reason)
+
+
+@pytest.mark.parametrize(
     "text",
     ["def f(os): pass\ninit()", "x = lambda os: 1\ninit()", "class A:\n    os = 1\ninit()", "import osx\nx.os = 1\ninit(os=1)"],
 )
