@@ -27,7 +27,7 @@ PINNED = $(if $(PINS),--constraint $(PINS))
 RELEASES ?= 2.4.1 2.7.1 2.13.0 2.15.0
 DEMO := fixtures/tts-spawn/project
 
-.PHONY: demo test long lint docs browser ecosystem strategies decisions errors fuzz releases proof-fleet bench-fleet clean benchmark lowest site
+.PHONY: demo test long lint docs browser ecosystem strategies decisions errors advice fuzz releases proof-fleet bench-fleet clean benchmark lowest site
 
 demo: $(VENV)/installed
 	@echo '$$ ddp-codemod diff $(DEMO) --platform rocm'
@@ -69,6 +69,12 @@ releases: $(VENV)/ready
 
 errors: $(VENV)/ready $(RELEASES:%=.releases/%/installed)
 	$(VENV)/bin/python tests/errors/run.py $(RELEASES:%=.releases/%/bin/python)
+
+advice: $(RELEASES:%=.releases/%/installed)
+	for release in $(RELEASES); do \
+		.releases/$$release/bin/python -m pip install --quiet --editable . pytest hypothesis && \
+		.releases/$$release/bin/python -m pytest -q -p no:cacheprovider tests/truth/test_advice.py || exit 1; \
+	done
 
 .releases/%/installed:
 	$(PYTHON) -m venv .releases/$*

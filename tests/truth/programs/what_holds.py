@@ -163,7 +163,11 @@ def outcome(attempt: Try, rank: int) -> str:
 
 def main() -> None:
     rank, store, names = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    found = {name: outcome(attempt, rank) for name, attempt in ALONE.items()}
+    found = {}
+    for name, attempt in ALONE.items():
+        found[name] = outcome(attempt, rank)
+        if dist.is_initialized():  # before 2.6 a refused device_id leaves a group behind
+            dist.destroy_process_group()
     found |= {name: outcome(named(name), rank) for name in names if not dist.is_initialized()}
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=timedelta(seconds=60))
     for name, attempt in GROUP.items():
