@@ -11,7 +11,7 @@ from ddp_codemod.catalog.diagnostics import Diagnostics
 from ddp_codemod.catalog.signature import Cure, Signature
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
 from ddp_codemod.machine.scan import Found, Scanner
-from ddp_codemod.machine.suspects import EXCEPTION, HANDED_ON
+from ddp_codemod.machine.suspects import CUT, EXCEPTION, HANDED_ON
 
 _ORDER = {"root": 0, "outside": 0, "umbrella": 1, "warning": 3, "consequence": 4}
 _UNKNOWN = 2  # an error of the program's own comes before what only follows from some error, or may mean nothing
@@ -72,7 +72,7 @@ def _unknown(found: Found, others: bool) -> list[Ranked]:
     if seen is None or (others and seen[0] != EXCEPTION):
         return []
     kind, first = seen
-    order = _LEFT if kind == HANDED_ON else _UNKNOWN
+    order = _LEFT if kind in (HANDED_ON, CUT) else _UNKNOWN
     return [(order, first.line, Diagnosis(None, first, handed_on=kind == HANDED_ON))]
 
 

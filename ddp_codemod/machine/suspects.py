@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ddp_codemod.health import Occurrence
 from ddp_codemod.machine.stack import HEAD, Stack
 
-EXCEPTION, CRASH, HANDED_ON, MENTIONED = range(4)  # the lower, the likelier a cause
+EXCEPTION, CRASH, HANDED_ON, MENTIONED, CUT = range(5)  # the lower, the likelier a cause; CUT: a traceback without its end
 MOST = 50  # remembered of each kind
 SHORT = 5  # lines of a text that is a title or a remark: there a mere mention counts
 # What the bytes are looked through for, by kind; the lines are then read without the marks before them.
@@ -28,6 +28,7 @@ SIGNS = {
         r"fatal error: ",
         r"oom-kill",
         r"FATAL",
+        r"finished with exit code -[1-9]",
     ),
     HANDED_ON: (r"\(?exitcode\s*:? ?-?[1-9]", r"exit code [1-9]", r"exit status [1-9]", r"terminated with signal SIG"),
 }
@@ -72,6 +73,8 @@ class Suspects:
                 kind = HANDED_ON if _HANDED_ON.match(line) else EXCEPTION
                 self._add(kind, number + distance, Stack(around.rank, before, line, ()), line)
                 return
+        if any("File " in text for _, text in around.after):
+            self._add(CUT, number, around, around.line.strip())
 
     def _add(self, kind: int, number: int, around: Stack, text: str) -> None:
         seen = self._seen.setdefault(kind, [])

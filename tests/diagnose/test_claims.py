@@ -210,6 +210,15 @@ def test_half_a_line() -> None:
     assert name(lead("ault process group has not been initialized, please make sure to call init_pro")) == "group-not-initialised"
 
 
+def test_a_traceback_whose_end_is_missing_is_an_error() -> None:
+    log = (
+        "step 10\nException in thread Thread-2:\nTraceback (most recent call last):\n"
+        + '  File "/usr/lib/threading.py", line 1016, in run\n' * 2
+    )
+    reading = read(log)
+    assert [(one.signature, one.first.line) for one in reading.diagnoses] == [(None, 3)]
+
+
 @pytest.mark.parametrize(
     "path",
     ["/mnt/c/Users/li/p/train.py", "/data/Users/li/p/train.py", "/lustre/Users/li/train.py"],
