@@ -76,6 +76,16 @@ class ConfigEntry(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
 
 
+class Binding(RuleEntry, frozen=True, kw_only=True):
+    """Decorators whose functions take values of parameters from files of bindings (the kinds whose reader ``BINDS``)."""
+
+    decorators: tuple[Name, ...]  # a text as their first argument is the name that the bindings use
+    binds: tuple[Name, ...] = ()  # calls that bind one parameter: (its name, its value)
+    reads: tuple[Name, ...] = ()  # calls that read a text of bindings
+    required: tuple[Name, ...] = ()  # defaults that stand for none: a binding has to give the value
+    source: tuple[Name, ...]
+
+
 class Idioms(RuleEntry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
@@ -128,6 +138,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]
     config_entry: tuple[ConfigEntry, ...] = ()
+    binding: tuple[Binding, ...] = ()
     default: tuple[DefaultCall, ...]
     flag: tuple[Flag, ...]
     actor: tuple[Actor, ...] = ()

@@ -52,6 +52,7 @@ def _is_transparent(tracer: Tracer, entity: object, called: bool) -> bool:
     if isinstance(entity, External):
         known = [name for idioms in tracer.idioms for name in (*idioms.transparent, *idioms.test_parameters)]
         known += [name for idioms in tracer.idioms for entry in idioms.config_entry for name in entry.names]
+        known += [name for idioms in tracer.idioms for binding in idioms.binding for name in binding.decorators]
         return any(entity.name == name or entity.name.startswith(f"{name}.") for name in known)
     if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS):
         return _hands_on(entity.module, entity.node, DEPTH)

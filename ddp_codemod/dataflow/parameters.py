@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from ddp_codemod.dataflow import mappings, options, star_args
+from ddp_codemod.dataflow import gin, mappings, options, star_args
 from ddp_codemod.dataflow.callers import callers, handed_away
 from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.dataflow.decorators import opaque
@@ -19,6 +19,8 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
 
+# Where a parameter gets values besides its default and its callers: each gives the leaves of what it declares, [] for nothing.
+SOURCES: tuple[Callable[[Tracer, Module, Def, str, Way], list[Leaf]], ...] = (options.decorated_default, gin.bound)
 OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
 
 
@@ -41,6 +43,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
         way = way.doubted(Doubt.REPLACED, decorator)
     frame = way.frame.find(function) if way.frame else None
     default = default_of(function, node.arg)
+    default = None if default is not None and gin.is_required(tracer, module, default) else default
     if frame is not None:
         if node.arg in frame.bound:
             bound_module, bound, outer = frame.bound[node.arg]
@@ -66,7 +69,8 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
         found += tracer.trace(module, default, step.inside(None))
     elif default is not None:
         tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
-    found += options.decorated_default(tracer, module, function, node.arg, way)
+    for source in SOURCES:
+        found += source(tracer, module, function, node.arg, way)
     if function in tracer.commands.functions:
         found += options.given_for_field(tracer, node.arg, [module.name], way)
     for given in given_by:

@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 NOTEBOOK = ".ipynb"
 PROGRAMS = (".py", NOTEBOOK)
-CONFIGS = (".yaml", ".yml", ".toml", ".json", ".ini", ".cfg")
+# by the module of parse/ that reads them
+CONFIGS = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".ini": "ini", ".cfg": "ini", ".gin": "gin"}
 SHELL = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
 # launch files of Windows, which are read and never edited
 WINDOWS = {".bat": "batch", ".cmd": "batch", ".ps1": "powershell"}

@@ -43,7 +43,7 @@ def standing(
     seen: set[Document | Script] = set()
     admitted = tuple(filter(admits, project.small_configs))
     for word in spelled:
-        for document in project.documents(word, None, admitted):
+        for document in (*project.documents(word, None, admitted), *project.bindings(word, None, admitted)):
             if document not in seen:
                 seen.add(document)
                 yield from _entries(document, is_wrong)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from importlib import import_module
 
+from ddp_codemod.discover.kinds import CONFIGS
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.document import Content, Document, Entry, Link
@@ -13,9 +14,7 @@ from ddp_codemod.parse.grammar import MAX_BYTES
 
 __all__ = ["SUFFIXES", "Content", "Document", "Entry", "Link", "giving", "parse_config"]
 
-# modules beside this one, each imported with the first file of its kind
-_READERS = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".ini": "ini", ".cfg": "ini"}
-SUFFIXES = tuple(_READERS)
+SUFFIXES = tuple(CONFIGS)
 MAX_LEVELS = 1_000  # of brackets; what nests deeper is no configuration, and takes time with the square of its depth
 MOST_VALUES = 200_000  # of a file: each takes 1 kB and 10 us; what holds more is data
 _BRACKET = re.compile(r"[\[{]|([\]}])")
@@ -29,9 +28,9 @@ def parse_config(source: Source) -> Document | Skipped:
         return Skipped(source.name, Reason.of("skipped-too-deep", Meaning.GIVEN_UP, levels=MAX_LEVELS))
     if holds_too_much(source.text, source.path.suffix.lower()):
         return Skipped(source.name, Reason.of("skipped-too-much", Meaning.GIVEN_UP, limit=MOST_VALUES))
-    reader = import_module(f"ddp_codemod.parse.{_READERS[source.path.suffix.lower()]}")
+    reader = import_module(f"ddp_codemod.parse.{CONFIGS[source.path.suffix.lower()]}")  # with the first file of its kind
     try:
-        return Document(source, reader.read(source.text), reader.written)
+        return Document(source, reader.read(source.text), reader.written, getattr(reader, "BINDS", False))
     except RecursionError as why:
         return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why=type(why).__name__))
 

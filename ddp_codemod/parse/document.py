@@ -64,6 +64,7 @@ class Document(Struct, eq=False, dict=True):
     source: Source
     content: Content
     write: Callable[[str, Entry, str], str]  # (text, entry, value) -> source text
+    binds: bool = False  # its entries are parameters of functions: no program goes through them by their keys
     cache: dict[object, object] = field(default_factory=dict)  # what later stages work out once per file
 
     @property

@@ -113,7 +113,17 @@ class Project(ImportRoots):
                 self.skipped.setdefault(name, why)
 
     def documents(self, word: str, pattern: bytes | None = None, among: tuple[str, ...] | None = None) -> list[Document]:
-        """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out."""
+        """The configuration files whose bytes hold the word, and what a pattern is about; those that cannot be read are left out.
+
+        So are those that bind parameters, which are no keys: ``bindings``.
+        """
+        return [document for document in self._with(word, pattern, among) if not document.binds]
+
+    def bindings(self, word: str, pattern: bytes | None = None, among: tuple[str, ...] | None = None) -> list[Document]:
+        """The files of the same kinds that bind parameters of functions."""
+        return [document for document in self._with(word, pattern, among) if document.binds]
+
+    def _with(self, word: str, pattern: bytes | None, among: tuple[str, ...] | None) -> list[Document]:
         key = (word, pattern, among)
         if key not in self._holding:
             names = self.small_configs if among is None else among

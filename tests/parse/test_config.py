@@ -20,6 +20,7 @@ SAMPLES = {
     "a.json": '{"dist": {"backend": "nccl"}}\n',
     "a.ini": "[dist]\nbackend = nccl\n",
     "a.cfg": "[dist]\nbackend: nccl\n",
+    "a.gin": "dist.backend = 'nccl'\n",
 }
 
 
