@@ -129,12 +129,8 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
     platform, surface = context.platform, made.use.surface
     if len(left := when_launched(context.facts, parameter, made.leaves)) < len(made.leaves):
         made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
-    if parameter.ignored is not None and (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
-        why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
-        if not parameter.instead or platform.fits(parameter.right_on):
-            return made.keep(Reason.of("keep-ignored", **why))
-        instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "wanted": platform.backend.wanted}
-        return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
+    if (not_heeded := ignored(context, made, parameter, fix)) is not None:
+        return not_heeded
     changes, blocked = _changes(context, parameter, list(made.leaves))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of(
@@ -167,6 +163,18 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
     if (branch := one_branch(context, made, fix)) is not None:
         return branch
     return made.keep(keep_reason(context, made, parameter))
+
+
+def ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
+    """What becomes of a site whose surface does not heed the parameter: kept, or for a person with what does decide; None for others."""
+    platform = context.platform
+    if parameter.ignored is None or not (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
+        return None
+    why = {"why": parameter.ignored, "why_zh": parameter.ignored_zh or parameter.ignored}
+    if not parameter.instead or platform.fits(parameter.right_on):
+        return made.keep(Reason.of("keep-ignored", **why))
+    instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "wanted": platform.backend.wanted}
+    return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
 
 
 def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:

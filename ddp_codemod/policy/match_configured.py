@@ -14,10 +14,12 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.policy.findings import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.policy.left_out import who
-from ddp_codemod.policy.match import decide
+from ddp_codemod.policy.match import decide, ignored
 from ddp_codemod.policy.match_environment import of_libraries, outcomes, set_at, unneeded
 from ddp_codemod.policy.match_reasons import open_reason, text_of
 from ddp_codemod.sites.configured import ConfiguredUse
+
+KEYWORD = "keyword"  # of what may be added: an argument of that name
 
 
 def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
@@ -41,9 +43,15 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     made = start(context, use, parameter, None, [], [choice.default])
     if platform.fits(parameter.open_on):
         return made.review(fix.id, open_reason(context, parameter))
+    if (not_heeded := ignored(context, made, parameter, fix)) is not None:
+        return not_heeded
     named = platform.fits(parameter.named_on)
     if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    if parameter.add != KEYWORD:
+        by = parameter.handler.names[0] if parameter.handler is not None else parameter.name
+        said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "by": by}
+        return made.review(fix.id, Reason.of("review-configured-object", **said))
     if not use.may_add:
         return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
     if named:
