@@ -17,6 +17,7 @@ from ddp_codemod.policy.left_out import who
 from ddp_codemod.policy.match import decide, ignored
 from ddp_codemod.policy.match_environment import of_libraries, outcomes, set_at, unneeded
 from ddp_codemod.policy.match_reasons import open_reason, text_of
+from ddp_codemod.policy.under_launcher import is_bare
 from ddp_codemod.sites.configured import ConfiguredUse
 
 KEYWORD = "keyword"  # of what may be added: an argument of that name
@@ -59,8 +60,13 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
         return made.edit(fix.id, False, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": who(context, use)}
     reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
-    safe = parameter.add_applicability == "safe" and use.surface.edit_applicability == "safe"
-    return made.edit(fix.id, safe, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
+    change = NewKey(use.module, use.call, parameter.name, choice.wanted)
+    safe = (
+        parameter.add_applicability == "safe"
+        and use.surface.edit_applicability == "safe"
+        and not is_bare(parameter, made, change)
+    )
+    return made.edit(fix.id, safe, reason, [change])
 
 
 def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:

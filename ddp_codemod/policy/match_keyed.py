@@ -19,6 +19,7 @@ from ddp_codemod.policy.findings import Context, Finding, NewKey, start
 from ddp_codemod.policy.left_out import picked, picks_wrong, who
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_reasons import text_of
+from ddp_codemod.policy.under_launcher import is_bare
 from ddp_codemod.sites.keyed import KeyedUse
 
 
@@ -61,7 +62,8 @@ def _left_out(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -
         "edit-omitted", parameter=parameter.name, value=picked(context, parameter), wanted=platform.backend.wanted, **why
     )
     change = NewKey(use.module, use.call, parameter.name, platform.backend.wanted)
-    return made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, [change])
+    safe = fix.applicability == "safe" and parameter.add_applicability == "safe" and not is_bare(parameter, made, change)
+    return made.edit(fix.id, safe, reason, [change])
 
 
 def _leaves(context: Context, use: KeyedUse) -> list[Leaf]:

@@ -10,7 +10,10 @@ from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Change, Finding, NewText
+from ddp_codemod.policy.findings import Change, Finding, NewHandler, NewKeyword, NewObject, NewStatement, NewText
+
+# What is written into a program, where a condition can stand; a key of a file has no room for one.
+CONDITIONAL = (NewText, NewKeyword, NewHandler, NewObject, NewStatement)
 
 
 def launched(finding: Finding, change: Change) -> Portable | None:
@@ -20,13 +23,15 @@ def launched(finding: Finding, change: Change) -> Portable | None:
         return None
     if isinstance(change, NewText) and not (is_new(parameter, change) and _is_in(finding, change.leaf)):
         return None
-    return parameter.launched
+    return parameter.launched if isinstance(change, CONDITIONAL) else None
 
 
 def is_bare(parameter: Parameter, finding: Finding, change: Change) -> bool:
     """Whether a value that wants the condition is given without it: it stands elsewhere, where others may read it too."""
-    if parameter.launched is None or not isinstance(change, NewText):
+    if parameter.launched is None:
         return False
+    if not isinstance(change, NewText):
+        return not isinstance(change, CONDITIONAL)
     return is_new(parameter, change) and not _is_in(finding, change.leaf)
 
 
