@@ -8,11 +8,12 @@ from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import Handler
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.journey import journey
-from ddp_codemod.dataflow.leaves import Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.dataflow.parameters import is_handed_on
-from ddp_codemod.kinds import Meaning
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Context, Finding, NewHandler, NewObject, start, unreachable
@@ -42,13 +43,15 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
     if listed is not None:
-        there = _has_handler(context, use.module, listed, handler)
-        if there is None and _is_listed(context, use, handler):
-            there = True
-        if there is None:
+        there = _handlers(context, use.module, listed, handler) or _listed(context, use, handler)
+        if not there and not _is_written(context, use.module, listed):
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
-            return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
+            name = handler.names[0].rsplit(".", 1)[-1]
+            others = [_otherwise(context, module, call) for module, call in there]
+            if all(other is not None for other in others):
+                return _in_both(context, made, parameter, fix, there[0])
+            return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
     reason = Reason.of(
         "edit-handler",
         handler=handler.names[0].rsplit(".", 1)[-1],
@@ -94,35 +97,60 @@ def _is_for_others(context: Context, use: Use) -> bool:
     return False
 
 
-def _has_handler(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool | None:
-    """Whether the list holds the handler already; None where its contents are not known."""
-    understood = False
+def _is_written(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether all that the list can be is written out."""
+    leaves = context.tracer.trace(module, argument)
+    return bool(leaves) and all(isinstance(leaf.node, (ast.List, ast.Tuple)) for leaf in leaves)
+
+
+def _handlers(context: Context, module: Module, argument: ast.expr, handler: Handler) -> list[tuple[Module, ast.Call]]:
+    """The calls that make the handler in a list that is written out."""
+    found: list[tuple[Module, ast.Call]] = []
     for leaf in context.tracer.trace(module, argument):
-        if not isinstance(leaf.node, (ast.List, ast.Tuple)):
-            return None
-        understood = True
-        for element in leaf.node.elts:
-            if any(name in handler.names for name in _made_by(context, leaf.code[0], element)):
-                return True
-    return False if understood else None
-
-
-def _is_listed(context: Context, use: Use, handler: Handler) -> bool:
-    """Whether a handler that the file makes gets to the call through lists that are not followed otherwise."""
-    words = {name.rpartition(".")[2] for name in handler.names}
-    for call in (call for word in sorted(words) for call in calls_of(use.module).get(word, ())):
-        if set(context.tracer.resolver.names(use.module, call.func)) & set(handler.names):
-            if any(taker is use.call for _, taker in journey(context.tracer, use.module, call).arguments):
-                return True
-    return False
-
-
-def _made_by(context: Context, module: Module, element: ast.expr) -> list[str]:
-    """Qualified names of what an element of the list is made by."""
-    if isinstance(element, ast.Call):
-        return context.tracer.resolver.names(module, element.func)
-    found: list[str] = []
-    for leaf in context.tracer.trace(module, element):
-        if isinstance(leaf.node, ast.Call):
-            found += context.tracer.resolver.names(leaf.code[0], leaf.node.func)
+        for element in leaf.node.elts if isinstance(leaf.node, (ast.List, ast.Tuple)) else ():
+            for made in context.tracer.trace(leaf.code[0], element):
+                if isinstance(made.node, ast.Call):
+                    if set(context.tracer.resolver.names(made.code[0], made.node.func)) & set(handler.names):
+                        found.append((made.code[0], made.node))
     return found
+
+
+def _listed(context: Context, use: Use, handler: Handler) -> list[tuple[Module, ast.Call]]:
+    """The handlers that the file makes and that get to the call through lists which are not followed otherwise."""
+    words = {name.rpartition(".")[2] for name in handler.names}
+    return [
+        (use.module, call)
+        for word in sorted(words)
+        for call in calls_of(use.module).get(word, ())
+        if set(context.tracer.resolver.names(use.module, call.func)) & set(handler.names)
+        and any(taker is use.call for _, taker in journey(context.tracer, use.module, call).arguments)
+    ]
+
+
+def _otherwise(context: Context, module: Module, call: ast.Call) -> ast.Constant | None:
+    """The None that stands in the handler's place where a condition does not hold; None where there is none, or it counts processes."""
+    around = module.parents.get(call)
+    if not isinstance(around, ast.IfExp) or call is around.test or context.facts.truth(module, around.test) is not None:
+        return None
+    other = around.orelse if call is around.body else around.body
+    counts = any(isinstance(part, ast.Constant) and type(part.value) is int for part in ast.walk(around.test))
+    return other if not counts and isinstance(other, ast.Constant) and other.value is None else None
+
+
+def _in_both(context: Context, made: Finding, parameter: Parameter, fix: Fix, there: tuple[Module, ast.Call]) -> Finding:
+    """The handler in the other branch too: without it the library picks by itself."""
+    handler, choice, use, (module, call) = parameter.handler, context.platform.backend, made.use, there
+    other, around = _otherwise(context, module, call), module.parents[call]
+    assert handler is not None
+    assert other is not None
+    assert isinstance(use, Use)
+    assert isinstance(around, ast.IfExp)
+    full = next(name for name in context.tracer.resolver.names(module, call.func) if name in handler.names)
+    package, _, name = full.rpartition(".")
+    said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "keyword": handler.keyword}
+    reason = Reason.of("edit-handler-otherwise", handler=name, test=module.short_text(around.test), **said)
+    if module is not use.module:
+        return made.review(fix.id, reason)
+    leaf = Leaf(module, other, OriginKind.LITERAL, Known(None))
+    change = NewObject(module, use.call, parameter.name, leaf, package, name, (), handler.keyword, choice.wanted)
+    return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
