@@ -44,7 +44,7 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
     )  # State().is_main_process: one that exists, for all that is known
     if way.escapes or (way.methods & set(shown.perhaps) and not asked_only):
         return Showing.PERHAPS, None
-    return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join(shown.methods[:3]))
+    return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3]))
 
 
 def is_unshown(context: Context, use: Use) -> bool:
