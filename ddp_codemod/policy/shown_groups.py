@@ -7,13 +7,14 @@ from enum import Enum
 
 from ddp_codemod.catalog.objects import Shown
 from ddp_codemod.dataflow.calls import calls_of
-from ddp_codemod.dataflow.journey import journey
+from ddp_codemod.dataflow.journey import Journey, journey
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.scopes import scope_of
 
 
 class Showing(Enum):
@@ -33,7 +34,7 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
         return Showing.NO, alone
     if shown.always or any(keyword.arg in shown.arguments for keyword in use.call.keywords):
         return Showing.YES, None
-    way = journey(context.tracer, use.module, use.call)
+    way = _way(context, use)
     if shown.handed_to:
         taken = (_taker(context, module, call, shown.handed_to) for module, call in way.arguments)
         return (Showing.YES if any(taken) else Showing.PERHAPS), None
@@ -45,6 +46,22 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
     if way.escapes or (way.methods & set(shown.perhaps) and not asked_only):
         return Showing.PERHAPS, None
     return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3]))
+
+
+def _way(context: Context, use: Use) -> Journey:
+    """Where the object goes; that of ``super().__init__(...)`` is each object that a call of the class makes."""
+    function = scope_of(use.module, use.call)
+    own = (
+        isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name == last_name(use.call.func) == "__init__"
+    )
+    way = Journey() if own else journey(context.tracer, use.module, use.call)
+    for given in context.tracer.callers(use.module, function) if own else ():  # type: ignore[arg-type]
+        one = journey(context.tracer, given.module, given.call)
+        way.methods |= one.methods
+        way.attributes |= one.attributes
+        way.escapes |= one.escapes
+        way.arguments += one.arguments
+    return way
 
 
 def is_unshown(context: Context, use: Use) -> bool:
