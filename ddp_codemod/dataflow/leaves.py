@@ -14,7 +14,7 @@ from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
 
-MAX_HOPS = 40
+MAX_HOPS = 120  # a parser may be handed through dozens of functions, with three steps for each
 
 
 class Default(Struct, frozen=True):

@@ -47,9 +47,25 @@ def test_ways_that_multiply_end(tmp_path: Path) -> None:
 
 
 def test_a_value_from_far_away_is_for_a_person(tmp_path: Path) -> None:
-    steps = "".join(f"x{number + 1} = x{number}\n" for number in range(100))
-    made = found(tmp_path, f"x0 = 'nccl'\n{steps}dist.init_process_group(x100)\n", "rocm")
+    steps = "".join(f"x{number + 1} = x{number}\n" for number in range(400))
+    made = found(tmp_path, f"x0 = 'nccl'\n{steps}dist.init_process_group(x400)\n", "rocm")
     assert actions(made, "train.py") == {Action.REVIEW}
+
+
+def test_a_parser_that_dozens_of_functions_fill(tmp_path: Path) -> None:
+    groups = "".join(
+        f"def add_{number}(parser):\n    parser.add_argument('--x{number}')\n    return parser\n" for number in range(25)
+    )
+    handed = "".join(f"    parser = add_{number}(parser)\n" for number in range(25))
+    text = (
+        "import argparse\n"
+        + groups.replace("'--x12'", "'--backend', default='nccl'")
+        + f"def parse():\n    parser = argparse.ArgumentParser()\n{handed}    return parser.parse_args()\n"
+        + "args = parse()\ndist.init_process_group(args.backend)\n"
+    )
+    made = found(tmp_path, text, "rocm")
+    assert actions(made, "train.py") == {Action.EDIT}
+    assert {edit.applicability.value for edit in made.edits if edit.name == "train.py"} == {"safe"}
 
 
 def test_a_function_that_calls_itself_adds_no_question(tmp_path: Path) -> None:
