@@ -45,20 +45,27 @@ def unaccounted(
 
     found: list[Unaccounted] = []
     seen: set[Place] = set()
-    for one in standing(project, names, is_wrong, admits):
+    for one in standing(project, names, is_wrong, admits, _called(context)):
         line = one.tree.source.position(one.place.start)[0]
         if one.place in seen or spoken.of(one.place, line):
             continue  # asked first, since it costs least
         if isinstance(one.tree, Module) and isinstance(one.node, ast.Constant):
             if is_accounted(context.tracer, words, one.tree, one.node):
                 continue
-        elif lies_with_tests(one.tree.name) or _is_counted(one) or _is_unread(context.tracer, one, words):
+        elif lies_with_tests(one.tree.name) or (not one.in_code and (_is_counted(one) or _is_unread(context.tracer, one, words))):
             continue
         ignored = any(says_ignore(one.tree, one.place.start, rule) for rule in asking)
         if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):
             seen.add(one.place)
             found.append(Unaccounted(one.place, line, one.value, _reason(one)))
     yield from sorted(found, key=lambda one: (one.place.name, one.place.start))
+
+
+def _called(context: Context) -> set[str]:
+    """The last names of what takes a backend."""
+    surfaces = context.rules.surfaces.values()
+    taking = (one for one in surfaces if any(part.role == "backend" and part.add == "keyword" for part in one.parameters))
+    return {name.rpartition(".")[2] for surface in taking for name in surface.names} - {"*"}
 
 
 class _Spoken:
@@ -129,6 +136,8 @@ def _is_unread(tracer: Tracer, one: Standing, words: Words) -> bool:
 
 def _reason(one: Standing) -> Reason:
     """Where the name goes, as far as that can be seen."""
+    if isinstance(one.node, Entry) and one.in_code:
+        return Reason.of("unaccounted-code", text=one.value, path=".".join(one.node.path))
     if isinstance(one.node, Entry):
         return Reason.of("unaccounted-key", text=one.value, path=".".join(one.node.path))
     if isinstance(one.tree, Script):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Union
 
 from msgspec import Struct
@@ -16,6 +16,8 @@ from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.words import Words
 
+_QUOTED = re.compile(r"[\"']([\w:,]+)[\"']")
+
 
 class Standing(Struct, frozen=True, eq=False):
     """One place where a name stands."""
@@ -24,12 +26,21 @@ class Standing(Struct, frozen=True, eq=False):
     node: Union[ast.Constant, Entry, Option, Setting]
     place: Place
     value: str
+    in_code: bool = False  # an entry that is run as code, with the name among its arguments
 
 
 def standing(
-    project: Project, names: Iterable[str], is_wrong: Callable[[str], bool], admits: Callable[[str], bool]
+    project: Project,
+    names: Iterable[str],
+    is_wrong: Callable[[str], bool],
+    admits: Callable[[str], bool],
+    called: Collection[str] = (),
 ) -> Iterator[Standing]:
-    """The places where a text that is wrong stands, kind of file by kind of file; ``names`` are the words that such texts hold."""
+    """The places where a text that is wrong stands, kind of file by kind of file; ``names`` are the words that such texts hold.
+
+    ``called``: what the calls are named that take one, where configuration holds code: ``"$dist.init_process_group('nccl')"``.
+    """
+    calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(called))) or '(?!)'})\s*\(")
     spelled = sorted({spelling for name in names for spelling in (name, name.upper(), name.capitalize())})
     if not spelled:
         return
@@ -46,7 +57,7 @@ def standing(
         for document in (*project.documents(word, None, admitted), *project.bindings(word, None, admitted)):
             if document not in seen:
                 seen.add(document)
-                yield from _entries(document, is_wrong)
+                yield from _entries(document, is_wrong, calls)
     manifests = project.manifests(*spelled) if seen else ()
     for script in (*project.scripts(*spelled), *manifests):
         if script not in seen and admits(script.name):
@@ -61,10 +72,13 @@ def _literals(module: Module, is_wrong: Callable[[str], bool]) -> Iterator[Stand
             yield Standing(module, node, module.place(node), node.value)
 
 
-def _entries(document: Document, is_wrong: Callable[[str], bool]) -> Iterator[Standing]:
+def _entries(document: Document, is_wrong: Callable[[str], bool], calls: re.Pattern[str]) -> Iterator[Standing]:
     for entry in document.entries:
         if entry.is_text and is_wrong(entry.value):
             yield Standing(document, entry, document.place(entry), entry.value)
+        elif entry.is_text and calls.search(entry.value):
+            for name in filter(is_wrong, _QUOTED.findall(entry.value)):
+                yield Standing(document, entry, document.place(entry), name, True)
 
 
 def _words(script: Script, is_wrong: Callable[[str], bool]) -> Iterator[Standing]:
