@@ -7,14 +7,15 @@ from typing import Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.dataflow import tables
 from ddp_codemod.dataflow.calls import CALL, default_of, is_read, names_of, parameter_for
+from ddp_codemod.dataflow.run_by import functions_run
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
 
 MOST = 400  # expressions that are looked at for one object
+LISTING = frozenset({"filter", "list", "reversed", "sorted", "tuple"})  # builtins that give the elements of a list again
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
@@ -93,7 +94,7 @@ class _Walk:
             self._read(module, around)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
             for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
-                self._stored(module, target)
+                self._stored(module, target, node)
             if isinstance(around, ast.NamedExpr):
                 self._go(module, around)
         elif isinstance(around, (ast.IfExp, ast.BoolOp)) and not (isinstance(around, ast.IfExp) and around.test is node):
@@ -147,13 +148,13 @@ class _Walk:
             if function is not None and default_of(function, argument.arg) is node:  # type: ignore[arg-type]
                 self._name(module, function, argument.arg)
 
-    def _stored(self, module: Module, target: ast.expr) -> None:
+    def _stored(self, module: Module, target: ast.expr, value: ast.expr | None = None) -> None:
         if isinstance(target, ast.Name):
             home = owner(module, scope_of(module, target), target.id)
             if isinstance(home, ast.ClassDef):
                 self._member(module, target.id, {base for _, base in self.tracer.resolver.lineage(module, home)})
             if home is not None:
-                self._name(module, home, target.id)
+                self._name(module, home, target.id, value)
         elif isinstance(target, ast.Attribute):
             self._attribute(module, target)
         elif isinstance(target, (ast.Tuple, ast.List)) and self._within.inside:
@@ -169,14 +170,21 @@ class _Walk:
         else:
             self.found.escapes = True
 
-    def _name(self, module: Module, home: ast.AST, name: str) -> None:
-        """Every place that reads a name of a scope."""
+    def _name(self, module: Module, home: ast.AST, name: str, value: ast.expr | None = None) -> None:
+        """Every place that reads a name of a scope, where it was given this value if one is named."""
         for node in names_of(module).get(name, ()):
             if is_read(module, node):
-                if owner(module, scope_of(module, node), name) is home:
+                if owner(module, scope_of(module, node), name) is home and not self._is_another(module, home, node, value):
                     self._go(module, node)
         if isinstance(home, ast.Module):
             self._imported(module, name)
+
+    def _is_another(self, module: Module, home: ast.AST, node: ast.Name, value: ast.expr | None) -> bool:
+        """Whether a name holds another value by then: ``parser`` is made a second time."""
+        if value is None or scope_of(module, node) is not home:
+            return False
+        made = self.tracer.facts.definitions(module, node)
+        return bool(made) and all(one.kind == "value" and one.value is not None and one.value is not value for one in made)
 
     def _imported(self, module: Module, name: str) -> None:
         """The files that take a module's name."""
@@ -243,13 +251,16 @@ class _Walk:
             self.found.escapes = True
             return
         self.found.arguments.append((module, call))
+        if self._within.inside and isinstance(call.func, ast.Name) and call.func.id in LISTING:
+            self._go(module, call, _LISTED)
+            return
         if call.args and call.args[0] is node and self._binds(module, call):
             self.found.partials.append((module, call))
             self._go(module, call)
             return
         position = call.args.index(node) if keyword is None and node in call.args else None
         spread = position is not None and any(isinstance(part, ast.Starred) for part in call.args[:position])
-        targets = [] if spread else list(self._functions(module, call))
+        targets = [] if spread else list(functions_run(self.tracer, module, call))
         if not targets:
             self.found.escapes = True
         for owner_module, function, skip in targets:
@@ -270,22 +281,6 @@ class _Walk:
             for forwarder in idioms.forwarder
             for name in names
         )
-
-    def _functions(self, module: Module, call: ast.Call) -> list[tuple[Module, _Function, int]]:
-        """The project's functions that a call runs, and how many of their parameters it does not fill."""
-        found: list[tuple[Module, _Function, int]] = []
-        resolver = self.tracer.resolver
-        for entity in resolver.resolve(module, call.func) or tables.held(self.tracer, module, call.func):
-            if not isinstance(entity, Definition):
-                continue
-            if isinstance(entity.node, ast.ClassDef):
-                makers = [one for one in resolver.member(entity, "__init__") if isinstance(one, Definition)]
-                found += [(one.module, one.node, 1) for one in makers if not isinstance(one.node, ast.ClassDef)]
-            else:
-                method = isinstance(entity.module.parents.get(entity.node), ast.ClassDef)
-                static = any(getattr(part, "id", "") == "staticmethod" for part in entity.node.decorator_list)
-                found.append((entity.module, entity.node, int(method and not static)))
-        return found
 
 
 def _place_in(around: ast.expr, node: ast.expr) -> _Within:
