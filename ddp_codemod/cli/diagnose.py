@@ -179,12 +179,13 @@ def _sites(
     from ddp_codemod.run.options import Options
     from ddp_codemod.run.survey import explain
 
+    inside = next((at for at in places[0][0].parents if at == project or (at / ".git").exists()), project)
     options = Options(
-        paths=(project,),
+        paths=(inside,),
         platform=rules.platforms[platform],
         rules=rules,
         fixes=cure.rules,
-        root=root_of([project]),
+        root=root_of([inside]),
         scope=config.scope,
     )
     surveys = (explain(options, path, line) for path, line in places[:3])

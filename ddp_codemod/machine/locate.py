@@ -9,18 +9,23 @@ from pathlib import Path
 from ddp_codemod.discover.files import walk
 from ddp_codemod.health import Frame
 
+MOST = 20_000  # files of a kind: what holds more is no project, but a home folder or a disk, and reading it all takes gigabytes
+
 
 def locate(frames: Iterable[Frame], folder: Path) -> list[tuple[Path, int]]:
     """The files below the folder that the frames name, with their lines, innermost first.
 
-    A file is the one with the same name whose folders agree longest, from the end; of two that agree as long none is meant.
+    [] for a folder that is no project (``MOST``). A file is the one with the same name whose folders agree longest, from the end; of two that agree as long none is meant.
     """
     wanted = {(tuple(_parts(frame.path)), frame.line): None for frame in reversed(list(frames))}
     names = {parts[-1].lower() for parts, _ in wanted}
     if not names:
         return []
     suffixes = tuple({f".{name.rpartition('.')[2]}" for name in names})
-    files = [path for path in walk(folder, [folder], suffixes) if path.name.lower() in names]
+    every = list(walk(folder, [folder], suffixes))
+    if len(every) > MOST:
+        return []
+    files = [path for path in every if path.name.lower() in names]
     found = [(path, line) for parts, line in wanted if (path := _best(parts, files)) is not None]
     return list(dict.fromkeys(found))
 
