@@ -174,10 +174,11 @@ def _sites(
     places = locate(frames, project)
     if not places:
         return None
+    from ddp_codemod.discover.listing import absolute
     from ddp_codemod.report import text
     from ddp_codemod.report.view import View
     from ddp_codemod.run.options import Options
-    from ddp_codemod.run.survey import explain
+    from ddp_codemod.run.survey import about, survey
 
     inside = next((at for at in places[0][0].parents if at == project or (at / ".git").exists()), project)
     options = Options(
@@ -188,8 +189,12 @@ def _sites(
         root=root_of([inside]),
         scope=config.scope,
     )
-    surveys = (explain(options, path, line) for path, line in places[:3])
-    whole = next((survey for survey in surveys if survey.decisions), None)
+    found = survey(options)
+    near = [(Path(absolute(path)), line) for path, line in places[:3]]
+    parts = (
+        about(found, path.relative_to(found.root).as_posix(), line) for path, line in near if path.is_relative_to(found.root)
+    )
+    whole = next((part for part in parts if part.decisions), None)
     if whole is None:
         return None
     view = View(whole, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)

@@ -97,6 +97,22 @@ def test_apply_writes_nothing_where_no_code_is_to_blame(project, run, tmp_path: 
     assert (root / "train.py").read_text() == TRAIN
 
 
+def test_only_the_repository_of_the_failing_file_is_read(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    for name, text in {"one/help.py": "x = 1\n", "one/train.py": TRAIN, "two/start.py": TRAIN}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for repository in ("one", "two"):
+        (tmp_path / repository / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    frames = {"start": [("two/start.py", 5), ("one/help.py", 1)], "train": [("two/start.py", 5), ("one/train.py", 5)]}
+    for name, there in frames.items():
+        lines = "".join(f'  File "/elsewhere/{file}", line {line}, in main\n    call()\n' for file, line in there)
+        (tmp_path / f"{name}.log").write_text(f"Traceback (most recent call last):\n{lines}{NO_NCCL}\n")
+    assert json.loads(run("diagnose", "start.log", "--format", "json").out)["sites"] == []
+    (site,) = json.loads(run("diagnose", "train.log", "--format", "json").out)["sites"]
+    assert (site["path"], site["line"]) == ("train.py", 5)
+
+
 def test_a_hang_without_a_log(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN)
     done = run("diagnose", "--hang")
