@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ddp_codemod.catalog.idioms import Binding
 from ddp_codemod.dataflow.calls import Def, argument_of, calls_of
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
@@ -16,6 +17,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.gin import read
 from ddp_codemod.parse.python import Module
 
+_INCLUDE = re.compile(r"(?m)^[ \t]*include[ \t]+['\"]([^'\"\n]+)['\"]")
 MACRO = "%"  # in front of the name of a value that stands elsewhere
 
 
@@ -28,6 +30,7 @@ def bound(tracer: Tracer, module: Module, function: Def, name: str, way: Way) ->
             found += _in_files(tracer, configurable, name, way)
             found += _by_calls(tracer, binding, configurable, name, way)
             found += _in_texts(tracer, binding, configurable, name, way)
+            found += _in_commands(tracer, configurable, name, way)
     return found
 
 
@@ -37,25 +40,27 @@ def is_required(tracer: Tracer, module: Module, default: ast.expr) -> bool:
     return any(name in binding.required for idioms in tracer.idioms for binding in idioms.binding for name in names)
 
 
-def _configurable(tracer: Tracer, module: Module, function: Def, binding: Binding) -> str:
-    """The name that bindings use; "" for a function that none of the decorators stands on."""
+def _configurable(tracer: Tracer, module: Module, function: Def, binding: Binding) -> tuple[str, ...]:
+    """The name that bindings use, behind its module's: each may leave out parts from the front; () where none of the decorators is on it."""
     around = module.parents.get(function)
     decorated = around if function.name == "__init__" and isinstance(around, ast.ClassDef) else function
     for part in decorated.decorator_list:
         called = part.func if isinstance(part, ast.Call) else part
         if set(tracer.resolver.names(module, called)) & set(binding.decorators):
-            given = argument_of(part, "name", 0) if isinstance(part, ast.Call) else None
-            return str(given.value) if isinstance(given, ast.Constant) else decorated.name
-    return ""
+            name = argument_of(part, "name", 0) if isinstance(part, ast.Call) else None
+            said = argument_of(part, "module", None) if isinstance(part, ast.Call) else None
+            home = str(said.value).split(".") if isinstance(said, ast.Constant) else module.name.removesuffix(".py").split("/")
+            return (*home, *(str(name.value).split(".") if isinstance(name, ast.Constant) else [decorated.name]))
+    return ()
 
 
-def _means(selector: str, configurable: str) -> bool:
-    """Whether what stands before a parameter is the function: behind scopes, and behind any part of its module's path."""
-    parts, wanted = selector.rpartition("/")[2].split("."), configurable.split(".")
-    return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts
+def _means(selector: str, configurable: tuple[str, ...]) -> bool:
+    """Whether what stands before a parameter, behind its scopes, is the function: ``train/trainer.Group``."""
+    parts = selector.rpartition("/")[2].split(".")
+    return tuple(parts) == configurable[-len(parts) :]
 
 
-def _in_files(tracer: Tracer, configurable: str, name: str, way: Way) -> Iterator[Leaf]:
+def _in_files(tracer: Tracer, configurable: tuple[str, ...], name: str, way: Way) -> Iterator[Leaf]:
     for document in tracer.resolver.project.bindings(name):
         for entry in document.ending(name):
             if len(entry.path) == 2 and _means(entry.path[0], configurable):
@@ -69,16 +74,28 @@ def _value(tracer: Tracer, document: Document, entry: Entry, way: Way, seen: set
         yield Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value if entry.is_text else None), None, step)
     elif entry.value.startswith(MACRO) and entry not in seen:
         macro = entry.value.removeprefix(MACRO)
-        for other in tracer.resolver.project.bindings(macro):
+        homes = tracer.resolver.project.bindings(macro)
+        for other in homes:
+            # what no include joins is another program's, for all that is known
+            at = step if other is document or _is_joined(other, document) else step.doubted(Doubt.NAME, entry.value)
             for one in other.entries:
                 if one.path in ((macro,), (macro, "value")):
-                    yield from _value(tracer, other, one, step, seen | {entry})
+                    yield from _value(tracer, other, one, at, seen | {entry})
     else:
         why = Reason.of("why-expression", Meaning.GIVEN_AT_START, text=document.text(entry))
         yield Leaf(document, entry, OriginKind.UNKNOWN, why=why, way=step)
 
 
-def _by_calls(tracer: Tracer, binding: Binding, configurable: str, name: str, way: Way) -> Iterator[Leaf]:
+def _is_joined(one: Document, other: Document) -> bool:
+    """Whether one of two files includes the other."""
+    return any(
+        f"/{inside.name}".endswith(f"/{path.removeprefix('./')}")
+        for outside, inside in ((one, other), (other, one))
+        for path in _INCLUDE.findall(outside.source.text)
+    )
+
+
+def _by_calls(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, way: Way) -> Iterator[Leaf]:
     for module, call in _calls(tracer, binding.binds):
         said = argument_of(call, "binding_key", 0)
         selector, _, parameter = str(said.value).rpartition(".") if isinstance(said, ast.Constant) else ("", "", "")
@@ -86,19 +103,30 @@ def _by_calls(tracer: Tracer, binding: Binding, configurable: str, name: str, wa
         if value is not None and parameter == name and _means(selector, configurable):
             step = way.hop(
                 module.place(call),
-                Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=configurable),
+                Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=configurable[-1]),
                 OriginKind.ARGUMENT,
             )
             yield from tracer.trace(module, value, step.inside(None))
 
 
-def _in_texts(tracer: Tracer, binding: Binding, configurable: str, name: str, way: Way) -> Iterator[Leaf]:
+def _in_texts(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, way: Way) -> Iterator[Leaf]:
     """Bindings in a text of a program: which of its values is meant is for a person to change."""
     for module, call in _calls(tracer, binding.reads):
-        for text in (part for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Constant)):
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        for text in (part for argument in given for part in ast.walk(argument) if isinstance(part, ast.Constant)):
             for entry in read(text.value).entries if isinstance(text.value, str) else ():
                 if entry.path[-1] == name and len(entry.path) == 2 and _means(entry.path[0], configurable):
                     yield tracer.unknown(module, text, way, "why-text-built", text=module.short_text(text))
+
+
+def _in_commands(tracer: Tracer, configurable: tuple[str, ...], name: str, way: Way) -> Iterator[Leaf]:
+    """Bindings that commands give to an option: ``--gin_bindings="setup.backend = 'nccl'"``."""
+    for script in tracer.resolver.project.scripts(f"{configurable[-1]}.{name}"):
+        for option in script.options:
+            for entry in read(option.value).entries:
+                if entry.path[-1] == name and len(entry.path) == 2 and _means(entry.path[0], configurable):
+                    why = Reason.of("why-text-built", text=option.value)
+                    yield Leaf(script, option, OriginKind.UNKNOWN, why=why, way=way)
 
 
 def _calls(tracer: Tracer, names: tuple[str, ...]) -> Iterator[tuple[Module, ast.Call]]:
