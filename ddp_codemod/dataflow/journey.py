@@ -251,7 +251,7 @@ class _Walk:
             self.found.escapes = True
             return
         self.found.arguments.append((module, call))
-        if self._within.inside and isinstance(call.func, ast.Name) and call.func.id in LISTING:
+        if self._within.inside and self._lists(module, call):
             self._go(module, call, _LISTED)
             return
         if call.args and call.args[0] is node and self._binds(module, call):
@@ -269,6 +269,11 @@ class _Walk:
                 self.found.escapes = True
             else:
                 self._name(owner_module, function, parameter)
+
+    def _lists(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call is of a builtin that gives the elements of a list again."""
+        name = call.func
+        return isinstance(name, ast.Name) and name.id in LISTING and owner(module, scope_of(module, name), name.id) is None
 
     def _binds(self, module: Module, call: ast.Call) -> bool:
         """Whether a call gives its first argument back with some of its arguments bound, or just as it is: ``partial``."""

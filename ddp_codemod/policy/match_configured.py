@@ -20,8 +20,6 @@ from ddp_codemod.policy.match_reasons import open_reason, text_of
 from ddp_codemod.policy.under_launcher import is_bare
 from ddp_codemod.sites.configured import ConfiguredUse
 
-KEYWORD = "keyword"  # of what may be added: an argument of that name
-
 
 def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
     """Decide about a backend that stands, or is left out, beside a ``_target_``, and about what launch files give in its place."""
@@ -49,7 +47,7 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     named = platform.fits(parameter.named_on)
     if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-    if parameter.add != KEYWORD:
+    if parameter.add != "keyword":
         by = parameter.handler.names[0] if parameter.handler is not None else parameter.name
         said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "by": by}
         return made.review(fix.id, Reason.of("review-configured-object", **said))

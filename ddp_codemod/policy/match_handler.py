@@ -50,9 +50,9 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             name = handler.names[0].rsplit(".", 1)[-1]
-            others = [_otherwise(context, module, call) for module, call in there]
-            if all(other is not None for other in others):
-                return _in_both(context, made, parameter, fix, there[0])
+            others = [other for module, call in there if (other := _otherwise(context, module, call)) is not None]
+            if len(others) == len(there):
+                return _in_both(context, made, parameter, fix, there[0], others[0])
             return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
     reason = Reason.of(
         "edit-handler",
@@ -130,21 +130,21 @@ def _listed(context: Context, use: Use, handler: Handler) -> list[tuple[Module, 
 
 
 def _otherwise(context: Context, module: Module, call: ast.Call) -> ast.Constant | None:
-    """The None that stands in the handler's place where a condition does not hold; None where there is none, or it counts processes."""
+    """The None that stands in the handler's place where a condition does not hold; None where there is no such condition."""
     around = module.parents.get(call)
     if not isinstance(around, ast.IfExp) or call is around.test or context.facts.truth(module, around.test) is not None:
         return None
     other = around.orelse if call is around.body else around.body
-    counts = any(isinstance(part, ast.Constant) and type(part.value) is int for part in ast.walk(around.test))
-    return other if not counts and isinstance(other, ast.Constant) and other.value is None else None
+    return other if isinstance(other, ast.Constant) and other.value is None else None
 
 
-def _in_both(context: Context, made: Finding, parameter: Parameter, fix: Fix, there: tuple[Module, ast.Call]) -> Finding:
+def _in_both(
+    context: Context, made: Finding, parameter: Parameter, fix: Fix, there: tuple[Module, ast.Call], other: ast.Constant
+) -> Finding:
     """The handler in the other branch too: without it the library picks by itself."""
     handler, choice, use, (module, call) = parameter.handler, context.platform.backend, made.use, there
-    other, around = _otherwise(context, module, call), module.parents[call]
+    around = module.parents[other]
     assert handler is not None
-    assert other is not None
     assert isinstance(use, Use)
     assert isinstance(around, ast.IfExp)
     full = next(name for name in context.tracer.resolver.names(module, call.func) if name in handler.names)
