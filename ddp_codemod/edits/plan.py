@@ -15,7 +15,7 @@ from ddp_codemod.edits import unused_imports
 from ddp_codemod.edits.conditional import launched_edits
 from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.insert import add_import
-from ddp_codemod.edits.objects import call_text, flow_mapping
+from ddp_codemod.edits.objects import call_text, written_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.values import first_quote, new_value
@@ -208,8 +208,7 @@ class Planner(Struct):
         if isinstance(change, NewObject):
             return self._object(finding, change, edit)
         if isinstance(change, NewMapping):
-            text = flow_mapping(change.target, change.arguments, change.key, change.below)
-            return [edit(change.entry.start, change.entry.end, text)]
+            return [edit(*written_mapping(change))]
         if isinstance(change, Dropped):
             place, argument = change.module.place(change.call), change.module.text(change.argument)
             made = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)

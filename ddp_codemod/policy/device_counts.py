@@ -28,7 +28,8 @@ class Count(Enum):
 
 def devices_of(context: Context, use: Use, objects: Objects) -> Count:
     """How many devices the call asks for; one keyword that says several decides."""
-    found = {_count(value) for value in _said(context, use, objects)}
+    said = _said(context, use, objects)
+    found = {counted(value.value if isinstance(value, Known) else "auto") for value in said}
     return next((count for count in Count if count in found), Count.UNSAID)
 
 
@@ -42,8 +43,8 @@ def _said(context: Context, use: Use, objects: Objects) -> Iterator[Value | Defa
                 yield UNKNOWN if leaf.kind in _DEFAULTS else leaf.value
 
 
-def _count(value: Value | Default | Current) -> Count:
-    many = value.value if isinstance(value, Known) else "auto"
+def counted(many: object) -> Count:
+    """What a number of devices says, or a list of them, or a text for either; of a text that is neither nothing is known."""
     if isinstance(many, str):
         many = int(many) if many.isdigit() else many.split(",") if "," in many else -1
     if isinstance(many, (tuple, list)):

@@ -75,6 +75,7 @@ class NewMapping(Struct, frozen=True, eq=False):
     arguments: tuple[tuple[str, bool | int | str], ...]
     key: str = "_target_"
     below: str = ""
+    added: str = ""  # the mapping is new: under this key, on a line below the entry's
 
 
 class NewHandler(Struct, frozen=True, eq=False):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from ddp_codemod.catalog.model import Fix
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.match_configured import match_configured, match_variable
+from ddp_codemod.policy.match_configured_object import match_configured_object
 from ddp_codemod.policy.match_keyed import match_keyed
-from ddp_codemod.policy.match_object import match_configured_object
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.keyed import keyed_uses

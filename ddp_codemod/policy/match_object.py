@@ -12,19 +12,16 @@ from ddp_codemod.catalog.objects import TextObject
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
-from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.device_counts import Count, devices_of
-from ddp_codemod.policy.findings import Change, Context, Finding, NewMapping, NewObject, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
 from ddp_codemod.policy.match import is_lost, leaves_of
 from ddp_codemod.policy.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.policy.match_reasons import OMITTED
 from ddp_codemod.policy.other_devices import said_by
-from ddp_codemod.sites.configured import ConfiguredUse
+from ddp_codemod.policy.text_objects import backend_of, by_hand, class_name, said_of, stands_for, why_object
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.keyed import KeyedUse
 from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import scope_of
 
@@ -42,7 +39,7 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
         return None  # that is a site of its own
     if chosen is not None and names_object(context, use, chosen):
         return by_variable(context, use, parameter, chosen, fix)
-    named = [(leaf, found) for leaf in leaves if (found := _named(context, use.module.name, parameter, leaf.value))]
+    named = [(leaf, found) for leaf in leaves if (found := stands_for(context, use.module.name, parameter, leaf.value))]
     several = True
     if not named:
         named, several = _chosen_by_count(context, use, parameter, leaves)
@@ -62,66 +59,28 @@ def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     if never is not None:
         return made.keep(never)
     if choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=_backend(context, named[0][1][0]).name))
+        return made.keep(Reason.of("keep-omitted", parameter=backend_of(context, named[0][1][0]).name))
     changes: list[Change] = []
     safe = fix.applicability == "safe"
     for leaf, (wanted, sure) in named:
-        backend = _backend(context, wanted)
+        backend = backend_of(context, wanted)
         blocked = _blocked(context, use, parameter, argument, leaf, wanted)
         if blocked is not None:
             return made.review(fix.id, blocked)
         safe = safe and sure and leaf.kind != OMITTED and backend.add_applicability == "safe"
         target = leaf if leaf.kind != OMITTED and isinstance(leaf.node, ast.Constant) else None
         if target is None and argument is not None:
-            return made.review(fix.id, _by_hand(context, parameter, wanted))
+            return made.review(fix.id, by_hand(context, parameter, wanted))
         changes.append(
             NewObject(
-                use.module, use.call, parameter.name, target, _package(context, use.module, parameter, wanted), _name(context, wanted),
+                use.module, use.call, parameter.name, target, _package(context, use.module, parameter, wanted), class_name(context, wanted),
                 tuple(wanted.arguments.items()), backend.name, choice.wanted,
             )
         )  # fmt: skip
-    reason = _reason(context, parameter, named[0][1][0])
+    reason = why_object(context, parameter, named[0][1][0])
     if _unfollowed(context, leaves):  # the edits cure only a part of what can come here
         return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
     return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
-
-
-def match_configured_object(context: Context, use: ConfiguredUse | KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
-    """The same for a text beside the ``_target_`` of a configuration file, or under the keys that a framework reads."""
-    assert parameter.objects is not None
-    if not isinstance(use.module, Document) or not isinstance(use.call, Entry):
-        return None
-    entry, choice = use.argument(parameter) if isinstance(use, ConfiguredUse) else use.call, context.platform.backend
-    found = _named(context, use.module.name, parameter, Known(entry.value)) if entry is not None and entry.is_text else None
-    if entry is None or found is None:
-        return None
-    wanted, backend = found[0], _backend(context, found[0])
-    made = start(
-        context, use, parameter, entry, [Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))], [choice.default]
-    )
-    for key, values in parameter.objects.elsewhere.items():
-        beside = use.module.at((*entry.path[:-1], key), entry.document)
-        if any(one.value in values for one in beside):
-            return made.keep(Reason.of("keep-object-elsewhere", text=f"{key}: {beside[0].value}"))
-    if choice.default in choice.works:
-        return made.keep(Reason.of("keep-omitted", parameter=backend.name))
-    if not use.module.may_add_below(entry):
-        return made.review(fix.id, _by_hand(context, parameter, wanted))
-    arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
-    name = f"{parameter.objects.module}.{_name(context, wanted)}"
-    change = NewMapping(use.module, entry, name, arguments, parameter.objects.target, parameter.objects.arguments)
-    return made.edit(fix.id, False, _reason(context, parameter, wanted), [change])
-
-
-def _named(context: Context, file: str, parameter: Parameter, value: object) -> tuple[TextObject, bool] | None:
-    """The object that a text stands for at the project's versions, and whether those are sure."""
-    assert parameter.objects is not None
-    if not isinstance(value, Known) or not isinstance(value.value, str):
-        return None
-    for entry in context.rules.objects.get(parameter.objects.table, ()):
-        if entry.text == value.value.lower() and (holds := context.versions.holds(entry.when, file)) is not False:
-            return entry, holds is True
-    return None
 
 
 def _has_the_choice(use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> bool:
@@ -141,7 +100,7 @@ def _chosen_by_count(context: Context, use: Use, parameter: Parameter, leaves: S
             count = Count.OPEN
     if count not in (Count.SEVERAL, Count.OPEN) or (count is Count.OPEN and is_test(use.module.name)):
         return [], False
-    automatic = _named(context, use.module.name, parameter, Known(objects.automatic))
+    automatic = stands_for(context, use.module.name, parameter, Known(objects.automatic))
     return [(leaf, automatic) for leaf in leaves if automatic is not None], count is Count.SEVERAL
 
 
@@ -150,22 +109,22 @@ def _unknown(
 ) -> Finding | None:
     """It is not known what stands for the object: for a person, where the framework's choice does not work."""
     choice = context.platform.backend
+    unpacked = [use.module.text(part) for part in use.spread if any(is_lost(leaf) and leaf.node is use.call for leaf in leaves)]
     unfollowed = _unfollowed(context, leaves)
-    if argument is None or not unfollowed or choice.default in choice.works or is_test(use.module.name):
-        return None
     assert parameter.objects is not None
-    automatic = _named(context, use.module.name, parameter, Known(parameter.objects.automatic))
+    if not (unfollowed or unpacked) or choice.default in choice.works or is_test(use.module.name):
+        return None
+    if argument is None and devices_of(context, use, parameter.objects) is Count.ONE:
+        return None  # whatever the mapping holds, there is one process
+    automatic = stands_for(context, use.module.name, parameter, Known(parameter.objects.automatic))
     if automatic is None or unreachable(context, use) or said_by(context, use.module, use.call, parameter.objects.elsewhere):
         return None
+    said = said_of(context, parameter, automatic[0])
     made = start(context, use, parameter, argument, leaves, ["?"])
-    return made.review(
-        fix.id,
-        Reason.of(
-            "review-object-unknown",
-            expression=unfollowed[0].text,
-            **_said(context, parameter, automatic[0]),
-        ),
-    )
+    if unpacked:
+        expression = ", ".join(" ".join(part.split()) for part in unpacked)
+        return made.review(fix.id, Reason.of("review-object-unpacked", expression=expression, value=choice.default, **said))
+    return made.review(fix.id, Reason.of("review-object-unknown", expression=unfollowed[0].text, **said))
 
 
 def _unfollowed(context: Context, leaves: Sequence[Leaf]) -> list[Leaf]:
@@ -190,7 +149,7 @@ def _blocked(
         return None
     if isinstance(argument, ast.Name) and leaf.module is use.module and _only_for(use, argument, leaf):
         return None
-    return _by_hand(context, parameter, wanted)
+    return by_hand(context, parameter, wanted)
 
 
 def _only_for(use: Use, argument: ast.Name, leaf: Leaf) -> bool:
@@ -206,19 +165,10 @@ def _only_for(use: Use, argument: ast.Name, leaf: Leaf) -> bool:
     return whole and read == [argument] and scope_of(module, node) is scope_of(use.module, use.call)
 
 
-def _backend(context: Context, wanted: TextObject) -> Parameter:
-    """The parameter of the object's class that takes the backend."""
-    return next(parameter for parameter in context.rules.surfaces[wanted.surface].parameters if parameter.role == "backend")
-
-
-def _name(context: Context, wanted: TextObject) -> str:
-    return context.rules.surfaces[wanted.surface].names[0].rpartition(".")[2]
-
-
 def _package(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
     """The module that the class comes from: the one that the file imports it from already, else where the framework offers it."""
     assert parameter.objects is not None
-    name = _name(context, wanted)
+    name = class_name(context, wanted)
     for node in module.tree.body:
         if (
             isinstance(node, ast.ImportFrom)
@@ -229,21 +179,3 @@ def _package(context: Context, module: Module, parameter: Parameter, wanted: Tex
             if known is not None and known.id == wanted.surface:
                 return str(node.module)
     return parameter.objects.module
-
-
-def _by_hand(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
-    return Reason.of("review-object", text=wanted.text, **_said(context, parameter, wanted))
-
-
-def _reason(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
-    return Reason.of("edit-object", text=wanted.text, value=context.platform.backend.default, **_said(context, parameter, wanted))
-
-
-def _said(context: Context, parameter: Parameter, wanted: TextObject) -> dict[str, str]:
-    platform = context.platform
-    assert parameter.objects is not None
-    return {
-        "parameter": parameter.name, "name": f"{parameter.objects.module}.{_name(context, wanted)}",
-        "keyword": _backend(context, wanted).name, "wanted": platform.backend.wanted,
-        "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh,
-    }  # fmt: skip
