@@ -108,6 +108,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``
     same: tuple[Name, ...] = ()  # calls that give back what stands for their first argument
     group_needed: tuple[Name, ...] = ()  # calls that fail where there is no default group
+    group_asked: tuple[Name, ...] = ()  # calls that say whether there is one
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]

@@ -31,7 +31,7 @@ def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool
     """Whether a backend is one branch of a choice between accelerators, and another branch is for the platform's own."""
     if _is_specific(context, leaf) and _needs_its_plugin(context, leaf):
         return True
-    if context.rules.backends[context.platform.backend.wanted].specific and _is_another_device(context, leaf):
+    if _is_another_device(context, leaf):
         return True
     devices = context.platform.device_types
     if len(devices) < 2 or _serves(context, leaf, devices):

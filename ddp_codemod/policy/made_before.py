@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -111,7 +111,7 @@ class _Search:
     def _within(self, module: Module, top: ast.AST, depth: int) -> Maker | None:
         """A call inside a statement or function that makes the group, itself or in what it calls."""
         unsure: Maker | None = None
-        for call, sure in _calls(top):
+        for call, sure in _calls(top, lambda test: self._asks_for_group(module, test)):
             found = self._makes(module, call, depth)
             if found is not None and found.sure and sure:
                 return found
@@ -136,6 +136,13 @@ class _Search:
                 if (found := self._in(entity, depth)) is not None:
                     return found
         return None
+
+    def _asks_for_group(self, module: Module, test: ast.expr) -> bool:
+        """Whether a condition holds where there is no default group, and only there."""
+        if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Call)):
+            return False
+        names = self.context.tracer.resolver.names(module, test.operand.func)
+        return any(name in idioms.group_asked for idioms in self.context.rules.idioms for name in names)
 
     def _at_once(self, made: Use) -> bool:
         """Whether a call makes the group there and then."""
@@ -187,12 +194,13 @@ class _Search:
         return None
 
 
-def _calls(top: ast.AST) -> Iterator[tuple[ast.Call, bool]]:
-    """The calls in a statement or a function's body, and whether each surely runs with it."""
+def _calls(top: ast.AST, absent: Callable[[ast.expr], bool]) -> Iterator[tuple[ast.Call, bool]]:
+    """The calls in a statement or a function's body, and whether each surely has run by its end, where no group was there before."""
     body = top.body if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)) else [top]
     todo: list[tuple[ast.AST, bool]] = [(part, True) for part in body if not isinstance(part, _APART)]
     for node, sure in todo:  # grows
         if isinstance(node, ast.Call):
             yield node, sure
-        inner = sure and not isinstance(node, _BRANCHES)
+        # the else of such a condition is where the group is there already
+        inner = sure and (not isinstance(node, _BRANCHES) or (isinstance(node, ast.If) and absent(node.test)))
         todo += [(child, inner) for child in ast.iter_child_nodes(node) if not isinstance(child, _APART)]
