@@ -41,7 +41,9 @@ def blocks(view: View, found: Iterable[Finding], shown: int = SHOWN) -> list[str
             lines += [line for said in here for line in view.folded(said, 6, 8)]
         else:
             lines += view.folded(block.said, 2, 4)
-            lines += _places(view, block.places, 0 if view.verbose else shown)
+            alike, places = _said_of_all(block.places)
+            lines += [line for said in alike for line in view.folded(said, 6, 8)]
+            lines += _places(view, places, 0 if view.verbose else shown)
     return lines
 
 
@@ -66,6 +68,14 @@ def _blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
                 made.append(merged)
             merged.places.append((found[0], (*_own(_CLAUSE.split(text), common), *found[0].here)))
     return made
+
+
+def _said_of_all(places: list[tuple[Finding, tuple[str, ...]]]) -> tuple[list[str], list[tuple[Finding, tuple[str, ...]]]]:
+    """The lines that all places have, and the places without them; a change alone stays beside its place."""
+    if all(len(here) < 2 for _, here in places):
+        return [], places
+    alike = [line for line in places[0][1] if all(line in here for _, here in places)]
+    return alike, [(one, tuple(line for line in here if line not in alike)) for one, here in places]
 
 
 def _headed(head: str, said: str) -> str:
