@@ -33,8 +33,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     device: str = ""  # "device": what the name of the device starts with
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
-    commands: tuple[Name, ...] = ()  # programs that launch files start ...
-    without: tuple[Name, ...] = ()  # ... where none of these stands among their arguments
+    commands: tuple[Name, ...] = ()  # programs that launch files start
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""

@@ -69,6 +69,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     name: Name
     role: Literal["backend", "init_method", "store"]
     position: int | None = None  # counted from 0, after self; None: keyword only
+    option: str = (
+        ""  # of a surface with ``commands``: "--distributed-backend", or "distributed_training.backend=" for an override
+    )
     # What leaving it out gives: torch's choice for the device; the default group's; nothing of interest; or this text.
     # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"
@@ -119,6 +122,8 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     shown_by: tuple[Name, ...] = ()
     shown_with: str = ""  # only where a file that imports one of them holds this word
     anywhere: bool = False  # the key is one word that means nothing else: it counts wherever it stands, also in a program
+    # Or, for a framework's own programs, what starts them: "fairseq-train", "fairseq_cli.train", "fairseq_cli/train.py"
+    commands: tuple[Name, ...] = ()
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does
     at_once: bool = False  # a function, or an object that makes the group when it is made, not when it is used
@@ -137,8 +142,10 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse a surface that nothing could be found by (ValueError)."""
-        if bool(self.names) == bool(self.key) or bool(self.key) != bool(self.shown_by):
-            raise ValueError("a surface has either names, or a key and the packages that show its use")
+        if sum(map(bool, (self.names, self.key, self.commands))) != 1 or bool(self.key) != bool(self.shown_by):
+            raise ValueError("a surface has either names, or commands, or a key and the packages that show its use")
+        if any(bool(parameter.option) != bool(self.commands) for parameter in self.parameters):
+            raise ValueError("the parameters of a surface with commands, and only they, have an option")
 
 
 class SurfaceFile(RuleEntry, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from msgspec import Struct, field
 
@@ -242,35 +242,12 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
             yield hit.module.name, hit.module.line(hit.node)
 
 
-def _top(name: str) -> str:
-    """The folder of the project's root that a file lies in; "" where it lies in none."""
-    folder, inside, _ = name.partition("/")
-    return folder if inside else ""
-
-
-def _is(file: str, command: str) -> bool:
-    """Whether a file is what a path or module names; what is installed under another name is known to be."""
-    path = command if command.endswith(".py") else f"{command.replace('.', '/')}.py"
-    return "/" not in path or f"/{file}".endswith(f"/{path}")
-
-
 def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The lines of launch files that start one of the programs."""
     project = whole.context.tracer.resolver.project
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
-    given = re.compile("|".join(map(re.escape, pattern.without or ("\0",))).encode())
-    own = (
-        {file for command in pattern.commands for file in project.started(command) if _is(file, command)}
-        if pattern.without
-        else set()
-    )
     for name in project.launchers:
-        if any(_top(file) == _top(name) for file in own):
-            continue  # the program is the project's own: its own default decides, which is followed
         data = project.data(name)
-        lines = data.splitlines() if wanted.search(data) else []
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(data.splitlines() if wanted.search(data) else (), 1):
             if wanted.search(line) and not line.lstrip().startswith(b"#"):
-                after = takewhile(lambda one: one.rstrip().endswith(b"\\"), lines[number - 1 :])
-                if not any(map(given.search, lines[number - 1 : number + len(list(after))])):
-                    yield name, number
+                yield name, number

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ddp_codemod.parse import shell_commands
 from ddp_codemod.parse.document import Document, Entry
-from ddp_codemod.parse.shell import MANIFEST, Launch, Option, Parts, Script, Setting
+from ddp_codemod.parse.shell import MANIFEST, Launch, Option, Parts, Program, Script, Setting
 from ddp_codemod.parse.shell_words import Piece, Word, literal
 
 # The keys whose values make up one command, in the order in which they stand in it.
@@ -28,6 +28,7 @@ def read(document: Document) -> Script:
     """The options and variables that the commands of a configuration file give."""
     options: dict[Option, None] = {}
     launches: list[Launch] = []
+    programs: list[Program] = []
     for entries in _commands(document):
         for command in shell_commands.commands(list(_words(document, entries))):
             at = command.words[0][0].start
@@ -35,9 +36,13 @@ def read(document: Document) -> Script:
                 if (found := literal(word)) is not None and found.value:
                     line = document.source.position(found.start)[0]
                     options[Option(name, found.start, found.end, found.value, program, line, used=at, override=override)] = None
+            if command.program:
+                word = command.words[command.index]
+                line = document.source.position(word[0].start)[0]
+                programs.append(Program(command.program, word[0].outer_start, word[-1].outer_end, line, at))
             if command.launches:
                 launches.append(Launch(command.program, at, at, document.source.position(at)[0], None, ""))
-    parts = Parts(tuple(options), tuple(_settings(document)), tuple(launches), document.errors)
+    parts = Parts(tuple(options), tuple(_settings(document)), tuple(launches), document.errors, (), tuple(programs))
     return Script(document.source, MANIFEST, parts)
 
 

@@ -57,6 +57,16 @@ class Launch(Struct, frozen=True):
     indent: str
 
 
+class Program(Struct, frozen=True):
+    """The word of a command that says what runs."""
+
+    name: str
+    start: int
+    end: int  # behind its quotes: more words of the command may go in here
+    line: int
+    used: int  # where the command stands, as an Option of it has it
+
+
 class Parts(Struct, frozen=True):
     """What a file holds."""
 
@@ -65,6 +75,7 @@ class Parts(Struct, frozen=True):
     launches: tuple[Launch, ...]
     errors: tuple[int, ...]
     sourced: tuple[str, ...] = ()  # the files that it reads as a part of its own; "" where only a run could tell which
+    programs: tuple[Program, ...] = ()  # of all commands, in source order
 
 
 class Script(Struct, eq=False):
@@ -96,6 +107,11 @@ class Script(Struct, eq=False):
         return self.parts.launches
 
     @property
+    def programs(self) -> tuple[Program, ...]:
+        """What the commands run, in source order."""
+        return self.parts.programs
+
+    @property
     def sourced(self) -> tuple[str, ...]:
         """The files that it reads as a part of its own, as it names them; "" where only a run could tell which."""
         return self.parts.sourced
@@ -110,7 +126,7 @@ class Script(Struct, eq=False):
         """Whether values in it are edited; in what Windows or a cluster runs they are for a person."""
         return self.kind not in (MANIFEST, *WINDOWS.values())
 
-    def place(self, entry: Option | Setting | Launch) -> Place:
+    def place(self, entry: Option | Setting | Launch | Program) -> Place:
         """Where a value, or a command, stands."""
         return Place(self.source.name, entry.start, entry.end)
 

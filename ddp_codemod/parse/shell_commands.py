@@ -66,6 +66,8 @@ def _command(words: list[Word]) -> Command:
             module = known(words[index + 1]) or ""
             if _MODULE.fullmatch(module) and module.rpartition(".")[2] not in _LAUNCHERS:
                 return Command(words, module, index + 1, True)
+        if word and word[-1].found:
+            return Command(words, word[-1].found, index, True)
     if head(words[0]).startswith("-"):
         return Command(words, "", -1, False)  # options that some other command is given
     for index, word in enumerate(words):

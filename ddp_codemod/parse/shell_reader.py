@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ddp_codemod.model import Source
 from ddp_codemod.parse import shell_commands, shell_kinds
 from ddp_codemod.parse.grammar import Tree, broken
-from ddp_codemod.parse.shell import Launch, Option, Parts, Setting
+from ddp_codemod.parse.shell import Launch, Option, Parts, Program, Setting
 from ddp_codemod.parse.shell_variables import Assignment, Branch, Variables
 from ddp_codemod.parse.shell_words import Word, known, literal, split, unquoted
 from ddp_codemod.parse.shell_words import read as read_word
@@ -66,6 +66,7 @@ class _Reader:
         self.options: dict[Option, None] = {}
         self.settings: dict[Setting, None] = {}
         self.launches: list[Launch] = []
+        self.programs: list[Program] = []
 
     def walk(self) -> None:
         """Collect assignments and commands, in source order."""
@@ -181,6 +182,7 @@ class _Reader:
             tuple(self.launches),
             tuple(self.tree.errors()),
             tuple(known(words[1]) or "" for _, words in self.commands if len(words) > 1 and known(words[0]) in _SOURCE),
+            tuple(self.programs),
         )
 
     def _inner(self, words: list[Word]) -> list[Word]:
@@ -192,6 +194,10 @@ class _Reader:
         return words
 
     def _command(self, command: shell_commands.Command, at: int, end: int, variable: str = "") -> None:
+        if command.program and not variable:
+            word = command.words[command.index]
+            line = self.source.position(word[0].outer_start)[0]
+            self.programs.append(Program(command.program, word[0].outer_start, word[-1].outer_end, line, at))
         for name, word in shell_commands.settings(command):
             self._set(name, word, "command")
         for name, word, program, override in shell_commands.options(command):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_FOUND = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([\w.+-]+)\s*(?:\)|`)")
 _TOKEN = re.compile(r"(?:[^\s\\]|\\(?!\r?\n).)+")
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 IN_BRACES = "}"
@@ -32,6 +33,7 @@ class Piece(Struct, frozen=True):
     name: str = ""
     default: tuple[Piece, ...] = ()
     escaped: bool = False  # literal text with backslashes in it, which nothing here takes off
+    found: str = ""  # the command that the shell is asked to find: ``$(which fairseq-train)``
     many: bool = False  # the variable may give several words: ``$x``, ``"${x[@]}"``
 
 
@@ -111,7 +113,8 @@ def read(tree: Tree, node: Node, quote: str = "", make: bool = False) -> Word:
         return (_variable(tree, node, quote),)
     if make and node.type == "command_substitution" and _NAME.fullmatch(text[2:-1]):
         return (Piece(None, start, end, start, end, quote, name=text[2:-1], many=True),)
-    return (Piece(None, start, end, start, end, quote),)
+    found = _FOUND.fullmatch(text)
+    return (Piece(None, start, end, start, end, quote, found=found[1] if found else ""),)
 
 
 def _plain(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Piece:

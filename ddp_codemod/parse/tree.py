@@ -8,19 +8,19 @@ from typing import Union
 from ddp_codemod.model import Place
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
-from ddp_codemod.parse.shell import Launch, Option, Script, Setting
+from ddp_codemod.parse.shell import Launch, Option, Program, Script, Setting
 
 Tree = Union[Module, Document, Script]
-Node = Union[ast.AST, Entry, Option, Setting, Launch]
+Node = Union[ast.AST, Entry, Option, Setting, Launch, Program]
 
 
 def place_of(tree: Tree, node: Node) -> Place:
-    """Where a node of a module, an entry of a document, an option, a setting or a launch of a script stands."""
+    """Where a node of a module, an entry of a document, a part of a script stands."""
     if isinstance(tree, Document):
         assert isinstance(node, Entry)
         return tree.place(node)
     if isinstance(tree, Script):
-        assert isinstance(node, (Option, Setting, Launch))
+        assert isinstance(node, (Option, Setting, Launch, Program))
         return tree.place(node)
     assert isinstance(node, ast.AST)
     return tree.place(node)

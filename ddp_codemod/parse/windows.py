@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse import shell_commands
-from ddp_codemod.parse.shell import Launch, Option, Parts, Setting
+from ddp_codemod.parse.shell import Launch, Option, Parts, Program, Setting
 from ddp_codemod.parse.shell_variables import Assignment, Variables
 from ddp_codemod.parse.shell_words import Piece, Word, known, literal, split
 
@@ -122,6 +122,7 @@ class _Reader:
         """Work the commands out, now that every assignment is known."""
         options: dict[Option, None] = {}
         launches: list[Launch] = []
+        programs: list[Program] = []
         for start, end, words in self.commands:
             for command in shell_commands.commands(self._apart(words)):
                 program = command.program.replace("\\", "/")
@@ -133,11 +134,15 @@ class _Reader:
                             name, value.start, value.end, value.value, program_of, line, value.quote, start, away, override
                         )
                         options[made] = None
+                if program:
+                    word = command.words[command.index]
+                    line = self.source.position(word[0].outer_start)[0]
+                    programs.append(Program(program, word[0].outer_start, word[-1].outer_end, line, start))
                 if command.launches:
                     first = command.words[0][0].outer_start
                     launches.append(Launch(program, first, end, self.source.position(first)[0], None, ""))
         in_order = sorted(options, key=lambda option: (option.start, option.used))
-        return Parts(tuple(in_order), tuple(self.settings), tuple(launches), ())
+        return Parts(tuple(in_order), tuple(self.settings), tuple(launches), (), (), tuple(programs))
 
     def _apart(self, words: list[Word]) -> list[Word]:
         """The words, with those of a quoted command line in its place."""

@@ -22,6 +22,7 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree
 from ddp_codemod.policy.versions import Versions
+from ddp_codemod.sites.commanded import CommandedUse
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.keyed import KeyedUse
@@ -139,7 +140,7 @@ PACKAGE, VALUE = "\0", "\1"
 Change = Union[
     NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewStatement, NewKey, Insertions, Dropped
 ]
-AnyUse = Union[Use, ConfiguredUse, KeyedUse]
+AnyUse = Union[Use, ConfiguredUse, KeyedUse, CommandedUse]
 
 
 class Finding(Struct, frozen=True, eq=False):

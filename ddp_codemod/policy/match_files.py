@@ -1,4 +1,4 @@
-"""Matches what configuration files give to surfaces: by a ``_target_`` that names one, or by a path of keys that one reads."""
+"""Matches what files beside the programs give to surfaces: by a ``_target_``, by a path of keys, on the command line of a framework's program."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.catalog.model import Fix
 from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.policy.match_commanded import match_commanded
 from ddp_codemod.policy.match_configured import match_configured, match_variable
 from ddp_codemod.policy.match_configured_object import match_configured_object
 from ddp_codemod.policy.match_keyed import match_keyed
+from ddp_codemod.sites.commanded import commanded_uses
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.keyed import keyed_uses
 
 
 def match_files(context: Context, finder: Finder, fixes: Sequence[Fix], writable: Callable[[str], bool]) -> Iterator[Finding]:
-    """The findings of all configuration files that may be written."""
+    """The findings of all configuration and launch files that may be written."""
     project = context.tracer.resolver.project
     for use in configured_uses(project, finder):
         if writable(use.module.name):
@@ -26,6 +28,10 @@ def match_files(context: Context, finder: Finder, fixes: Sequence[Fix], writable
                 match = match_configured_object if parameter.add == "object" else match_keyed
                 if (found := match(context, keyed, parameter, fix)) is not None:
                     yield found
+    for command in commanded_uses(project, finder.surfaces):
+        for fix in fixes if writable(command.module.name) else ():
+            for parameter in command.surface.parameters if fix.recipe == "replace-backend" else ():
+                yield match_commanded(context, command, parameter, fix)
 
 
 def _configured(context: Context, use: ConfiguredUse, fixes: Sequence[Fix]) -> Iterator[Finding]:

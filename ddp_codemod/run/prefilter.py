@@ -16,7 +16,7 @@ from ddp_codemod.run.options import ABOUT_USES, Options
 from ddp_codemod.sites.candidates import Candidates
 from ddp_codemod.sites.targets import TARGETS
 from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import Words
+from ddp_codemod.sites.words import Parts, Words
 
 
 class Prefilter:
@@ -39,7 +39,10 @@ class Prefilter:
         if self.texts.naming(shown_by) or self._names_wrong:
             return False
         others = map(_content, (*self.listing.configs, *self.listing.launchers))
-        return not any(self._may_name(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others)
+        counts = (
+            self._may_name(data) or self._starts.held(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others
+        )
+        return not any(counts)
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""
@@ -53,6 +56,12 @@ class Prefilter:
     def is_wrong(self, data: bytes) -> bool:
         """Whether bytes hold the name of a backend that does not work on the platform."""
         return self._wrong.some(data.lower())
+
+    @cached_property
+    def _starts(self) -> Parts:
+        """The names of programs whose commands choose a backend."""
+        surfaces = self.options.rules.surfaces.values()
+        return Parts(command for surface in surfaces for command in surface.commands)
 
     @cached_property
     def _wrong(self) -> Words:
