@@ -100,14 +100,14 @@ class Versions(Struct):
             return [self.given[package]]
         stated = self.statements(package, file)
         locked = [one for one in stated if one.requirement.kind == "lock"]
-        found = [one.stated for one in locked or stated if possible(one.stated.specifier)]
-        if found and all(is_optional(one.source.name, one.source.text, one.requirement.start) for one in locked or stated):
-            return [*found, Stated(package, "", found[0].origin)]  # without the extra it may be any
-        if len(found) < 2:
-            return found
-        origin = ", ".join(dict.fromkeys(one.origin for one in found))
-        together = Stated(package, ",".join(dict.fromkeys(one.specifier for one in found)), origin)
-        return [together] if possible(together.specifier) else found
+        counted = [one for one in locked or stated if possible(one.stated.specifier)]
+        always = [one.stated for one in counted if not _is_extra(one)]
+        extras = [one.stated for one in counted if _is_extra(one)]
+        if not always and extras:
+            return [*extras, Stated(package, "", extras[0].origin)]  # without the extra it may be any
+        found = _together(always)
+        both = (_together([base, extra]) for extra in extras for base in found)
+        return [*found, *(one for made in both if len(made) == 1 for one in made)]
 
     def platform(self, platform: Platform) -> Platform:
         """The platform as it is at the project's versions."""
@@ -199,3 +199,16 @@ def _files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path
         except OSError:
             continue
     return found
+
+
+def _is_extra(one: Statement) -> bool:
+    return is_optional(one.source.name, one.source.text, one.requirement.start)
+
+
+def _together(stated: Sequence[Stated]) -> list[Stated]:
+    """One statement made of all, or each of those that exclude each other."""
+    if len(stated) < 2:
+        return list(stated)
+    origin = ", ".join(dict.fromkeys(one.origin for one in stated))
+    whole = Stated(stated[0].package, ",".join(dict.fromkeys(one.specifier for one in stated)), origin)
+    return [whole] if possible(whole.specifier) else list(stated)

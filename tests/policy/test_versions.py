@@ -186,8 +186,16 @@ def test_what_only_an_extra_states_leaves_the_version_open(tmp_path: Path, name:
     assert known.stated("torch") is None
 
 
-def test_an_extra_beside_a_requirement_narrows_it(tmp_path: Path) -> None:
+def test_an_extra_beside_a_requirement_does_not_narrow_it(tmp_path: Path) -> None:
     text = '[project]\ndependencies = ["torch>=2.4"]\n[project.optional-dependencies]\ntested = ["torch==2.9.1"]\n'
+    known = versions(tmp_path, {"pyproject.toml": text})
+    assert known.holds({"torch": ">=2.4"}) is True
+    assert known.holds({"torch": ">=2.9"}) is None  # without the extra 2.4 will do
+    assert known.holds({"torch": "<2.4"}) is False
+
+
+def test_an_extra_that_the_requirement_rules_out_leaves_it_as_it_is(tmp_path: Path) -> None:
+    text = '[project]\ndependencies = ["torch>=2.4"]\n[project.optional-dependencies]\nold = ["torch==1.13"]\n'
     assert versions(tmp_path, {"pyproject.toml": text}).holds({"torch": ">=2.4"}) is True
 
 
