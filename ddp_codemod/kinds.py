@@ -52,6 +52,7 @@ class OriginKind(str, Enum):
     CLASS = "class"  # a class of the project that is called: its own business
     PARTIAL = "partial"
     HANDED_ON = "handed-on"
+    AT_CALL = "at-call"  # the argument itself, where what gives it has to stay as it is
     UNKNOWN = "unknown"
 
     def __str__(self) -> str:

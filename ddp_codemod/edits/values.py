@@ -44,7 +44,8 @@ def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast
         return None
     if leaf.kind == OriginKind.ENUM:
         return NewValue(place.start, place.end, written(leaf, text, rules, node))
-    if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(leaf.value, Default):
+    plain = isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or leaf.kind == OriginKind.AT_CALL
+    if plain or isinstance(leaf.value, Default):
         return NewValue(place.start, place.end, _quoted(text, first_quote(module, node)))
     return None
 

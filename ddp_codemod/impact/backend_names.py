@@ -8,6 +8,8 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec import Struct
+
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Current, Leaf
 from ddp_codemod.discover.kinds import is_test
@@ -35,12 +37,20 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
             yield Advisory(*at, TIED, stake.reason)
 
 
-def broken(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> set[int]:
-    """The findings, by number, whose edits end the program somewhere else: an assertion, a raise, a missing key. Tests end alone."""
+class Harmed(Struct, frozen=True):
+    """The findings, by number, whose edits do harm where the program goes by the same name."""
+
+    ended: set[int]  # it ends there: an assertion, a raise, a missing key
+    moved: set[int]  # it takes another device, or none
+
+
+def harmed(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> Harmed:
+    """What the edits do elsewhere. Tests end alone."""
     edits = _Edits(context, findings, made)
-    stakes_ = _stakes(context, edits, writable)
-    ending = [(module, asked) for module, _, stake, asked in stakes_ if stake.breaks and not is_test(module.name)]
-    return {number for module, asked in ending for number in edits.that_give(module, asked)}
+    found = [one for one in _stakes(context, edits, writable) if not is_test(one[0].name)]
+    ended = {number for module, _, stake, asked in found if stake.breaks for number in edits.that_give(module, asked)}
+    moved = {number for module, _, stake, asked in found if stake.moves for number in edits.that_give(module, asked)}
+    return Harmed(ended, moved - ended)
 
 
 def _stakes(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Stake, ast.expr]]:

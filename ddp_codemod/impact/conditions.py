@@ -17,10 +17,11 @@ Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a valu
 
 
 class Stake(Struct, frozen=True):
-    """What a reader has to know, and whether the program ends there."""
+    """What a reader has to know, and whether the program ends there, or takes another device."""
 
     reason: Reason
     breaks: bool = False
+    moves: bool = False
 
 
 class Swap(Struct, frozen=True):
@@ -51,7 +52,7 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
         return Stake(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
     left_out = [call for call in _device_calls(context, module, old) if call not in _device_calls(context, module, new)]
     if left_out and not swap.group:
-        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new))
+        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new), moves=True)
     for name, value in _assigned(old):
         for other, instead in _assigned(new):
             if name != other:
@@ -104,7 +105,7 @@ def _of_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, 
         return None
     if swap.group and after in context.rules.backends[swap.new].devices:
         return None  # tensors for one collective, on a device that the new backend takes
-    return Stake(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after))
+    return Stake(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after), moves=not swap.group)
 
 
 def _is_loopback(node: ast.expr) -> bool:

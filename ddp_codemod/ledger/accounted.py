@@ -11,7 +11,7 @@ from msgspec import Struct
 from ddp_codemod.dataflow.parameters import OVERRIDDEN
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.ledger.unread import is_for_unread_parameter, is_overwritten, is_said
+from ddp_codemod.ledger.unread import is_for_unread_parameter, is_only_compared, is_overwritten, is_said
 from ddp_codemod.ledger.unread_keys import is_unread_setting
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.keyed import imports
@@ -172,11 +172,12 @@ def _is_overridden(asked: _Question) -> bool:
 
 
 def _is_unread(asked: _Question) -> bool:
-    """What nobody reads."""
+    """What nobody reads, other than to compare it."""
     tracer, module, node = asked.tracer, asked.module, asked.node
     return (
         is_for_unread_parameter(tracer, module, node, asked.words.sayers)
         or is_overwritten(tracer, module, node)
+        or is_only_compared(module, node)
         or is_unread_setting(tracer, module, node)
     )
 

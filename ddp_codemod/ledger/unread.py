@@ -9,7 +9,7 @@ from ddp_codemod.dataflow.calls import Def, bound_method, default_of, is_read, n
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition
-from ddp_codemod.sites.scopes import owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, owner, scope_of
 
 _DEEPEST = 4  # functions that a parameter is handed on to
 _BY_ALL_NAMES = frozenset({"eval", "exec", "locals", "save_hyperparameters", "vars"})
@@ -42,6 +42,21 @@ def _parameters(tracer: Tracer, module: Module, node: ast.expr) -> Iterator[tupl
             skip = int(bound_method(entity.module, entity.node))
             if (name := parameter_for(entity.node, keyword, position, skip)) is not None:
                 yield entity.module, entity.node, name
+
+
+def is_only_compared(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is assigned to a name of a function that is read in comparisons alone."""
+    statement, below = module.statement(node), node
+    while isinstance(around := module.parents[below], ast.IfExp) and below is not around.test:
+        below = around
+    if not isinstance(statement, ast.Assign) or statement.value is not below or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or not isinstance(home := owner(module, scope_of(module, target), target.id), FUNCTIONS):
+        return False
+    names = [name for name in names_of(module).get(target.id, ()) if owner(module, scope_of(module, name), name.id) is home]
+    read = [name for name in names if isinstance(name.ctx, ast.Load)]
+    return bool(read) and all(isinstance(module.parents[name], (ast.Compare, ast.FormattedValue)) for name in read)
 
 
 def is_said(tracer: Tracer, module: Module, node: ast.expr, sayers: Container[str]) -> bool:

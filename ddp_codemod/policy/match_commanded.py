@@ -27,24 +27,24 @@ def match_commanded(context: Context, use: CommandedUse, parameter: Parameter, f
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     wanted = f"{parameter.option}{'' if parameter.option.endswith('=') else ' '}{context.platform.backend.wanted}"
     said = arguments_of(context, parameter, parameter.option.rstrip("="))
-    place = _behind(use, parameter)
-    if place is None or not use.module.editable:
+    there = _where(use, parameter, wanted)
+    if there is None or not use.module.editable:
         return made.review(fix.id, Reason.of("review-command", program=use.call.name, text=wanted, **said))
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
     reason = Reason.of("edit-command", program=use.call.name, text=wanted, **said)
-    return made.edit(fix.id, safe, reason, [Splice(use.module, place, f" {wanted}", use.module.place(use.call))])
+    return made.edit(fix.id, safe, reason, [Splice(use.module, *there, use.module.place(use.call))])
 
 
-def _behind(use: CommandedUse, parameter: Parameter) -> int | None:
-    """The end of the word that the option goes behind: the program, where what comes later on the command still wins.
+def _where(use: CommandedUse, parameter: Parameter, wanted: str) -> tuple[int, str] | None:
+    """Where the option goes in, and the text: behind the program, so that what comes later on the command still wins.
 
     Overrides stand together, as the program reads them: another one goes before the first; None where there is none.
     """
     if not parameter.option.endswith("="):
-        return use.call.end
+        return use.call.end, f" {wanted}"
     first = next((option for option in use.overrides if option.override and not option.away), None)
     begin = _begin(use.module, first) if first is not None else None
-    return None if begin is None else len(use.module.source.text[:begin].rstrip(" \t"))
+    return None if begin is None else (begin, f"{wanted} ")
 
 
 def _begin(script: Script, option: Option) -> int | None:

@@ -21,7 +21,8 @@ from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.side_effects import droppable, reexported
 from ddp_codemod.impact.advisories import Whole
 from ddp_codemod.impact.advisory_edits import Adapter
-from ddp_codemod.impact.backend_names import broken
+from ddp_codemod.impact.at_the_call import at_the_call
+from ddp_codemod.impact.backend_names import harmed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.ledger import unaccounted
@@ -127,8 +128,12 @@ class Run:
 
             style = Style(self.options.platform, self.versions, self.options.rules)
         plan = self._planner(style).plan(findings)
-        if ending := broken(self.context, plan.findings, plan.edits, self.limits.admits):
-            findings = [unsafe(one) if number in ending else one for number, one in enumerate(plan.findings)]
+        harm = harmed(self.context, plan.findings, plan.edits, self.limits.admits)
+        if harm.ended or harm.moved:
+            findings = [
+                unsafe(one) if number in harm.ended else at_the_call(one) if number in harm.moved else one
+                for number, one in enumerate(plan.findings)
+            ]
             plan = self._planner(style).plan(findings)
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
