@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.parameters import OVERRIDDEN
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_for_unread_parameter, is_only_compared, is_overwritten, is_said
-from ddp_codemod.ledger.unread_keys import is_unread_setting
+from ddp_codemod.ledger.unread_keys import is_unread_attribute, is_unread_setting
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.keyed import imports
 
@@ -74,6 +74,9 @@ def _is_compared(asked: _Question) -> bool:
 def _is_key(asked: _Question) -> bool:
     """A key of a table, what is looked up in one, or a type (``Literal["nccl"]``)."""
     below: ast.AST = asked.node
+    call = asked.around[0]
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in asked.words.getters:
+        return call.args[:1] == [asked.node]  # config.get("nccl", {})
     for around in asked.around:
         if isinstance(around, ast.Dict):
             return below in around.keys
@@ -179,6 +182,7 @@ def _is_unread(asked: _Question) -> bool:
         or is_overwritten(tracer, module, node)
         or is_only_compared(module, node)
         or is_unread_setting(tracer, module, node)
+        or is_unread_attribute(tracer, module, node)
     )
 
 

@@ -65,7 +65,8 @@ def is_said(tracer: Tracer, module: Module, node: ast.expr, sayers: Container[st
     for around in module.ancestors(node):
         if isinstance(around, ast.Call):
             name, entities = last_name(around.func), tracer.resolver.resolve(module, around.func)
-            if name not in sayers or below not in around.args or any(isinstance(one, Definition) for one in entities):
+            said = name in sayers or any(dotted in sayers for dotted in tracer.resolver.names(module, around.func))
+            if not said or below not in around.args or any(isinstance(one, Definition) for one in entities):
                 return False
             return name != "getattr" or below is around.args[1]
         if not isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.JoinedStr, ast.FormattedValue)):

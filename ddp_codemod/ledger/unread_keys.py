@@ -33,6 +33,23 @@ def is_unread_setting(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     return held and _only_settings(project, module) and _some_unmentioned(tracer, module.name, _keys_of(module, node))
 
 
+def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
+    """Whether a value is given to an attribute that nothing else mentions, of an object that the file makes (``_C = CfgNode()``)."""
+    statement = module.statement(node)
+    if not isinstance(statement, ast.Assign) or statement.value is not node or len(statement.targets) != 1:
+        return False
+    target: ast.expr = statement.targets[0]
+    if not isinstance(target, ast.Attribute):
+        return False
+    attribute = target.attr
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    home = owner(module, scope_of(module, target), target.id) if isinstance(target, ast.Name) else None
+    made = bindings(module, home).get(target.id, ()) if home is not None and isinstance(target, ast.Name) else ()
+    own = bool(made) and all(isinstance(binding.value, ast.Call) for binding in made)
+    return own and not _is_mentioned(tracer.resolver.project, module.name, attribute)
+
+
 def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Container[str]) -> bool:
     """Whether a value of a JSON file is one that no program reads.
 
