@@ -52,6 +52,7 @@ class Fields(RuleEntry, frozen=True, kw_only=True):
     annotation: Name  # of the field, where a class of the project gets it
     method: Name  # of the parser that is made here: it sets the default of an option
     reads: tuple[Name, ...]  # methods of the parser that heed it
+    past: tuple[Name, ...] = ()  # methods that read a file and do not
     decorators: tuple[Name, ...]  # without one of them a class has no fields
 
 

@@ -45,6 +45,9 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
         decided = made.review(fix.id, changes)
     else:
         reason = edit_reason(context, parameter)
+        past = sorted(set(fields.past) & journey(context.tracer, use.module, use.call).methods)
+        if past and any(change.where == "behind" for change in changes if isinstance(change, NewStatement)):
+            reason = Reason.of("edit-field-past", **{**dict(reason.args), "methods": ", ".join(past)})
         decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
     decided = naming(context, parameter, decided, fix)
     for one in taken:
