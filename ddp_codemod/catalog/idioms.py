@@ -109,6 +109,8 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     same: tuple[Name, ...] = ()  # calls that give back what stands for their first argument
     group_needed: tuple[Name, ...] = ()  # calls that fail where there is no default group
     group_asked: tuple[Name, ...] = ()  # calls that say whether there is one
+    # packages and what the names of their classes end in that are only made of arguments which have made it
+    group_held: dict[str, str] = msgspec.field(default_factory=dict)
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
     default_tables: tuple[Name, ...]

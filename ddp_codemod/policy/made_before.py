@@ -184,10 +184,14 @@ class _Search:
         return any(surface is not None and surface.at_once for surface in found)
 
     def _constructed(self, module: Module, function: ast.AST, depth: int) -> Maker | None:
-        """What the constructor of a method's class makes: it ran before the method."""
+        """What the constructor of a method's class makes, or was given: it ran before the method."""
         around = module.parents.get(function)
         if not isinstance(around, ast.ClassDef) or getattr(function, "name", "") == "__init__":
             return None
+        for base in self.context.tracer.resolver.external_bases(module, around):
+            package, _, name = base.partition(".")
+            if any(name.endswith(idioms.group_held.get(package, " ")) for idioms in self.context.rules.idioms):
+                return Maker(module, around, True)
         for entity in self.context.tracer.resolver.member(Definition(module, around), "__init__"):
             if isinstance(entity, Definition) and (found := self._in(entity, depth)) is not None:
                 return found
