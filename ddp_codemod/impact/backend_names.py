@@ -41,7 +41,8 @@ class Harmed(Struct, frozen=True):
     """The findings, by number, whose edits do harm where the program goes by the same name."""
 
     ended: set[int]  # it ends there: an assertion, a raise, a missing key
-    moved: set[int]  # it takes another device, or none
+    moved: set[int]  # it takes another device
+    unset: set[int]  # it chooses none
 
 
 def harmed(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> Harmed:
@@ -50,7 +51,8 @@ def harmed(context: Context, findings: Sequence[Finding], made: Sequence[Edit], 
     found = [one for one in _stakes(context, edits, writable) if not is_test(one[0].name)]
     ended = {number for module, _, stake, asked in found if stake.breaks for number in edits.that_give(module, asked)}
     moved = {number for module, _, stake, asked in found if stake.moves for number in edits.that_give(module, asked)}
-    return Harmed(ended, moved - ended)
+    unset = {number for module, _, stake, asked in found if stake.unsets for number in edits.that_give(module, asked)}
+    return Harmed(ended, moved - ended, unset - moved - ended)
 
 
 def _stakes(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Stake, ast.expr]]:

@@ -17,11 +17,12 @@ Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a valu
 
 
 class Stake(Struct, frozen=True):
-    """What a reader has to know, and whether the program ends there, or takes another device."""
+    """What a reader has to know, and whether the program ends there, takes another device, or leaves it to torch which it takes."""
 
     reason: Reason
     breaks: bool = False
     moves: bool = False
+    unsets: bool = False
 
 
 class Swap(Struct, frozen=True):
@@ -52,7 +53,7 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
         return Stake(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
     left_out = [call for call in _device_calls(context, module, old) if call not in _device_calls(context, module, new)]
     if left_out and not swap.group:
-        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new), moves=True)
+        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new), unsets=True)
     for name, value in _assigned(old):
         for other, instead in _assigned(new):
             if name != other:

@@ -21,7 +21,7 @@ from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.side_effects import droppable, reexported
 from ddp_codemod.impact.advisories import Whole
 from ddp_codemod.impact.advisory_edits import Adapter
-from ddp_codemod.impact.at_the_call import at_the_call
+from ddp_codemod.impact.at_the_call import without_harm
 from ddp_codemod.impact.backend_names import harmed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.notes import advise
@@ -129,12 +129,8 @@ class Run:
             style = Style(self.options.platform, self.versions, self.options.rules)
         plan = self._planner(style).plan(findings)
         harm = harmed(self.context, plan.findings, plan.edits, self.limits.admits)
-        if harm.ended or harm.moved:
-            findings = [
-                unsafe(one) if number in harm.ended else at_the_call(one) if number in harm.moved else one
-                for number, one in enumerate(plan.findings)
-            ]
-            plan = self._planner(style).plan(findings)
+        if harm.ended or harm.moved or harm.unset:
+            plan = self._planner(style).plan([without_harm(one, number, harm) for number, one in enumerate(plan.findings)])
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
         for fix in (fix for fix in self.options.wanted if fix.recipe == "guard-entries"):
