@@ -40,10 +40,12 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
         return (Showing.YES if any(taken) else Showing.PERHAPS), None
     if way.methods & set(shown.methods) or (way.attributes & set(shown.attributes) and _beside(context, use, shown)):
         return Showing.YES, None
+    if _needs_group(context, use.module):
+        return Showing.YES, None  # it would end there, had nothing made one
     asked_only = isinstance(
         use.module.parents.get(use.call), ast.Attribute
     )  # State().is_main_process: one that exists, for all that is known
-    if way.escapes or (way.methods & set(shown.perhaps) and not asked_only):
+    if way.escapes or (way.methods & set(shown.perhaps) and not asked_only) or _is_the_only_maker(context, use):
         return Showing.PERHAPS, None
     return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3]))
 
@@ -77,6 +79,51 @@ def _beside(context: Context, use: Use, shown: Shown) -> bool:
     table = calls_of(use.module)
     calls = (call for word in sorted(words & table.keys()) for call in table[word])
     return any((made := context.tracer.finder.use(use.module, call)) and made.surface.id in shown.beside for call in calls)
+
+
+def _needs_group(context: Context, module: Module) -> bool:
+    """Whether the file holds a call that fails where there is no default group, and does not ask for one before."""
+    needed = _needed(context)
+    table, resolver = calls_of(module), context.tracer.resolver
+    words = sorted({name.rpartition(".")[2] for name in needed} & table.keys())
+    calls = [call for word in words for call in table[word] if needed.intersection(resolver.names(module, call.func))]
+    return any(not _is_asked_before(context, module, call) for call in calls)
+
+
+def _needed(context: Context) -> set[str]:
+    return {name for idioms in context.rules.idioms for name in idioms.group_needed}
+
+
+def _is_asked_before(context: Context, module: Module, call: ast.Call) -> bool:
+    """Whether a condition around a call asks whether there is a group."""
+    asked = {name for idioms in context.rules.idioms for name in idioms.group_asked}
+    tests = (around.test for around in module.ancestors(call) if isinstance(around, (ast.If, ast.IfExp)))
+    parts = (part.func for test in tests for part in ast.walk(test) if isinstance(part, ast.Call))
+    return any(asked.intersection(context.tracer.resolver.names(module, part)) for part in parts)
+
+
+def _is_the_only_maker(context: Context, use: Use) -> bool:
+    """Whether nothing else in the project makes a default group, and some file needs one."""
+    project = context.tracer.resolver.project
+    others = {
+        name.rpartition(".")[2] for surface in context.rules.surfaces.values() if surface.default_group for name in surface.names
+    }
+    mine = {name.rpartition(".")[2] for name in use.surface.names}
+    if any(
+        _makes_group(context, module, others - mine)
+        for name in sorted(project.naming(others - mine))
+        for module in project.programs(name)
+    ):
+        return False
+    words = {name.rpartition(".")[2] for name in _needed(context)}
+    return any(_needs_group(context, module) for name in sorted(project.naming(words)) for module in project.programs(name))
+
+
+def _makes_group(context: Context, module: Module, words: set[str]) -> bool:
+    """Whether a file holds a call of a surface that makes the default group."""
+    table = calls_of(module)
+    found = (context.tracer.finder.use(module, call) for word in sorted(words & table.keys()) for call in table[word])
+    return any(use is not None and use.surface.default_group for use in found)
 
 
 def _taker(context: Context, module: Module, call: ast.Call, surface: str) -> Use | None:
