@@ -106,6 +106,11 @@ def differing(one: ast.AST, other: ast.AST, plan: Plan) -> Iterator[ast.AST]:
     todo = [(one, other)]
     while todo:
         old, new = todo.pop()
+        if isinstance(old, ast.BinOp) and isinstance(new, ast.BinOp):  # what is added to a sum stands outside all of it
+            was, now = plan.old.beside(_operands(old)), plan.new.beside(_operands(new))
+            if len(was) == len(now) and len(was) > 1:
+                todo += zip(was, now, strict=True)
+                continue
         if type(old) is not type(new):
             yield old
             continue
@@ -125,3 +130,13 @@ def differing(one: ast.AST, other: ast.AST, plan: Plan) -> Iterator[ast.AST]:
                     todo += zip(was, now, strict=True)
             elif was != now:
                 yield old
+
+
+def _operands(node: ast.expr) -> list[ast.AST]:
+    """What is added up, from left to right; another operator's expression is one of them."""
+    found: list[ast.AST] = []
+    at = node
+    while isinstance(at, ast.BinOp) and isinstance(at.op, ast.Add):
+        found.append(at.right)
+        at = at.left
+    return [at, *reversed(found)]
