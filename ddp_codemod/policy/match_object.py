@@ -114,7 +114,8 @@ def _unknown(
     assert parameter.objects is not None
     if not (unfollowed or unpacked) or choice.default in choice.works or is_test(use.module.name):
         return None
-    if argument is None and devices_of(context, use, parameter.objects) is Count.ONE:
+    one = use.module.name.endswith(NOTEBOOK) or devices_of(context, use, parameter.objects) is Count.ONE
+    if argument is None and one:
         return None  # whatever the mapping holds, there is one process
     automatic = stands_for(context, use.module.name, parameter, Known(parameter.objects.automatic))
     if automatic is None or unreachable(context, use) or said_by(context, use.module, use.call, parameter.objects.elsewhere):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from ddp_codemod.sites.paths import joined, parent
 from ddp_codemod.sites.roles import Roles
+
+_EXTENDS = re.compile(rb"sys\.path\.(?:insert|append|extend)\b|\baddsitedir\b")
+_PUT_TOGETHER = re.compile(rb"^.*(?:sys\.path|\bjoin|\bPath|path)[^\n]*\(.*$", re.MULTILINE)
+_TEXT = re.compile(rb"['\"]([\w./-]{1,80})['\"]")
 
 
 class ImportRoots(Roles):
@@ -38,7 +44,25 @@ class ImportRoots(Roles):
             for _ in range(level - 1):
                 folder = parent(folder)
             return self._file(joined(folder, tail))
-        return next((found for base in self._import_roots(folder, top) if (found := self._file(joined(base, tail)))), None)
+        around = (found for base in self._import_roots(folder, top) if (found := self._file(joined(base, tail))))
+        if (found := next(around, None)) is not None or top in self._tops:
+            return found
+        return next((found for base in self._added if (found := self._file(joined(base, tail)))), None)
+
+    @cached_property
+    def _added(self) -> tuple[str, ...]:
+        """Folders of the project that its programs add to sys.path, as far as their names stand there: ``join(here, "..", "lib")``."""
+        folders = {"/".join(parts[:end]) for parts in (name.split("/") for name in self.names) for end in range(1, len(parts))}
+        found: dict[str, None] = {}
+        for name in sorted(self.naming(["sys", "addsitedir"])) if folders else ():
+            data = self.data(name)
+            for line in _PUT_TOGETHER.findall(data) if _EXTENDS.search(data) else ():
+                texts = [text.decode() for text in _TEXT.findall(line)]
+                for text in ("/".join(texts), *texts):
+                    added = _normal(joined(parent(name), text))
+                    if added in folders:
+                        found[added] = None
+        return tuple(found)
 
     def _import_roots(self, folder: str, top: str) -> Iterator[str]:
         """Folders that can stand on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
@@ -71,3 +95,16 @@ class ImportRoots(Roles):
 
     def _file(self, stem: str) -> str | None:
         return next((name for name in (f"{stem}.py", joined(stem, "__init__.py")) if name in self._known), None)
+
+
+def _normal(path: str) -> str:
+    """A path without its ``.`` and ``..``; "" where it leads out."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and not parts:
+            return ""
+        if part == "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
