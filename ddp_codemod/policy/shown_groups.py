@@ -40,12 +40,13 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
         return (Showing.YES if any(taken) else Showing.PERHAPS), None
     if way.methods & set(shown.methods) or (way.attributes & set(shown.attributes) and _beside(context, use, shown)):
         return Showing.YES, None
-    if _needs_group(context, use.module):
-        return Showing.YES, None  # it would end there, had nothing made one
     asked_only = isinstance(
         use.module.parents.get(use.call), ast.Attribute
     )  # State().is_main_process: one that exists, for all that is known
-    if way.escapes or (way.methods & set(shown.perhaps) and not asked_only) or _is_the_only_maker(context, use):
+    makes = use.surface.default_group and not asked_only
+    if makes and _needs_group(context, use.module):
+        return Showing.YES, None  # it would end there, had nothing made one
+    if way.escapes or (way.methods & set(shown.perhaps) and not asked_only) or (makes and _is_the_only_maker(context, use)):
         return Showing.PERHAPS, None
     return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3]))
 
