@@ -206,5 +206,11 @@ def _calls(top: ast.AST, absent: Callable[[ast.expr], bool]) -> Iterator[tuple[a
         if isinstance(node, ast.Call):
             yield node, sure
         # the else of such a condition is where the group is there already
-        inner = sure and (not isinstance(node, _BRANCHES) or (isinstance(node, ast.If) and absent(node.test)))
+        whole = (isinstance(node, ast.If) and absent(node.test)) or (isinstance(node, ast.Try) and _ends_else(node))
+        inner = sure and (whole or not isinstance(node, _BRANCHES))
         todo += [(child, inner) for child in ast.iter_child_nodes(node) if not isinstance(child, _APART)]
+
+
+def _ends_else(node: ast.Try) -> bool:
+    """Whether what comes behind a ``try`` runs only where its body came to its end."""
+    return all(isinstance(handler.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)) for handler in node.handlers)
