@@ -6,6 +6,7 @@ import msgspec
 
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
 from ddp_codemod.catalog.machine import Conditions
+from ddp_codemod.catalog.model import Platform
 
 
 class Pattern(RuleEntry, frozen=True, kw_only=True):
@@ -120,6 +121,14 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     text_zh: str
     source: tuple[Name, ...]
     examples: tuple[AdviceExample, ...] = ()
+
+    def fits(self, platform: Platform) -> bool:
+        """Whether it is about the machines of a platform."""
+        if self.on and not platform.fits(self.on):
+            return False
+        if self.where and not (platform.device and ("own" if platform.device.module else "none") in self.where):
+            return False
+        return not self.devices or not set(self.devices).isdisjoint(platform.device_types)
 
 
 class AdviceFile(RuleEntry, frozen=True, kw_only=True):

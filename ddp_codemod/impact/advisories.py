@@ -12,9 +12,10 @@ from msgspec import Struct, field
 
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.impact.changed_backends import Switches, concerned
 from ddp_codemod.impact.own_device import on_device
-from ddp_codemod.impact.usage import Hit, Runs, hits, leaves, may_hold, texts_of
+from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
@@ -51,11 +52,7 @@ class Whole(Struct, dict=True):
 
     def _holds(self, advice: Advice) -> bool:
         platform = self.context.platform
-        if advice.on and not platform.fits(advice.on):
-            return False
-        if advice.where and not (platform.device and ("own" if platform.device.module else "none") in advice.where):
-            return False
-        if advice.devices and not set(advice.devices) & set(platform.device_types):
+        if not advice.fits(platform):
             return False
         known = self.context.rules.backends
         of = {name for backend in advice.backend for name in libraries(backend, known)}

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.impact import usage_device
@@ -20,7 +21,6 @@ from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import scope_of
 
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
-EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 
 
 Runs = Callable[[Module, ast.AST], bool]
@@ -254,15 +254,15 @@ def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hi
     """Assertions, and tests that raise or leave the program."""
     for node in module.nodes.get(ast.Assert, ()):
         assert isinstance(node, ast.Assert)
-        if context.facts.truth(module, node.test) is not True and _asks(context, pattern, module, node.test):
+        if context.facts.truth(module, node.test) is not True and asks(context.tracer.resolver, pattern.names, module, node.test):
             yield Hit(module, node, node.test)
     for branch in module.nodes.get(ast.If, ()):
         assert isinstance(branch, ast.If)
-        if leaves(branch.body[-1]) and _asks(context, pattern, module, branch.test):
+        if demands(context.tracer.resolver, pattern.names, module, branch):
             if context.facts.truth(module, branch.test) is not False:
                 yield Hit(module, branch, branch.test)
         elif branch.orelse and all(map(_only_says, branch.orelse)) and context.facts.truth(module, branch.test) is False:
-            if _asks(context, pattern, module, branch.test):
+            if asks(context.tracer.resolver, pattern.names, module, branch.test):
                 yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken
 
 
@@ -271,26 +271,3 @@ def _only_says(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return last_name(statement.value.func) in SAYS or leaves(statement)
     return leaves(statement)
-
-
-def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
-    """Whether a test asks for one of the names, itself or in a function that it calls."""
-    resolver = context.tracer.resolver
-    for part in walk(test):
-        if not isinstance(part, ast.Call):
-            continue
-        for entity in resolver.resolve(module, part.func):
-            if getattr(entity, "name", None) in pattern.names:
-                return True
-            if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
-                for inner in walk(entity.node):
-                    if isinstance(inner, ast.Call) and set(resolver.names(entity.module, inner.func)) & set(pattern.names):
-                        return True
-    return False
-
-
-def leaves(statement: ast.stmt) -> bool:
-    """Whether a statement ends the program, as far as nothing catches it."""
-    if isinstance(statement, ast.Raise):
-        return True
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS

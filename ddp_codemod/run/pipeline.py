@@ -85,7 +85,9 @@ class Run:
         names, choice = options.rules.backends, options.platform.backend
         changing = {name for name in names if assess(name, choice, names).wanted is not None}
         present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
-        self.facts = Facts(resolver, options.platform.facts, changing, names, present)
+        patterns = [one.pattern for one in rules.advice.values() if one.pattern is not None and one.fits(options.platform)]
+        demanded = {name for pattern in patterns if pattern.use == "required" for name in pattern.names}
+        self.facts = Facts(resolver, options.platform.facts, changing, names, present, demanded=demanded)
         self.context = Context(
             options.platform,
             options.rules,
