@@ -20,13 +20,17 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
     # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
-    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``
-    use: Literal["called", "named", "required", "instance", "compared", "set", "imported", "text", "asked"] = "called"
+    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``; "configured": in a
+    # file of settings the key ``argument`` has one of ``texts`` beside a key of ``within``, where the project imports one of ``names``
+    use: Literal["called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured"] = (
+        "called"
+    )
     argument: str | None = None
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
-    # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment
-    argument_is: Literal["given", "omitted", "uneven", "device", "made-by", "text", "picked"] = "given"
+    # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
+    # "chosen": a list of numbers, or the number that means all
+    argument_is: Literal["given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen"] = "given"
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()
@@ -75,6 +79,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     before: str
     after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
     script: str = ""  # a launch file beside it, marked in the same way
+    settings: str = ""  # a YAML file beside it, marked too
     style: Literal["pin", "portable"] = "pin"
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
 

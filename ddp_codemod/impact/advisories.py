@@ -17,6 +17,7 @@ from ddp_codemod.impact.changed_backends import Switches, concerned
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
+from ddp_codemod.impact.usage_settings import in_settings
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
@@ -217,7 +218,12 @@ def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterato
     for _, group in groupby(found, key=keys[scope]):
         (name, line), *others = group
         more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
-        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks))
+        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks) or _is_open(advice))
+
+
+def _is_open(advice: Advice) -> bool:
+    """Whether a program ends there until a person has done what the note says."""
+    return advice.pattern is not None and advice.pattern.use == "configured"
 
 
 def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
@@ -230,8 +236,9 @@ def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
 def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[tuple[str, int]]:
     if advice.pattern is None:
         return
-    if advice.pattern.commands:
-        found = list(_commands(whole, advice.pattern))
+    if advice.pattern.commands or advice.pattern.use == "configured":
+        settings = advice.pattern.use == "configured"
+        found = list(in_settings(whole.context, advice.pattern) if settings else _commands(whole, advice.pattern))
         yield from found if found and whole.versions(advice) else ()
         return
     for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):

@@ -66,7 +66,12 @@ class Adapter(Struct, dict=True):
         return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
 
     def _hits(self, advice: Advice) -> Iterator[Hit]:
-        if advice.pattern is None or advice.pattern.commands or (advice.level == "note" and advice.rewrite is None):
+        if (
+            advice.pattern is None
+            or advice.pattern.commands
+            or advice.pattern.use == "configured"
+            or (advice.level == "note" and advice.rewrite is None)
+        ):
             return
         if advice.level == "note":
             yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.catalog.machine import Device
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.impact.usage import Hit, starts_with
+from ddp_codemod.impact.device_values import starts_with
+from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions, NewText

@@ -6,9 +6,10 @@ import ast
 
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.not_required import not_required
 from ddp_codemod.impact.own_device import of_own_device
-from ddp_codemod.impact.usage import Hit, starts_with
+from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Dropped, Insertions
 

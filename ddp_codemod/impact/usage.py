@@ -11,14 +11,13 @@ from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
 from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.impact import usage_device
+from ddp_codemod.impact.device_values import is_chosen, is_device
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.resolve import Definition
-from ddp_codemod.sites.scopes import scope_of
 
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
 
@@ -37,7 +36,7 @@ class Hit(Struct, frozen=True, eq=False):
 
 def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
-    last = {part for name in pattern.names for part in name.split(".")[-2:]}
+    last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
     last |= {*pattern.texts} if pattern.use == "text" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
@@ -52,7 +51,12 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
         return True
     if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
         return not pattern.device or pattern.device in texts or bool(pattern.ranks)
-    return any(all(word in texts for word in name.split(".")[-2:]) for name in pattern.names)
+    return any(all(word in texts for word in _words(name)) for name in pattern.names)
+
+
+def _words(name: str) -> list[str]:
+    """What a file that holds a name from outside writes out: the last of it, and the one before."""
+    return name.replace("*", "").split(".")[-2:]
 
 
 def _anywhere(module: Module, node: ast.AST) -> bool:
@@ -68,7 +72,7 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
     elif pattern.attributes:
         yield from (Hit(module, node) for node in usage_device.attributes(pattern, module))
     elif pattern.use == "imported":
-        yield from (Hit(module, statement) for statement in usage_device.imported(pattern, module))
+        yield from (Hit(module, statement) for statement in usage_device.imported(context, pattern, module))
     elif pattern.use == "text":
         yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
     elif pattern.use == "asked":
@@ -88,7 +92,7 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
             assert isinstance(keyword, ast.keyword)
             call = module.parents[keyword]
             if keyword.arg in pattern.keywords and isinstance(call, ast.Call) and runs(module, call):
-                if _is_device(context, pattern, module, keyword.value):
+                if is_device(context, pattern, module, keyword.value):
                     yield Hit(module, call, keyword.value)
     else:
         for call in _calls(context, pattern, module):
@@ -155,8 +159,10 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
         return Hit(module, call, argument) if is_picked(context, module, argument) else None
+    if pattern.argument_is == "chosen":
+        return Hit(module, call, argument) if is_chosen(context, module, argument) else None
     if pattern.argument_is == "device":
-        return Hit(module, call, argument) if _is_device(context, pattern, module, argument) else None
+        return Hit(module, call, argument) if is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:
         return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
     leaves = context.tracer.trace(module, argument)
@@ -190,54 +196,6 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
     return False
 
 
-def _is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
-    if last_name(argument) in pattern.ranks:
-        return True
-    if not pattern.device:
-        return False
-    if isinstance(argument, ast.Name):
-        # a parameter is the same wherever its function asks for it, if nothing else is put in it
-        around: ast.AST = scope_of(module, argument)
-        if (around, argument.id) in _stored(module):
-            return _starts_from(context, pattern, module, argument)
-    elif isinstance(argument, ast.Attribute):
-        # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
-        around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
-    else:
-        return _starts_from(context, pattern, module, argument)
-    key = ("device", pattern.device, around, module.text(argument))
-    if key not in module.cache:
-        module.cache[key] = _starts_from(context, pattern, module, argument)
-    return bool(module.cache[key])
-
-
-def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
-    """The names that get a value, with the scopes in which they do."""
-    if "names stored" not in module.cache:
-        nodes = (node for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name))
-        module.cache["names stored"] = frozenset(
-            (scope_of(module, node), node.id) for node in nodes if not isinstance(node.ctx, ast.Load)
-        )
-    return module.cache["names stored"]  # type: ignore[return-value]
-
-
-def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
-    return any(
-        starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
-        for leaf in context.tracer.trace(module, argument)
-        if pattern.device
-    )
-
-
-def _known_text(value: object) -> str:
-    return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
-
-
-def starts_with(node: object, text: str) -> bool:
-    """Whether a text that the code builds starts so."""
-    return written_head(node).startswith(text)
-
-
 def _goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
     """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
     wanted, at = set(names), module.parents.get(call)
@@ -261,7 +219,9 @@ def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hi
         if demands(context.tracer.resolver, pattern.names, module, branch):
             if context.facts.truth(module, branch.test) is not False:
                 yield Hit(module, branch, branch.test)
-        elif branch.orelse and all(map(_only_says, branch.orelse)) and context.facts.truth(module, branch.test) is False:
+        elif branch.orelse and all(map(_only_says, branch.orelse)) and not all(map(_only_says, branch.body)):
+            if context.facts.truth(module, branch.test) is not False:
+                continue
             if asks(context.tracer.resolver, pattern.names, module, branch.test):
                 yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken
 

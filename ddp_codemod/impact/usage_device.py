@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.parse.python import Module, last_name
@@ -44,8 +45,10 @@ def attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
                 yield node
 
 
-def imported(pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
-    """The statements that import one of the modules; what stands under a condition knows why."""
+def imported(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
+    """The statements that import one of the modules, none of the project's own; what stands under a condition knows why."""
+    project = context.tracer.resolver.project
+    folder = module.name.rpartition("/")[0] or "."
     for kind in (ast.Import, ast.ImportFrom):
         for node in module.nodes.get(kind, ()):
             if isinstance(node, ast.Import):
@@ -53,7 +56,7 @@ def imported(pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
             else:
                 assert isinstance(node, ast.ImportFrom)
                 found = [node.module or ""] if not node.level else []
-            if any(_is_below(name, wanted) for name in found for wanted in pattern.names):
+            if any(_is_one(name, wanted) and project.file(name, folder) is None for name in found for wanted in pattern.names):
                 if not any(isinstance(at, ast.If) for at in module.ancestors(node)):
                     yield node
 
@@ -126,6 +129,11 @@ def _chain(node: ast.Attribute) -> tuple[set[str], str]:
 
 def _is_below(name: str, top: str) -> bool:
     return name == top or name.startswith(f"{top}.")
+
+
+def _is_one(name: str, wanted: str) -> bool:
+    """Whether a module is one that a pattern names, or below it; ``*`` stands for a part of the first name."""
+    return fnmatchcase(name.partition(".")[0], wanted) if "*" in wanted else _is_below(name, wanted)
 
 
 def _bound(module: Module, top: str) -> set[str]:
