@@ -112,6 +112,13 @@ def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> l
     ]
 
 
+def _gives_a_device(context: Context, hit: Hit) -> bool:
+    """Whether a call is one of those of which the device is all that comes out: then its other arguments are that device's."""
+    assert isinstance(hit.node, ast.Call)
+    known = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+    return not known.isdisjoint(context.tracer.resolver.names(hit.module, hit.node.func))
+
+
 def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
     """The argument, or the text that it starts from, under the condition."""
     rewrite, pattern, argument = advice.rewrite, advice.pattern, hit.argument
@@ -129,7 +136,7 @@ def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
                     return []  # in a configuration or launch file
                 nodes.append((leaf.module, leaf.node, rewrite.otherwise))
         call = hit.node
-        if pattern.names and isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0]:
+        if isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0] and _gives_a_device(context, hit):
             nodes = [(hit.module, call, f"{hit.module.text(call.func)}({rewrite.otherwise})")]
         nodes = nodes or [(hit.module, argument, rewrite.otherwise)]
     return [
