@@ -14,23 +14,28 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
 
     names: tuple[Name, ...] = ()  # qualified names that are called ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
-    keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument
+    keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument; with names, calls of these
     below: Name | None = None  # ... or, with use = "named", every qualified name below this one
     attributes: tuple[Name, ...] = ()  # ... or attributes of whatever object that are read
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
     # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
     # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``; "configured": in a
-    # file of settings the key ``argument`` has one of ``texts`` beside a key of ``within``, where the project imports one of ``names``
-    use: Literal["called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured"] = (
-        "called"
-    )
+    # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``within`` if there are such, where the project
+    # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
+    # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
+    # program of the project whose text holds one of ``names``
+    use: Literal[
+        "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
+    ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
-    # "chosen": a list of numbers, or the number that means all
-    argument_is: Literal["given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen"] = "given"
+    # "chosen": a list of numbers, or the number that means all; "true"
+    argument_is: Literal[
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true",
+    ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()
@@ -116,6 +121,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     instead_of: tuple[Name, ...] = ()  # what need not be said beside it
     # "review": for a person, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
+    ends: bool = False  # a note on what ends the program until a person does what it says: counted like what is for a person
     scope: Literal["line", "file", "project"] = "file"  # how often it is said; without a pattern: once
     pattern: Pattern | None = None
     guards: tuple[Name, ...] = ()  # what stands under a comparison with a text that starts so is meant for other machines

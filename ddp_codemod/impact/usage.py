@@ -38,7 +38,7 @@ def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
     last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
-    last |= {*pattern.texts} if pattern.use == "text" else set()
+    last |= {*pattern.texts} if pattern.use == "text" else {*pattern.within} if pattern.use == "assigned" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
 
@@ -46,6 +46,8 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     """Whether anything can be found in a file that holds these of the texts."""
     if pattern.use == "asked":
         return pattern.device in texts
+    if pattern.use == "assigned":
+        return pattern.device in texts and not texts.isdisjoint(pattern.within)
     own = pattern.texts if pattern.use == "text" else ()
     if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
         return True
@@ -77,6 +79,8 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
         yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
     elif pattern.use == "asked":
         yield from (Hit(module, test, text) for test, text in usage_device.asked(pattern, module))
+    elif pattern.use == "assigned":
+        yield from (Hit(module, text, text) for text in usage_device.assigned(pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":
@@ -92,7 +96,13 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
             assert isinstance(keyword, ast.keyword)
             call = module.parents[keyword]
             if keyword.arg in pattern.keywords and isinstance(call, ast.Call) and runs(module, call):
-                if is_device(context, pattern, module, keyword.value):
+                if pattern.names and set(pattern.names).isdisjoint(context.tracer.resolver.names(module, call.func)):
+                    continue
+                if pattern.argument_is == "true":
+                    said = context.facts.truth(module, keyword.value) is True
+                else:
+                    said = is_device(context, pattern, module, keyword.value)
+                if said:
                     yield Hit(module, call, keyword.value)
     else:
         for call in _calls(context, pattern, module):

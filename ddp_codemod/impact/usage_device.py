@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
@@ -81,6 +82,44 @@ def asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
             if _starts(call.args[0], pattern.device) and last_name(call.func.value) in pattern.within:
                 yield call, call.args[0]
+
+
+def assigned(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+    """The texts that name a device and go to something that is called so: a variable, an attribute, a field, an entry, a default."""
+    wanted = {word.lower() for word in pattern.within}
+    for kind in (ast.Constant, ast.JoinedStr):
+        for node in module.nodes.get(kind, ()):
+            if isinstance(node, ast.expr) and written_head(node).startswith(pattern.device):
+                if any((name or "").lower().lstrip("_") in wanted for name in _goes_to(module, node)):
+                    yield node
+
+
+def _goes_to(module: Module, node: ast.expr) -> list[str | None]:
+    """What a value is given to, also as one of two that a condition chooses from."""
+    below: ast.AST = node
+    above = module.parents.get(node)
+    while isinstance(above, ast.IfExp) and below is not above.test:
+        below, above = above, module.parents.get(above)
+    if isinstance(above, ast.Assign) and below is above.value:
+        return [_target(target) for target in above.targets]
+    if isinstance(above, ast.AnnAssign) and below is above.value:
+        return [_target(above.target)]
+    if isinstance(above, ast.Dict):
+        keys = [key for key, value in zip(above.keys, above.values, strict=True) if value is below]
+        return [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None for key in keys]
+    if isinstance(above, ast.arguments):
+        behind = [*above.posonlyargs, *above.args][-len(above.defaults) :] if above.defaults else []
+        given = [*zip(behind, above.defaults, strict=True), *zip(above.kwonlyargs, above.kw_defaults, strict=True)]
+        return [parameter.arg for parameter, default in given if default is below]
+    return []
+
+
+def _target(node: ast.expr) -> str | None:
+    """The name of what is assigned to: a variable, an attribute, or a key that is written out."""
+    if isinstance(node, ast.Subscript):
+        key = node.slice
+        return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+    return last_name(node)
 
 
 def knows(module: Module, node: ast.AST, device: str) -> bool:
