@@ -32,9 +32,10 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
-    # "chosen": a list of numbers, or the number that means all; "true"
+    # "chosen": a list of numbers, or the number that means all; "true";
+    # "lists": a list that holds the name of the device
     argument_is: Literal[
-        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true",
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true", "lists",
     ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
@@ -62,10 +63,11 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
-    # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says
+    # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
+    # "own-choice": its type, behind the other's in a list of those that are taken
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
-        "not-required", "own-module", "own-method", "own-name", "own-text",
+        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
     ]  # fmt: skip
     package: str = ""
     condition: str = ""  # a question to the package: source text that follows its name

@@ -169,6 +169,9 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
         return Hit(module, call, argument) if is_picked(context, module, argument) else None
+    if pattern.argument_is == "lists":
+        held = [one for one in ast.walk(argument) if isinstance(one, ast.Constant) and one.value == pattern.device]
+        return Hit(module, call, held[0]) if held and isinstance(argument, (ast.List, ast.Tuple, ast.Set)) else None
     if pattern.argument_is == "chosen":
         return Hit(module, call, argument) if is_chosen(context, module, argument) else None
     if pattern.argument_is == "device":

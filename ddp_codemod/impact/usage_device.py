@@ -76,12 +76,18 @@ def asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]
         sides = [compare.left, *compare.comparators]
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
             held = other.func.value if isinstance(other, ast.Call) and isinstance(other.func, ast.Attribute) else other
-            if _starts(side, pattern.device) and last_name(held) in pattern.within:
+            if _starts(side, pattern.device) and _is_called(held, pattern):
                 yield compare, side
     for call in module.nodes.get(ast.Call, ()):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
-            if _starts(call.args[0], pattern.device) and last_name(call.func.value) in pattern.within:
+            if _starts(call.args[0], pattern.device) and _is_called(call.func.value, pattern):
                 yield call, call.args[0]
+
+
+def _is_called(node: ast.expr, pattern: Pattern) -> bool:
+    """Whether one of the words of a name is among the pattern's: ``device_str``."""
+    name = (last_name(node) or "").lower()
+    return name in pattern.within or not set(pattern.within).isdisjoint(name.split("_"))
 
 
 def assigned(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
