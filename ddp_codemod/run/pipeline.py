@@ -15,7 +15,7 @@ from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts
-from ddp_codemod.edits.migrations import migration
+from ddp_codemod.edits.migrations import migration, other_way
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.side_effects import droppable, reexported
@@ -25,7 +25,7 @@ from ddp_codemod.impact.backend_names import broken
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.ledger import unaccounted
-from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
+from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decisions import decisions_of, in_order
 from ddp_codemod.policy.doubts import doubted
@@ -170,8 +170,19 @@ class Run:
             unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
             beyond=adapter.beyond(),
+            devices=self._devices(adapter, vendor is None),
             unstated=tuple(sorted(self.versions.open)),
         )
+
+    def _devices(self, adapter: Adapter, offer: bool) -> Devices | None:
+        """What a report says of the device that the platform lacks; ``offer`` the vendor's own imports, which are not made yet."""
+        device, rules = self.options.platform.device, self.options.rules
+        if device is None:
+            return None
+        known = rules.fixes.values() if offer else ()
+        vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
+        titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
+        return Devices(device.instead_of, device.type if device.module else "", titles, vendor, entries)
 
     def _planner(self, style: Style | None) -> Planner:
         rules = self.options.rules
