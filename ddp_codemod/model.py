@@ -240,6 +240,16 @@ class Skipped(Struct, frozen=True):
     candidate: bool = True
 
 
+class Devices(Struct, frozen=True):
+    """What a run knows of the device that the code is written for, and that the platform lacks."""
+
+    old: str
+    new: str  # what takes its place; "" where nothing does
+    titles: dict[str, Reason] = field(default_factory=dict)  # what each rule about devices finds
+    vendor: str = ""  # the rule that makes the vendor's own imports, where that is another way ...
+    entries: int = 0  # ... and the training entries that it edits
+
+
 class Survey(Struct, frozen=True):
     """All that one run found, before anything is written."""
 
@@ -255,6 +265,7 @@ class Survey(Struct, frozen=True):
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
     unaccounted: tuple[Unaccounted, ...] = ()
     beyond: int = 0  # files that use a device the platform lacks, in code that no training entry reaches: left alone
+    devices: Devices | None = None
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
     hidden: int = 0  # findings that the options of this run leave out
 

@@ -6,6 +6,7 @@ import msgspec
 
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
 from ddp_codemod.catalog.machine import Conditions
+from ddp_codemod.catalog.model import Platform
 
 
 class Pattern(RuleEntry, frozen=True, kw_only=True):
@@ -13,19 +14,29 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
 
     names: tuple[Name, ...] = ()  # qualified names that are called ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
-    keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument
+    keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument; with names, calls of these
     below: Name | None = None  # ... or, with use = "named", every qualified name below this one
     attributes: tuple[Name, ...] = ()  # ... or attributes of whatever object that are read
     # "called"; "named": mentioned anywhere; "required": an assertion about it, or a test that raises or leaves; "instance": asked
     # for with isinstance; "compared": what it gives is compared with one of ``texts``; "set": it gets a value
     # "imported": a statement imports one of the modules, and nothing catches that it is missing; "text": a whole string;
-    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``
-    use: Literal["called", "named", "required", "instance", "compared", "set", "imported", "text", "asked"] = "called"
+    # "asked": what one of the names in ``within`` holds is compared with a text that starts with ``device``; "configured": in a
+    # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``within`` if there are such, where the project
+    # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
+    # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
+    # program of the project whose text holds one of ``names``
+    use: Literal[
+        "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
+    ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
-    # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment
-    argument_is: Literal["given", "omitted", "uneven", "device", "made-by", "text", "picked"] = "given"
+    # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
+    # "chosen": a list of numbers, or the number that means all; "true";
+    # "lists": a list that holds the name of the device
+    argument_is: Literal[
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true", "lists",
+    ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()
@@ -34,6 +45,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
     commands: tuple[Name, ...] = ()  # programs that launch files start
+    without: tuple[Name, ...] = ()  # with use = "option": others beside which it says nothing
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""
@@ -51,10 +63,11 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
-    # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says
+    # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
+    # "own-choice": its type, behind the other's in a list of those that are taken
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
-        "not-required", "own-module", "own-method", "own-name", "own-text",
+        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
     ]  # fmt: skip
     package: str = ""
     condition: str = ""  # a question to the package: source text that follows its name
@@ -73,6 +86,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     before: str
     after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
     script: str = ""  # a launch file beside it, marked in the same way
+    settings: str = ""  # a YAML file beside it, marked too
     style: Literal["pin", "portable"] = "pin"
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
 
@@ -109,6 +123,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     instead_of: tuple[Name, ...] = ()  # what need not be said beside it
     # "review": for a person, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
+    ends: bool = False  # a note on what ends the program until a person does what it says: counted like what is for a person
     scope: Literal["line", "file", "project"] = "file"  # how often it is said; without a pattern: once
     pattern: Pattern | None = None
     guards: tuple[Name, ...] = ()  # what stands under a comparison with a text that starts so is meant for other machines
@@ -119,6 +134,14 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     text_zh: str
     source: tuple[Name, ...]
     examples: tuple[AdviceExample, ...] = ()
+
+    def fits(self, platform: Platform) -> bool:
+        """Whether it is about the machines of a platform."""
+        if self.on and not platform.fits(self.on):
+            return False
+        if self.where and not (platform.device and ("own" if platform.device.module else "none") in self.where):
+            return False
+        return not self.devices or not set(self.devices).isdisjoint(platform.device_types)
 
 
 class AdviceFile(RuleEntry, frozen=True, kw_only=True):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from functools import cached_property, partial
 
 from ddp_codemod.catalog.model import Fact, FactValue
 from ddp_codemod.dataflow.blocks import first_before
+from ddp_codemod.dataflow.branches import branch_of, constants
+from ddp_codemod.dataflow.demands import demands
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Frame
@@ -26,6 +28,7 @@ class Facts:
     ``open_words`` are texts that may be edited (backend names): a variable that holds one decides no condition.
     ``present`` says which fact tells whether a name is there: ``hasattr(torch.distributed, "ProcessGroupNCCL")``.
     ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
+    ``demanded``: functions that ask for a device; a statement which ends the program for want of one is taken for gone.
     """
 
     def __init__(
@@ -36,16 +39,17 @@ class Facts:
         names: Container[str] = (),
         present: Mapping[str, str] = {},
         switches: bool = True,
+        demanded: Collection[str] = (),
     ) -> None:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
-        self.names, self.present, self.switches = names, present, switches
+        self.names, self.present, self.switches, self.demanded = names, present, switches, demanded
         self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
         self._flows: dict[tuple[ast.AST, str], Flow] = {}
 
     @cached_property
     def unset(self) -> Facts:
         """The same facts, under which a switch that the project sets by hand may be on as well as off."""
-        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, switches=False)
+        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, False, self.demanded)
 
     def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
         """Whether a condition is true on the platform; None where that is open."""
@@ -153,7 +157,7 @@ class Facts:
         return [binding for binding in dict.fromkeys(found) if binding not in last]
 
     def _flow(self, module: Module, made: list[Binding], of: tuple[ast.AST, str]) -> Flow:
-        found = self._flows.get(of) or Flow(module, made, partial(self.truth, module), partial(self.case, module))
+        found = self._flows.get(of) or Flow(module, made, partial(self._taken, module), partial(self.case, module))
         if len(made) > FEW:  # what is soon made takes more room than time
             self._flows[of] = found
         return found
@@ -205,8 +209,8 @@ class Facts:
         child = node
         for parent in module.ancestors(node):
             if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
-                wanted = _branch(parent, child)
-                if wanted is not None and self.truth(module, parent.test) is (not wanted):
+                wanted = branch_of(parent, child)
+                if wanted is not None and self._taken(module, parent.test) is (not wanted):
                     return parent.test
             elif isinstance(parent, ast.BoolOp):
                 for earlier in parent.values[: parent.values.index(child)] if child in parent.values else ():
@@ -224,11 +228,19 @@ class Facts:
             child = parent
         return None
 
+    def _taken(self, module: Module, test: ast.expr) -> bool | None:
+        """Whether a branch is taken on the platform; of a demand for a device both may be, for nothing ends there any more."""
+        known = self.truth(module, test)
+        return None if known and self._demands(module, module.parents.get(test)) else known
+
+    def _demands(self, module: Module, statement: ast.AST | None) -> bool:
+        return bool(self.demanded) and demands(self.resolver, self.demanded, module, statement)
+
     def case(self, module: Module, node: ast.Match) -> ast.match_case | None:
         """The case that a ``match`` takes on the platform, where its subject and the patterns up to it are constants."""
         subject = self.fold(module, node.subject)
         for case in node.cases if isinstance(subject, Known) else ():
-            values = _constants(case.pattern)
+            values = constants(case.pattern)
             if values is None or case.guard is not None:
                 return None
             if not values or subject in [self.fold(module, value) for value in values]:
@@ -245,7 +257,7 @@ class Facts:
 
             def ends(earlier: ast.stmt, flow: Flow = flow) -> ast.AST | None:
                 if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
-                    return earlier.test
+                    return None if self._demands(module, earlier) else earlier.test
                 left = flow.through(earlier).ends
                 return (earlier.test if isinstance(earlier, ast.If) else earlier) if left else None
 
@@ -253,34 +265,11 @@ class Facts:
         return None
 
 
-def _constants(pattern: ast.pattern) -> list[ast.expr] | None:
-    """The values of a pattern, [] for one that takes anything, None where it is of another kind."""
-    if isinstance(pattern, ast.MatchValue):
-        return [pattern.value]
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-        return []
-    if isinstance(pattern, ast.MatchOr):
-        parts = [_constants(part) for part in pattern.patterns]
-        return None if any(not part for part in parts) else [value for part in parts for value in part or ()]
-    return None
-
-
 def as_value(fact: FactValue) -> Value:
     """A fact of rule data as a value."""
     if isinstance(fact, Fact):
         return Known(None) if getattr(fact, "none", False) else TRUTHY
     return Known(fact)
-
-
-def _branch(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | None:
-    """True in the body, False in the other branch, None in the test."""
-    if child is parent.test:
-        return None
-    if isinstance(parent, ast.IfExp):
-        return child is parent.body
-    if child in parent.body:
-        return True
-    return False if isinstance(parent, ast.If) else None
 
 
 def _parameters(made: list[Binding]) -> list[Binding]:

@@ -114,7 +114,8 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> li
     if len(joined) == 1 and isinstance(joined[0], ast.expr):
         return tracer.trace(module, joined[0], _step(module, node, way))
     slots: list[ast.expr] = []
-    for part in _parts(joined):
+    parts = _parts(joined)
+    for part in parts:
         device, name = part
         if isinstance(name, str):
             if len(device) != 1 or not isinstance(device[0], str) or not _stays(tracer, f"{device[0]}:{name}"):
@@ -128,7 +129,9 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> li
     fits = all(
         isinstance(leaf.value.value, str) and ":" not in leaf.value.value for leaf in found if isinstance(leaf.value, Known)
     )
-    return found if slots and fits else None
+    # one device with something unknown behind it is far more often a device and its number
+    named = len(parts) > 1 or any(isinstance(leaf.value, Known) and leaf.value.value in tracer.rules.backends for leaf in found)
+    return found if slots and fits and named else None
 
 
 def _step(module: Module, node: ast.expr, way: Way) -> Way:

@@ -65,12 +65,22 @@ def migration(
     fixes = asked or [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]
     if not fixes:
         return None
-    entries = [module for name in sorted(started()) if name.endswith(".py") and (module := project.module(name)) is not None]
+    entries = _entries(project, started)
     for fix in fixes:
         lacking = tuple(module for module in entries if not _has(module, fix))
         if asked or (entries and not lacking):
             return Migration(fix, lacking)
     return None
+
+
+def other_way(project: Project, known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]) -> tuple[str, int]:
+    """The platform's migration that nobody asked for, and how many entries it would edit; ("", 0) where there is none."""
+    fix = next((fix for fix in known if fix.recipe == RECIPE and fix.platform == platform), None)
+    return ("", 0) if fix is None else (fix.id, sum(not _has(module, fix) for module in _entries(project, started)))
+
+
+def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[Module]:
+    return [module for name in sorted(started()) if name.endswith(".py") and (module := project.module(name)) is not None]
 
 
 def _has(module: Module, fix: Fix) -> bool:

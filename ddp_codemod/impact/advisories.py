@@ -12,16 +12,19 @@ from msgspec import Struct, field
 
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.impact.changed_backends import Switches, concerned
 from ddp_codemod.impact.own_device import on_device
-from ddp_codemod.impact.usage import Hit, Runs, hits, leaves, may_hold, texts_of
+from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
+from ddp_codemod.impact.usage_settings import in_commands, in_settings
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.words import Parts
 
+_OUTSIDE = ("configured", "option")  # what is looked for outside of programs
 LISTED = 20  # places that one note names
 
 
@@ -51,11 +54,7 @@ class Whole(Struct, dict=True):
 
     def _holds(self, advice: Advice) -> bool:
         platform = self.context.platform
-        if advice.on and not platform.fits(advice.on):
-            return False
-        if advice.where and not (platform.device and ("own" if platform.device.module else "none") in advice.where):
-            return False
-        if advice.devices and not set(advice.devices) & set(platform.device_types):
+        if not advice.fits(platform):
             return False
         known = self.context.rules.backends
         of = {name for backend in advice.backend for name in libraries(backend, known)}
@@ -220,7 +219,7 @@ def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterato
     for _, group in groupby(found, key=keys[scope]):
         (name, line), *others = group
         more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
-        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks))
+        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks) or advice.ends)
 
 
 def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
@@ -233,13 +232,17 @@ def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
 def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[tuple[str, int]]:
     if advice.pattern is None:
         return
-    if advice.pattern.commands:
-        found = list(_commands(whole, advice.pattern))
+    if advice.pattern.commands or advice.pattern.use in _OUTSIDE:
+        found = list(_commands(whole, advice.pattern) if advice.pattern.commands else _outside(whole, advice.pattern))
         yield from found if found and whole.versions(advice) else ()
         return
     for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
         if not cured(hit):
             yield hit.module.name, hit.module.line(hit.node)
+
+
+def _outside(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
+    return (in_settings if pattern.use == "configured" else in_commands)(whole.context, pattern)
 
 
 def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:

@@ -41,9 +41,12 @@ class Adapter(Struct, dict=True):
         for _, hit, changes in found:
             self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
         listed: set[tuple[str, str, int]] = set()
+        starts = {node for advice, _, changes in found if not _where_it_starts(advice) for node in map(_at, changes)}
         for advice, hit, changes in found:
             if self.covers(hit) or not (changes or advice.level == "review"):
                 continue
+            if _where_it_starts(advice) and hit.node in starts:
+                continue  # what takes the value leads here too, and says more
             line = (advice.id, hit.module.name, hit.module.line(hit.node))
             if changes or line not in listed:  # what is for a person is listed once a line
                 listed.add(line)
@@ -66,7 +69,12 @@ class Adapter(Struct, dict=True):
         return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
 
     def _hits(self, advice: Advice) -> Iterator[Hit]:
-        if advice.pattern is None or advice.pattern.commands or (advice.level == "note" and advice.rewrite is None):
+        if (
+            advice.pattern is None
+            or advice.pattern.commands
+            or advice.pattern.use == "configured"
+            or (advice.level == "note" and advice.rewrite is None)
+        ):
             return
         if advice.level == "note":
             yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
@@ -104,6 +112,15 @@ class Adapter(Struct, dict=True):
     def _reach(self) -> Reach:
         context = self.whole.context
         return Reach(context.tracer.resolver.project, self._reached, self.started, context.facts.truth)
+
+
+def _where_it_starts(advice: Advice) -> bool:
+    return advice.pattern is not None and advice.pattern.use == "assigned"
+
+
+def _at(change: Change) -> object:
+    """The node that a change is made at."""
+    return change.node if isinstance(change, Insertions) else None
 
 
 def _covered(hit: Hit, change: Change) -> Iterator[ast.AST]:

@@ -14,7 +14,12 @@ def not_required(context: Context, pattern: Pattern, package: str, condition: st
     """A statement that asks for nothing but a device goes; a test that asks for more is made only where there is a device."""
     module, statement = hit.module, hit.node
     if isinstance(statement, ast.Assert):
-        return _gone(module, statement) if _asks_only(context, pattern, module, statement.test) else []
+        if _asks_only(context, pattern, module, statement.test):
+            return _gone(module, statement)
+        if isinstance(statement.test, ast.Compare):  # ``assert wanted <= torch.cuda.device_count()``
+            at = module.place(statement.test).start
+            return [Insertions(module, statement.test, ((at, at, f"not {PACKAGE}{condition} or "),), package)]
+        return []
     if not isinstance(statement, ast.If) or _is_elif(module, statement):
         return []
     test = statement.test
@@ -32,10 +37,12 @@ def not_required(context: Context, pattern: Pattern, package: str, condition: st
 
 
 def _asks_only(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
-    """Whether a test is a call of one of the names, or compares it with a number."""
+    """Whether a test is a call of one of the names, or compares it with a number that is written out."""
     asked = test.left if isinstance(test, ast.Compare) and len(test.ops) == 1 else test
-    if isinstance(test, ast.Compare) and not (isinstance(test.ops[0], (ast.Gt, ast.GtE)) or _is_not_zero(test)):
-        return False
+    if isinstance(test, ast.Compare):
+        more = isinstance(test.ops[0], (ast.Gt, ast.GtE)) and isinstance(test.comparators[0], ast.Constant)
+        if not (more or _is_not_zero(test)):
+            return False
     return isinstance(asked, ast.Call) and bool(set(context.tracer.resolver.names(module, asked.func)) & set(pattern.names))
 
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.catalog.machine import Device
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.impact.usage import Hit, starts_with
+from ddp_codemod.impact.device_values import starts_with
+from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions, NewText
@@ -48,6 +49,8 @@ def of_own_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit) 
         return [Insertions(hit.module, hit.node, ((end - len(function.attr), end, new),))]
     if rewrite.recipe == "own-text":
         return _text(hit, device)
+    if rewrite.recipe == "own-choice":
+        return _choice(hit, device)
     return _name(context, advice, hit, device)
 
 
@@ -96,6 +99,14 @@ def _text(hit: Hit, device: Device) -> list[Change]:
     if not hit.module.source.text.startswith(old, at):
         return []
     return [Insertions(hit.module, node, ((at, at + len(old), new),))]
+
+
+def _choice(hit: Hit, device: Device) -> list[Change]:
+    """The device's name behind the other's, written as that is."""
+    assert hit.argument is not None
+    text, end = hit.module.text(hit.argument), hit.module.place(hit.argument).end
+    new = text.replace(device.instead_of, device.type)
+    return [Insertions(hit.module, hit.argument, ((end, end, f", {new}"),))]
 
 
 def _name(context: Context, advice: Advice, hit: Hit, device: Device) -> list[Change]:

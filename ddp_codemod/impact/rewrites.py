@@ -6,9 +6,10 @@ import ast
 
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.not_required import not_required
 from ddp_codemod.impact.own_device import of_own_device
-from ddp_codemod.impact.usage import Hit, starts_with
+from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Dropped, Insertions
 
@@ -111,6 +112,13 @@ def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> l
     ]
 
 
+def _gives_a_device(context: Context, hit: Hit) -> bool:
+    """Whether a call is one of those of which the device is all that comes out: then its other arguments are that device's."""
+    assert isinstance(hit.node, ast.Call)
+    known = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+    return not known.isdisjoint(context.tracer.resolver.names(hit.module, hit.node.func))
+
+
 def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
     """The argument, or the text that it starts from, under the condition."""
     rewrite, pattern, argument = advice.rewrite, advice.pattern, hit.argument
@@ -128,7 +136,7 @@ def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
                     return []  # in a configuration or launch file
                 nodes.append((leaf.module, leaf.node, rewrite.otherwise))
         call = hit.node
-        if pattern.names and isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0]:
+        if isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0] and _gives_a_device(context, hit):
             nodes = [(hit.module, call, f"{hit.module.text(call.func)}({rewrite.otherwise})")]
         nodes = nodes or [(hit.module, argument, rewrite.otherwise)]
     return [

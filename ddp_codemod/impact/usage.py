@@ -9,18 +9,17 @@ from msgspec import Struct
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.impact import usage_device
+from ddp_codemod.impact.device_values import is_chosen, is_device
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.resolve import Definition
-from ddp_codemod.sites.scopes import scope_of
 
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
-EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 
 
 Runs = Callable[[Module, ast.AST], bool]
@@ -37,9 +36,9 @@ class Hit(Struct, frozen=True, eq=False):
 
 def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
-    last = {part for name in pattern.names for part in name.split(".")[-2:]}
+    last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
-    last |= {*pattern.texts} if pattern.use == "text" else set()
+    last |= {*pattern.texts} if pattern.use == "text" else {*pattern.within} if pattern.use == "assigned" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
 
@@ -47,12 +46,19 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     """Whether anything can be found in a file that holds these of the texts."""
     if pattern.use == "asked":
         return pattern.device in texts
+    if pattern.use == "assigned":
+        return pattern.device in texts and not texts.isdisjoint(pattern.within)
     own = pattern.texts if pattern.use == "text" else ()
     if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
         return True
     if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
         return not pattern.device or pattern.device in texts or bool(pattern.ranks)
-    return any(all(word in texts for word in name.split(".")[-2:]) for name in pattern.names)
+    return any(all(word in texts for word in _words(name)) for name in pattern.names)
+
+
+def _words(name: str) -> list[str]:
+    """What a file that holds a name from outside writes out: the last of it, and the one before."""
+    return name.replace("*", "").split(".")[-2:]
 
 
 def _anywhere(module: Module, node: ast.AST) -> bool:
@@ -68,11 +74,13 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
     elif pattern.attributes:
         yield from (Hit(module, node) for node in usage_device.attributes(pattern, module))
     elif pattern.use == "imported":
-        yield from (Hit(module, statement) for statement in usage_device.imported(pattern, module))
+        yield from (Hit(module, statement) for statement in usage_device.imported(context, pattern, module))
     elif pattern.use == "text":
         yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
     elif pattern.use == "asked":
         yield from (Hit(module, test, text) for test, text in usage_device.asked(pattern, module))
+    elif pattern.use == "assigned":
+        yield from (Hit(module, text, text) for text in usage_device.assigned(pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":
@@ -88,7 +96,13 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
             assert isinstance(keyword, ast.keyword)
             call = module.parents[keyword]
             if keyword.arg in pattern.keywords and isinstance(call, ast.Call) and runs(module, call):
-                if _is_device(context, pattern, module, keyword.value):
+                if pattern.names and set(pattern.names).isdisjoint(context.tracer.resolver.names(module, call.func)):
+                    continue
+                if pattern.argument_is == "true":
+                    said = context.facts.truth(module, keyword.value) is True
+                else:
+                    said = is_device(context, pattern, module, keyword.value)
+                if said:
                     yield Hit(module, call, keyword.value)
     else:
         for call in _calls(context, pattern, module):
@@ -155,8 +169,13 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
         return Hit(module, call, argument) if is_picked(context, module, argument) else None
+    if pattern.argument_is == "lists":
+        held = [one for one in ast.walk(argument) if isinstance(one, ast.Constant) and one.value == pattern.device]
+        return Hit(module, call, held[0]) if held and isinstance(argument, (ast.List, ast.Tuple, ast.Set)) else None
+    if pattern.argument_is == "chosen":
+        return Hit(module, call, argument) if is_chosen(context, module, argument) else None
     if pattern.argument_is == "device":
-        return Hit(module, call, argument) if _is_device(context, pattern, module, argument) else None
+        return Hit(module, call, argument) if is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:
         return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
     leaves = context.tracer.trace(module, argument)
@@ -190,54 +209,6 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
     return False
 
 
-def _is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
-    if last_name(argument) in pattern.ranks:
-        return True
-    if not pattern.device:
-        return False
-    if isinstance(argument, ast.Name):
-        # a parameter is the same wherever its function asks for it, if nothing else is put in it
-        around: ast.AST = scope_of(module, argument)
-        if (around, argument.id) in _stored(module):
-            return _starts_from(context, pattern, module, argument)
-    elif isinstance(argument, ast.Attribute):
-        # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
-        around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
-    else:
-        return _starts_from(context, pattern, module, argument)
-    key = ("device", pattern.device, around, module.text(argument))
-    if key not in module.cache:
-        module.cache[key] = _starts_from(context, pattern, module, argument)
-    return bool(module.cache[key])
-
-
-def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
-    """The names that get a value, with the scopes in which they do."""
-    if "names stored" not in module.cache:
-        nodes = (node for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name))
-        module.cache["names stored"] = frozenset(
-            (scope_of(module, node), node.id) for node in nodes if not isinstance(node.ctx, ast.Load)
-        )
-    return module.cache["names stored"]  # type: ignore[return-value]
-
-
-def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
-    return any(
-        starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
-        for leaf in context.tracer.trace(module, argument)
-        if pattern.device
-    )
-
-
-def _known_text(value: object) -> str:
-    return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
-
-
-def starts_with(node: object, text: str) -> bool:
-    """Whether a text that the code builds starts so."""
-    return written_head(node).startswith(text)
-
-
 def _goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
     """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
     wanted, at = set(names), module.parents.get(call)
@@ -254,15 +225,17 @@ def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hi
     """Assertions, and tests that raise or leave the program."""
     for node in module.nodes.get(ast.Assert, ()):
         assert isinstance(node, ast.Assert)
-        if context.facts.truth(module, node.test) is not True and _asks(context, pattern, module, node.test):
+        if context.facts.truth(module, node.test) is not True and asks(context.tracer.resolver, pattern.names, module, node.test):
             yield Hit(module, node, node.test)
     for branch in module.nodes.get(ast.If, ()):
         assert isinstance(branch, ast.If)
-        if leaves(branch.body[-1]) and _asks(context, pattern, module, branch.test):
+        if demands(context.tracer.resolver, pattern.names, module, branch):
             if context.facts.truth(module, branch.test) is not False:
                 yield Hit(module, branch, branch.test)
-        elif branch.orelse and all(map(_only_says, branch.orelse)) and context.facts.truth(module, branch.test) is False:
-            if _asks(context, pattern, module, branch.test):
+        elif branch.orelse and all(map(_only_says, branch.orelse)) and not all(map(_only_says, branch.body)):
+            if context.facts.truth(module, branch.test) is not False:
+                continue
+            if asks(context.tracer.resolver, pattern.names, module, branch.test):
                 yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken
 
 
@@ -271,26 +244,3 @@ def _only_says(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return last_name(statement.value.func) in SAYS or leaves(statement)
     return leaves(statement)
-
-
-def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
-    """Whether a test asks for one of the names, itself or in a function that it calls."""
-    resolver = context.tracer.resolver
-    for part in walk(test):
-        if not isinstance(part, ast.Call):
-            continue
-        for entity in resolver.resolve(module, part.func):
-            if getattr(entity, "name", None) in pattern.names:
-                return True
-            if isinstance(entity, Definition) and not isinstance(entity.node, ast.ClassDef):
-                for inner in walk(entity.node):
-                    if isinstance(inner, ast.Call) and set(resolver.names(entity.module, inner.func)) & set(pattern.names):
-                        return True
-    return False
-
-
-def leaves(statement: ast.stmt) -> bool:
-    """Whether a statement ends the program, as far as nothing catches it."""
-    if isinstance(statement, ast.Raise):
-        return True
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS

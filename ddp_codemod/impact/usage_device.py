@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
@@ -44,8 +46,10 @@ def attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
                 yield node
 
 
-def imported(pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
-    """The statements that import one of the modules; what stands under a condition knows why."""
+def imported(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
+    """The statements that import one of the modules, none of the project's own; what stands under a condition knows why."""
+    project = context.tracer.resolver.project
+    folder = module.name.rpartition("/")[0] or "."
     for kind in (ast.Import, ast.ImportFrom):
         for node in module.nodes.get(kind, ()):
             if isinstance(node, ast.Import):
@@ -53,7 +57,7 @@ def imported(pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
             else:
                 assert isinstance(node, ast.ImportFrom)
                 found = [node.module or ""] if not node.level else []
-            if any(_is_below(name, wanted) for name in found for wanted in pattern.names):
+            if any(_is_one(name, wanted) and project.file(name, folder) is None for name in found for wanted in pattern.names):
                 if not any(isinstance(at, ast.If) for at in module.ancestors(node)):
                     yield node
 
@@ -72,12 +76,56 @@ def asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]
         sides = [compare.left, *compare.comparators]
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
             held = other.func.value if isinstance(other, ast.Call) and isinstance(other.func, ast.Attribute) else other
-            if _starts(side, pattern.device) and last_name(held) in pattern.within:
+            if _starts(side, pattern.device) and _is_called(held, pattern):
                 yield compare, side
     for call in module.nodes.get(ast.Call, ()):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
-            if _starts(call.args[0], pattern.device) and last_name(call.func.value) in pattern.within:
+            if _starts(call.args[0], pattern.device) and _is_called(call.func.value, pattern):
                 yield call, call.args[0]
+
+
+def _is_called(node: ast.expr, pattern: Pattern) -> bool:
+    """Whether one of the words of a name is among the pattern's: ``device_str``."""
+    name = (last_name(node) or "").lower()
+    return name in pattern.within or not set(pattern.within).isdisjoint(name.split("_"))
+
+
+def assigned(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+    """The texts that name a device and go to something that is called so: a variable, an attribute, a field, an entry, a default."""
+    wanted = {word.lower() for word in pattern.within}
+    for kind in (ast.Constant, ast.JoinedStr):
+        for node in module.nodes.get(kind, ()):
+            if isinstance(node, ast.expr) and written_head(node).startswith(pattern.device):
+                if any((name or "").lower().lstrip("_") in wanted for name in _goes_to(module, node)):
+                    yield node
+
+
+def _goes_to(module: Module, node: ast.expr) -> list[str | None]:
+    """What a value is given to, also as one of two that a condition chooses from."""
+    below: ast.AST = node
+    above = module.parents.get(node)
+    while isinstance(above, ast.IfExp) and below is not above.test:
+        below, above = above, module.parents.get(above)
+    if isinstance(above, ast.Assign) and below is above.value:
+        return [_target(target) for target in above.targets]
+    if isinstance(above, ast.AnnAssign) and below is above.value:
+        return [_target(above.target)]
+    if isinstance(above, ast.Dict):
+        keys = [key for key, value in zip(above.keys, above.values, strict=True) if value is below]
+        return [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None for key in keys]
+    if isinstance(above, ast.arguments):
+        behind = [*above.posonlyargs, *above.args][-len(above.defaults) :] if above.defaults else []
+        given = [*zip(behind, above.defaults, strict=True), *zip(above.kwonlyargs, above.kw_defaults, strict=True)]
+        return [parameter.arg for parameter, default in given if default is below]
+    return []
+
+
+def _target(node: ast.expr) -> str | None:
+    """The name of what is assigned to: a variable, an attribute, or a key that is written out."""
+    if isinstance(node, ast.Subscript):
+        key = node.slice
+        return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+    return last_name(node)
 
 
 def knows(module: Module, node: ast.AST, device: str) -> bool:
@@ -126,6 +174,11 @@ def _chain(node: ast.Attribute) -> tuple[set[str], str]:
 
 def _is_below(name: str, top: str) -> bool:
     return name == top or name.startswith(f"{top}.")
+
+
+def _is_one(name: str, wanted: str) -> bool:
+    """Whether a module is one that a pattern names, or below it; ``*`` stands for a part of the first name."""
+    return fnmatchcase(name.partition(".")[0], wanted) if "*" in wanted else _is_below(name, wanted)
 
 
 def _bound(module: Module, top: str) -> set[str]:

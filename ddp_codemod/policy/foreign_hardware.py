@@ -56,9 +56,12 @@ def one_branch(context: Context, made: Finding, fix: Fix) -> Finding | None:
     """A choice between accelerators of which the platform's own is one: which is taken is not known; else None."""
     leaves = list(made.leaves)
     others = [leaf for leaf in leaves if _is_wrong(context, leaf) and for_other_hardware(context, leaf, leaves)]
-    if not others or len(others) == len(leaves):
+    if not others:
         return None
     first = others[0]
+    if len(others) == len(leaves):
+        named = ", ".join(dict.fromkeys(str(leaf.value.value) for leaf in others if isinstance(leaf.value, Known)))
+        return made.keep(Reason.of("keep-foreign", value=named, platform=context.platform.id))
     works = [str(leaf.value.value) for leaf in made.leaves if leaf not in others and isinstance(leaf.value, Known)]
     said = {
         "value": ", ".join(dict.fromkeys(works)),
@@ -80,7 +83,10 @@ def _is_wrong(context: Context, leaf: Leaf) -> bool:
 
 
 def _is_another_device(context: Context, leaf: Leaf) -> bool:
-    """Whether a leaf stands in the branch for another type of device, and the same chain has one for the platform's own."""
+    """Whether a leaf stands in the branch for another type of device, which is not the one that the platform's own stands in for.
+
+    Or it is, and the same chain has a branch for the platform's own.
+    """
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
         return False
     below: ast.AST = leaf.node
@@ -90,7 +96,9 @@ def _is_another_device(context: Context, leaf: Leaf) -> bool:
             while isinstance(above := leaf.module.parents.get(first), ast.If) and above.orelse == [first]:
                 first = above
             chain = [part.test for part in ast.walk(first) if isinstance(part, ast.If)]
-            own = context.platform.device_types[0]
+            own, device = context.platform.device_types[0], context.platform.device
+            if device is not None and asked[1] not in (*context.platform.device_types, device.instead_of):
+                return True
             return asked[1] != own and (asked[0], own) in [_device_asked(context, test) for test in chain]
         below = around
     return False

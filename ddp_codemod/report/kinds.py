@@ -1,20 +1,45 @@
-"""How often the uses of a device that the platform lacks are found, kind by kind."""
+"""What is left to do about a device that the platform lacks: how often, and kind by kind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ddp_codemod.model import Action, Decision
+from ddp_codemod.model import Action
 from ddp_codemod.report.view import View
 
 DEVICE = "device-"  # what the ids of the rules about devices start with
+_MOST = 5  # kinds that have a line of their own
+_WIDE = 5  # characters that a number has room in
 
 
-def devices(view: View, decisions: Iterable[Decision]) -> str:
-    """The uses of another device by kind, the most frequent first: ``device-method 22, device-module 9``; "" where there are none."""
-    counts: dict[str, int] = {}
-    for decision in decisions:
-        if decision.rule is not None and decision.rule.startswith(DEVICE) and decision.action is not Action.KEEP:
-            counts[decision.rule] = counts.get(decision.rule, 0) + 1
+def is_device(rule: str | None) -> bool:
+    """Whether a rule is about a device."""
+    return rule is not None and rule.startswith(DEVICE)
+
+
+def devices(view: View) -> list[str]:
+    """The uses of the other device, the most frequent kinds first, each with its number and what it is; [] where there are none."""
+    survey, counts = view.survey, dict[str, int]()
+    told = [one.rule for one in survey.decisions if one.action is not Action.KEEP]
+    for rule in (*told, *(note.rule for note in survey.advisories if note.open)):
+        if rule is not None and is_device(rule):
+            counts[rule] = counts.get(rule, 0) + 1
+    if not counts:
+        return []
+    about = survey.devices
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return view.say("list-comma").join(f"{rule} {n}" for rule, n in ordered)
+    shown = len(ordered) if view.verbose or len(ordered) == _MOST + 1 else _MOST
+    names = {"old": about.old, "new": about.new} if about is not None else {}
+    key = "summary-devices" if about is not None and about.new else "summary-no-device"
+    lines = view.folded(view.say(key, n=sum(counts.values()), **names), 0, 2)
+    for rule, n in ordered[:shown]:
+        title = about.titles.get(rule) if about is not None else None
+        said = f"{view.reason(title)} ({rule})" if title is not None else rule
+        lines += _row(view, n, said)
+    if rest := ordered[shown:]:
+        kinds = view.say("list-comma").join(rule for rule, _ in rest)
+        lines += _row(view, sum(n for _, n in rest), view.say("summary-other-kinds", n=len(rest), kinds=kinds))
+    return lines
+
+
+def _row(view: View, n: int, said: str) -> list[str]:
+    """A number, set to the right, and what it counts."""
+    return view.folded(f"{n}  {said}", _WIDE - len(str(n)), _WIDE + 2)

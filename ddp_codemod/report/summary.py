@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ddp_codemod.model import Action, Applicability, Edit, Skipped
 from ddp_codemod.report import text
-from ddp_codemod.report.kinds import devices
+from ddp_codemod.report.kinds import devices, is_device
 from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
 
@@ -40,8 +40,7 @@ def opening(view: View, outcome: Outcome) -> list[str]:
         block += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
     if survey.hidden:
         block += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
-    if used := devices(view, survey.decisions):
-        block += view.folded(view.say("summary-devices", kinds=used), 0, 2)
+    block += devices(view)
     if survey.beyond:
         block += view.folded(view.say("summary-beyond", n=survey.beyond), 0, 2)
     if survey.unstated and survey.decisions:
@@ -118,13 +117,17 @@ def _complete(view: View) -> str:
 def _left(view: View, outcome: Outcome) -> str:
     """What remains to be done, so that nobody takes the job for finished: "" where nothing does."""
     review = sum(decision.action is Action.REVIEW for decision in view.survey.decisions)
+    ported = sum(
+        edit.applicability is Applicability.UNSAFE and is_device(edit.rule) for edit in leading(outcome.left, view.survey)
+    )
     broken = sum(skipped.candidate for skipped in (*view.survey.skipped, *outcome.failed))
     left = leading(outcome.left, view.survey)
     counts = {
         "left-count-review": review,
         "left-count-unaccounted": len(view.survey.unaccounted),
         "left-count-notes": sum(note.open for note in view.survey.advisories),
-        "left-count-unsafe": sum(edit.applicability is Applicability.UNSAFE for edit in left),
+        "left-count-device": ported,
+        "left-count-unsafe": sum(edit.applicability is Applicability.UNSAFE for edit in left) - ported,
         "left-count-manual": sum(edit.applicability is Applicability.MANUAL for edit in left),
         "left-count-skipped": broken,
     }
@@ -139,6 +142,9 @@ def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
         commands.append(("next-apply", outcome.again("apply")))
     if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left):
         commands.append(("next-unsafe", outcome.again("apply", "--unsafe")))
+    about = view.survey.devices
+    if about is not None and about.entries and any(is_device(decision.rule) for decision in view.survey.decisions):
+        commands.append(("next-vendor", outcome.again("apply", "--rule", about.vendor, "--unsafe")))
     if places := _telling(view, outcome):
         commands.append(("next-explain", outcome.again("explain", places[0])))
     if kept and not view.verbose and outcome.done != "scanned":

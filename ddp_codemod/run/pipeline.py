@@ -15,7 +15,7 @@ from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts
-from ddp_codemod.edits.migrations import migration
+from ddp_codemod.edits.migrations import migration, other_way
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.side_effects import droppable, reexported
@@ -26,7 +26,7 @@ from ddp_codemod.impact.backend_names import harmed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.ledger import unaccounted
-from ddp_codemod.model import Action, Place, Reason, Skipped, Survey
+from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decisions import decisions_of, in_order
 from ddp_codemod.policy.doubts import doubted
@@ -86,7 +86,9 @@ class Run:
         names, choice = options.rules.backends, options.platform.backend
         changing = {name for name in names if assess(name, choice, names).wanted is not None}
         present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
-        self.facts = Facts(resolver, options.platform.facts, changing, names, present)
+        patterns = [one.pattern for one in rules.advice.values() if one.pattern is not None and one.fits(options.platform)]
+        demanded = {name for pattern in patterns if pattern.use == "required" for name in pattern.names}
+        self.facts = Facts(resolver, options.platform.facts, changing, names, present, demanded=demanded)
         self.context = Context(
             options.platform,
             options.rules,
@@ -169,8 +171,19 @@ class Run:
             unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
             beyond=adapter.beyond(),
+            devices=self._devices(adapter, vendor is None),
             unstated=tuple(sorted(self.versions.open)),
         )
+
+    def _devices(self, adapter: Adapter, offer: bool) -> Devices | None:
+        """What a report says of the device that the platform lacks; ``offer`` the vendor's own imports, which are not made yet."""
+        device, rules = self.options.platform.device, self.options.rules
+        if device is None:
+            return None
+        known = rules.fixes.values() if offer else ()
+        vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
+        titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
+        return Devices(device.instead_of, device.type if device.module else "", titles, vendor, entries)
 
     def _planner(self, style: Style | None) -> Planner:
         rules = self.options.rules

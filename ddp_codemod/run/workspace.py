@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.discover.listing import Listing
-from ddp_codemod.model import Edit, Survey
+from ddp_codemod.model import Devices, Edit, Survey
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.project import survey_of
 
@@ -104,6 +104,13 @@ def joined(surveys: Sequence[Survey]) -> Survey:
         files_seen=sum(found.files_seen for found in surveys),
         ignored=sum(found.ignored for found in surveys),
         beyond=sum(one.beyond for one in surveys),
+        devices=_devices(surveys),
         excluded=sum(found.excluded for found in surveys),
         unstated=tuple(sorted({name for found in surveys for name in found.unstated})),
     )
+
+
+def _devices(surveys: Sequence[Survey]) -> Devices | None:
+    """The same for all roots, with the entries of each."""
+    found = [one.devices for one in surveys if one.devices is not None]
+    return replace(found[0], entries=sum(one.entries for one in found)) if found else None

@@ -14,7 +14,7 @@ from ddp_codemod.catalog.files import data_folder
 from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.edits.render import render
 from ddp_codemod.report.json import dumps
-from ddp_codemod.run.examples import FILE, SCRIPT, Case, cases
+from ddp_codemod.run.examples import FILE, SCRIPT, SETTINGS, Case, cases
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
@@ -52,7 +52,8 @@ def project(case: Case) -> dict[str, str]:
     """The files of an example."""
     example = case.example
     if isinstance(example, AdviceExample):
-        return {FILE: example.before, **({SCRIPT: example.script} if example.script else {})}
+        beside = {SCRIPT: example.script, SETTINGS: example.settings}
+        return {FILE: example.before, **{name: text for name, text in beside.items() if text}}
     return {**({FILE: example.beside} if example.beside else {}), example.file: example.before}
 
 

@@ -22,10 +22,10 @@ def checked(folder: Path, capsys: pytest.CaptureFixture[str], platform: str, **f
 
 def test_the_project_is_not_finished_while_one_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = checked(tmp_path, capsys, "rocm", train_py=MAIN, run_sh="fairseq-train data\n")
-    assert "Not finished: 2 notes to act on" in said
+    assert "Not finished: 1 note to act on" in said
     assert "no place was found" not in said
     assert "train.py:4: fairseq-main" in said
-    assert "run.sh:1: fairseq-command" in said
+    assert "run.sh:1: unsupported-backend (safe): fairseq-train is given no --distributed-backend" in said
 
 
 def test_nothing_is_left_where_the_choice_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

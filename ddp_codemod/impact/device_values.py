@@ -1,0 +1,96 @@
+"""Tells whether an argument is a device: by its name, wherever that starts, or by its number."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.joined_texts import written_head
+from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.scopes import scope_of
+
+
+def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    """Whether an argument is the device that a pattern asks for, by its name or by what its number is called."""
+    if last_name(argument) in pattern.ranks:
+        return not _is_known_device(context, module, argument)
+    if not pattern.device:
+        return False
+    if isinstance(argument, ast.Name):
+        # a parameter is the same wherever its function asks for it, if nothing else is put in it
+        around: ast.AST = scope_of(module, argument)
+        if (around, argument.id) in _stored(module):
+            return _starts_from(context, pattern, module, argument)
+    elif isinstance(argument, ast.Attribute):
+        # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
+        around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
+    else:
+        return _starts_from(context, pattern, module, argument)
+    key = ("device", pattern.device, around, module.text(argument))
+    if key not in module.cache:
+        module.cache[key] = _starts_from(context, pattern, module, argument)
+    return bool(module.cache[key])
+
+
+def is_chosen(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether an argument names devices by their numbers, or asks for all of them: a count is not negative."""
+    for leaf in context.tracer.trace(module, argument):
+        # a number is nothing that the tracer looks for
+        node = leaf.node if isinstance(leaf.node, ast.expr) else None
+        at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
+        value = at.value if isinstance(at, Known) else None
+        listed = isinstance(leaf.node, (ast.List, ast.Tuple))
+        if (
+            listed
+            or (isinstance(value, int) and value < 0)
+            or (isinstance(value, str) and ("," in value or value.startswith("-")))
+        ):
+            return True
+    return False
+
+
+def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether what has the name of a number is a device by its name, or what some object calls its device."""
+    leaves = context.tracer.trace(module, argument)
+    made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+
+    def names_one(leaf: Leaf) -> bool:
+        if isinstance(leaf.value, Known):
+            return isinstance(leaf.value.value, str)
+        if isinstance(leaf.node, ast.Attribute):
+            return leaf.node.attr == "device"
+        if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module):
+            return not made.isdisjoint(context.tracer.resolver.names(leaf.module, leaf.node.func))
+        return bool(written_head(leaf.node))
+
+    return bool(leaves) and all(map(names_one, leaves))
+
+
+def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
+    """The names that get a value, with the scopes in which they do."""
+    if "names stored" not in module.cache:
+        nodes = (node for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name))
+        module.cache["names stored"] = frozenset(
+            (scope_of(module, node), node.id) for node in nodes if not isinstance(node.ctx, ast.Load)
+        )
+    return module.cache["names stored"]  # type: ignore[return-value]
+
+
+def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    return any(
+        starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
+        for leaf in context.tracer.trace(module, argument)
+        if pattern.device
+    )
+
+
+def _known_text(value: object) -> str:
+    return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
+
+
+def starts_with(node: object, text: str) -> bool:
+    """Whether a text that the code builds starts so."""
+    return written_head(node).startswith(text)

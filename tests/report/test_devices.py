@@ -1,0 +1,67 @@
+"""The first screen where a project uses a device that the platform lacks: what is done, what is left, what to type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.cli import main
+
+PROGRAM = """import torch
+import torch.distributed as dist
+
+
+def main(rank, device="cuda"):
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl")
+    model = torch.nn.Linear(1, 1).cuda()
+    batch = torch.ones(1).cuda()
+    torch.save(model(batch), "a", map_location="cuda")
+    print(batch.is_cuda, device.type == "cuda", torch.device("cuda"), batch.to("cuda"))
+
+
+main(0)
+"""
+SCREEN = 25
+
+
+def first_screen(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    (folder / "pyproject.toml").touch()
+    (folder / "train.py").write_text(PROGRAM, "utf-8")
+    main(["check", str(folder), *words])
+    return capsys.readouterr().err.splitlines()[:SCREEN]
+
+
+def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    screen = first_screen(tmp_path, capsys, "--platform", "ascend")
+    text = "\n".join(screen)
+    assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
+    assert "Not finished: 9 edits for the device not applied" in text
+    assert "training comes past 9 uses of cuda, and this machine has npu" in text
+    assert "    2  moving to a CUDA device (device-method)" in screen
+    assert any(line.endswith("--unsafe") and "Make those too" in line for line in screen)
+    assert any("Or by imports" in line and "--rule transfer-to-npu --unsafe" in line for line in screen)
+
+
+def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--rule", "transfer-to-npu"))
+    assert "Or by imports" not in text
+    assert "1  asking for a CUDA device by its name (device-asked)" in text
+
+
+def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
+    assert "uses of a GPU, and this machine has none" in text
+    assert "Or by imports" not in text
+
+
+def test_where_cuda_is_right_nothing_is_said_of_a_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(first_screen(tmp_path, capsys, "--platform", "rocm"))
+    assert "device" not in text
+
+
+def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--lang", "zh"))
+    assert "移动到 CUDA 设备" in text
+    assert "或用导入代替" in text
