@@ -47,13 +47,17 @@ class ImportRoots(Roles):
         around = (found for base in self._import_roots(folder, top) if (found := self._file(joined(base, tail))))
         if (found := next(around, None)) is not None or top in self._tops:
             return found
-        return next((found for base in self._added if (found := self._file(joined(base, tail)))), None)
+        added = (base for home, base in self._added if _within(folder, home) or _within(folder, base))
+        return next((found for base in added if (found := self._file(joined(base, tail)))), None)
 
     @cached_property
-    def _added(self) -> tuple[str, ...]:
-        """Folders of the project that its programs add to sys.path, as far as their names stand there: ``join(here, "..", "lib")``."""
+    def _added(self) -> tuple[tuple[str, str], ...]:
+        """Folders of the project that its programs add to sys.path, as far as their names stand there: ``join(here, "..", "lib")``.
+
+        Each behind the folder of the program: others, in which another copy of a package may lie, know nothing of it.
+        """
         folders = {"/".join(parts[:end]) for parts in (name.split("/") for name in self.names) for end in range(1, len(parts))}
-        found: dict[str, None] = {}
+        found: dict[tuple[str, str], None] = {}
         for name in sorted(self.naming(["sys", "addsitedir"])) if folders else ():
             data = self.data(name)
             for line in _PUT_TOGETHER.findall(data) if _EXTENDS.search(data) else ():
@@ -61,7 +65,7 @@ class ImportRoots(Roles):
                 for text in ("/".join(texts), *texts):
                     added = _normal(joined(parent(name), text))
                     if added in folders:
-                        found[added] = None
+                        found[parent(name), added] = None
         return tuple(found)
 
     def _import_roots(self, folder: str, top: str) -> Iterator[str]:
@@ -95,6 +99,10 @@ class ImportRoots(Roles):
 
     def _file(self, stem: str) -> str | None:
         return next((name for name in (f"{stem}.py", joined(stem, "__init__.py")) if name in self._known), None)
+
+
+def _within(folder: str, around: str) -> bool:
+    return around == "." or f"{folder}/".startswith(f"{around}/")
 
 
 def _normal(path: str) -> str:
