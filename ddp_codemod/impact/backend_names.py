@@ -42,7 +42,7 @@ class Harmed(Struct, frozen=True):
 
     ended: set[int]  # it ends there: an assertion, a raise, a missing key
     moved: set[int]  # it takes another device
-    unset: set[int]  # it chooses none
+    unset: set[int]  # it chooses none, or an address that other machines do not find
 
 
 def harmed(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> Harmed:

@@ -17,12 +17,12 @@ Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a valu
 
 
 class Stake(Struct, frozen=True):
-    """What a reader has to know, and whether the program ends there, takes another device, or leaves it to torch which it takes."""
+    """What a reader has to know, and what becomes of the program there."""
 
     reason: Reason
-    breaks: bool = False
-    moves: bool = False
-    unsets: bool = False
+    breaks: bool = False  # it ends
+    moves: bool = False  # it takes another device
+    unsets: bool = False  # it chooses no device, or an address that other machines do not find
 
 
 class Swap(Struct, frozen=True):
@@ -62,7 +62,9 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
                 return reason
             if _is_loopback(instead) and not _is_loopback(value):
                 address = module.text(instead)
-                return Stake(Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new))
+                return Stake(
+                    Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new), unsets=not swap.group
+                )
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
         return Stake(Reason.of("tied-chain", new=swap.new))
