@@ -34,7 +34,7 @@ class Adapter(Struct, dict=True):
     def findings(self) -> Iterator[Finding]:
         """One for each place that an advice with edits, or with review items, is about."""
         found = [
-            (advice, hit, rewritten(self.whole.context, advice, hit))
+            (advice, hit, rewritten(self.whole.context, advice, hit, self.whole.alone))
             for advice in self.whole.advice()
             for hit in self._hits(advice)
         ]
@@ -65,7 +65,8 @@ class Adapter(Struct, dict=True):
     def _plugin(self, advice: Advice, hit: Hit) -> str | None:
         """The module that what the code calls now comes from, where the file does not speak of it."""
         plugin = self.whole.context.platform.required_import
-        wanted = advice.rewrite is not None and advice.rewrite.recipe in ("own-module", "own-method")
+        recipes = ("own-module", "own-method", *(() if self.whole.alone else ("own-name",)))
+        wanted = advice.rewrite is not None and advice.rewrite.recipe in recipes
         return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
 
     def _hits(self, advice: Advice) -> Iterator[Hit]:
