@@ -60,7 +60,17 @@ class Adapter(Struct, dict=True):
 
     def notes(self) -> Iterator[Advisory]:
         """Notes on the lines that no edit cures; asked for after ``findings``."""
-        yield from notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit))
+        for note in notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit)):
+            about = self.whole.context.rules.advice[note.rule].pattern
+            if about is None or about.use != "configured" or self._may_read(note.name):
+                yield note
+
+    def _may_read(self, settings: str) -> bool:
+        """Whether code that a training entry reaches may read a file of settings: it is named nowhere else."""
+        project = self.whole.context.tracer.resolver.project
+        last = settings.rpartition("/")[2].encode()
+        naming = {name for name in project.names if last in project.data(name)}
+        return not naming or not naming.isdisjoint(self._reached)
 
     def _plugin(self, advice: Advice, hit: Hit) -> str | None:
         """The module that what the code calls now comes from, where the file does not speak of it."""
