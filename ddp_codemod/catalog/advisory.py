@@ -99,6 +99,10 @@ class OnDevice(RuleEntry, frozen=True, kw_only=True):
     left: str = ""  # what is said where the recipe does not fit; empty: the same
     left_zh: str = ""
     rewrite: Rewrite | None = None
+    # For code that other machines run too: what does the same on any accelerator, a name of the package, by its name in the other
+    # device's module; and the versions that have it.
+    anywhere: When = msgspec.field(default_factory=dict)
+    anywhere_when: When = msgspec.field(default_factory=dict)
 
 
 class Advice(RuleEntry, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from ddp_codemod.policy.findings import Change, Finding, NewText
 from ddp_codemod.sites.imports import Imports
 
 NAMES = ("default_backend", "process_group_backend")
+SAYS = "Return the process-group backend for this machine."
 Same = tuple[str, str, str]  # the condition, the new value and the old one: what is the same at several places
 Place = tuple[Finding, NewText]
 
@@ -26,6 +27,7 @@ class Helper(Struct, frozen=True, eq=False):
     offset: int
     before: ast.stmt
     dotted: Mapping[str, str]  # how the other files that it serves import the home already
+    says: str = SAYS  # its docstring
 
     def serves(self, module: Module) -> bool:
         """Whether the function can be called there."""
@@ -36,7 +38,7 @@ class Helper(Struct, frozen=True, eq=False):
         text, newline = self.home.source.text, line_ending(self.home.source, self.offset)
         behind = text[self.offset :]
         free = len(behind) - len(behind.lstrip("\r\n"))
-        lines = [f"def {self.name}():", '    """Return the process-group backend for this machine."""', f"    return {choice}"]
+        lines = [f"def {self.name}():", f'    """{self.says}"""', f"    return {choice}"]
         missing = max(0, 2 - free // len(newline))
         return newline * 2 + newline.join(lines) + newline * (1 + missing)
 
@@ -57,7 +59,7 @@ def helpers(
     found: dict[Same, Helper] = {}
     for key, known in places.items():
         sites = [cast("tuple[Module, ast.expr]", change.leaf.code) for _, change in known.values()]
-        made = _helper(sites, imports) if len(known) > 1 else None
+        made = helper_for(sites, imports) if len(known) > 1 else None
         rules = {finding.rule or "" for finding, _ in known.values()}
         # two functions of one name would be one too many
         if made is not None and not found and not any(barred(made.home.name, rule) for rule in rules):
@@ -65,17 +67,19 @@ def helpers(
     return found
 
 
-def _helper(sites: list[tuple[Module, ast.expr]], imports: Imports) -> Helper | None:
+def helper_for(
+    sites: list[tuple[Module, ast.expr]], imports: Imports, names: Sequence[str] = NAMES, says: str = SAYS
+) -> Helper | None:
     """The function that serves the most of the sites; None where there is no file for it that serves two."""
     modules = list(dict.fromkeys(module for module, _ in sites))
     reached = {module: _imported(module, [node for at, node in sites if at is module], imports) for module in modules}
-    names = {module.name for module in modules}
+    own = {module.name for module in modules}
 
     def served(name: str) -> list[Module]:
         return [module for module in modules if module.name == name or name in reached[module]]
 
     def rank(name: str) -> tuple[int, bool, str]:
-        return -sum(module in served(name) for module, _ in sites), name not in names, name
+        return -sum(module in served(name) for module, _ in sites), name not in own, name
 
     for name in sorted({name for module in modules for name in (module.name, *reached[module])}, key=rank):
         users = served(name)
@@ -86,10 +90,12 @@ def _helper(sites: list[tuple[Module, ast.expr]], imports: Imports) -> Helper | 
         if home is None or not _can_hold(home) or imports.below([name]) & others:  # an import in a circle finds half a module
             continue
         at = _behind_imports(home)
-        called = next((one for one in NAMES if not any(_uses(module, one) for module in {home, *users})), None)
+        called = next((one for one in names if not any(_uses(module, one) for module in {home, *users})), None)
         if at is None or called is None or any(node.lineno < at[1].lineno for module, node in sites if module is home):
             continue
-        return Helper(home, called, at[0], at[1], {module.name: reached[module][name] for module in users if module is not home})
+        return Helper(
+            home, called, at[0], at[1], {module.name: reached[module][name] for module in users if module is not home}, says
+        )
     return None
 
 

@@ -40,6 +40,7 @@ from ddp_codemod.policy.findings import (
     NewText,
     NewVariable,
     Splice,
+    marked,
     reason_for,
 )
 from ddp_codemod.policy.limits import Limits
@@ -155,7 +156,7 @@ class Planner(Struct):
         def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
             return self._import(module, package, name, use, group, finding)
 
-        style = self.style if self.style is not None and self.style.applies(finding) else None
+        style = self.style if self.style is not None and (marked(change) or self.style.applies(finding)) else None
         if style is None:
             entry = launched(finding, change)
             made = (
@@ -171,10 +172,10 @@ class Planner(Struct):
             return made
         if isinstance(change, NewText) and style is not None:
             made += admitting_edits(finding, change.leaf, change.text, made[-1], self.rules)
+        style = self.style  # other machines run the file, whatever this change is
         plugin = None if style is not None and style.plugin_loads_itself(finding) else finding.required_import
         if plugin is not None and isinstance(finding.use, Use):
-            needed = self._import(finding.use.module, plugin, None, finding.use.call, group, finding)
-            if isinstance(needed, Reason):
+            if isinstance(needed := self._import(finding.use.module, plugin, None, finding.use.call, group, finding), Reason):
                 return needed
             guarded = [guard(edit) if style is not None else edit for edit in needed[0]]
             if None in guarded:

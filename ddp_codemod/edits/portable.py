@@ -24,6 +24,7 @@ from ddp_codemod.edits.conditional import (
     variable_edits,
 )
 from ddp_codemod.edits.helper import Helper, Same, helpers
+from ddp_codemod.edits.portable_device import device_edits, device_helper
 from ddp_codemod.edits.values import new_value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
@@ -32,6 +33,7 @@ from ddp_codemod.policy.findings import (
     Change,
     Dropped,
     Finding,
+    Insertions,
     NewHandler,
     NewKeyword,
     NewObject,
@@ -53,9 +55,11 @@ class Style(Struct, frozen=True):
     versions: Versions
     rules: Rules
     helpers: Mapping[Same, Helper] = {}  # functions in place of conditions that several sites need
+    device_helper: Helper | None = None  # the same for the type of the machine's device
 
     def with_helpers(self, findings: Iterable[Finding], imports: Imports, barred: Callable[[str, str], bool]) -> Style:
         """The same, once it is known what the sites of the project have in common."""
+        findings = list(findings)
         wanted = (
             made
             for finding in findings
@@ -63,7 +67,8 @@ class Style(Struct, frozen=True):
             for made in (self.said(finding),)
         )
         edited = [finding for finding in wanted if finding.action is Action.EDIT]
-        return replace(self, helpers=helpers(edited, self.same, imports, barred))
+        shared = helpers(edited, self.same, imports, barred)
+        return replace(self, helpers=shared, device_helper=device_helper(findings, imports, barred))
 
     def same(self, finding: Finding, change: Change) -> Same | None:
         """What a function for this place would have to hold; None where only the place itself can hold it."""
@@ -125,6 +130,8 @@ class Style(Struct, frozen=True):
 
 def portable_edits(style: Style, finding: Finding, change: Change, make: Make, imported: Import) -> list[Edit] | Reason:
     """The edits of one change, with a condition in place of the bare value."""
+    if isinstance(change, Insertions):
+        return device_edits(style.platform, style.versions, style.device_helper, change, make, imported)
     entry = style.entry(finding, change)
     if entry is None:
         return Reason.of("review-portable-none", platform=style.platform.id)

@@ -43,7 +43,7 @@ class Whole(Struct, dict=True):
         """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
         device = self.context.platform.device
         found = [advice for advice in self.context.rules.advice.values() if self._holds(advice)]
-        found = [on_device(advice, device, self.alone) for advice in found] if device is not None else found
+        found = [on_device(advice, device) for advice in found] if device is not None else found
         instead = {ident for advice in found if advice.instead_of and self.versions(advice) for ident in advice.instead_of}
         return [advice for advice in found if advice.id not in instead]
 

@@ -34,7 +34,7 @@ class Adapter(Struct, dict=True):
     def findings(self) -> Iterator[Finding]:
         """One for each place that an advice with edits, or with review items, is about."""
         found = [
-            (advice, hit, rewritten(self.whole.context, advice, hit))
+            (advice, hit, rewritten(self.whole.context, advice, hit, self.whole.alone))
             for advice in self.whole.advice()
             for hit in self._hits(advice)
         ]
@@ -60,12 +60,23 @@ class Adapter(Struct, dict=True):
 
     def notes(self) -> Iterator[Advisory]:
         """Notes on the lines that no edit cures; asked for after ``findings``."""
-        yield from notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit))
+        for note in notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit)):
+            about = self.whole.context.rules.advice[note.rule].pattern
+            if about is None or about.use != "configured" or self._may_read(note.name):
+                yield note
+
+    def _may_read(self, settings: str) -> bool:
+        """Whether code that a training entry reaches may read a file of settings: it is named nowhere else."""
+        project = self.whole.context.tracer.resolver.project
+        last = settings.rpartition("/")[2].encode()
+        naming = {name for name in project.names if last in project.data(name)}
+        return not naming or not naming.isdisjoint(self._reached)
 
     def _plugin(self, advice: Advice, hit: Hit) -> str | None:
         """The module that what the code calls now comes from, where the file does not speak of it."""
         plugin = self.whole.context.platform.required_import
-        wanted = advice.rewrite is not None and advice.rewrite.recipe in ("own-module", "own-method")
+        recipes = ("own-module", "own-method", *(() if self.whole.alone else ("own-name",)))
+        wanted = advice.rewrite is not None and advice.rewrite.recipe in recipes
         return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
 
     def _hits(self, advice: Advice) -> Iterator[Hit]:

@@ -10,36 +10,42 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.catalog.machine import Device
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.impact.any_device import of_method, of_module, of_name
 from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import PACKAGE, Change, Context, Insertions, NewText
+from ddp_codemod.policy.findings import KIND, PACKAGE, Change, Context, Insertions, NewText
 
 _QUOTE = re.compile(r"[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')")
 
 
-def on_device(advice: Advice, device: Device, alone: bool = True) -> Advice:
-    """The advice as it reads on a platform with this device; without its edit where the code is not for this platform alone."""
+def on_device(advice: Advice, device: Device) -> Advice:
+    """The advice as it reads on a platform with this device."""
     own = advice.own
     if own is None or not device.module:
         return advice
     text, text_zh, left, left_zh = (_filled(said, device) for said in (own.text, own.text_zh, own.left, own.left_zh))
     filled = replace(own, text=text, text_zh=text_zh, left=left, left_zh=left_zh)
-    return replace(advice, text=text, text_zh=text_zh, rewrite=own.rewrite if alone else None, own=filled, guards=())
+    return replace(advice, text=text, text_zh=text_zh, rewrite=own.rewrite, own=filled, guards=())
 
 
 def _filled(text: str, device: Device) -> str:
     return text.replace("DEVICE", device.type).replace("MODULE", device.module)
 
 
-def of_own_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit) -> list[Change]:
-    """The changes of the recipes that take the platform's own device; none where they do not fit."""
+def of_own_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit, alone: bool) -> list[Change]:
+    """The changes of the recipes that take the platform's own device; none where they do not fit.
+
+    ``alone``: the code is for this platform alone; False: others run it too.
+    """
     device = context.platform.device
     if device is None or not device.module:
         return []
     if rewrite.recipe == "own-module":
-        return _module(context, advice, hit, device)
+        return _module(context, advice, hit, device, alone)
+    if rewrite.recipe == "own-method" and not alone:
+        return of_method(hit)
     if rewrite.recipe == "own-method":
         function = hit.node.func if isinstance(hit.node, ast.Call) else hit.node
         if not isinstance(function, ast.Attribute):
@@ -48,13 +54,13 @@ def of_own_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit) 
         new = rewrite.value.replace("DEVICE", device.type)
         return [Insertions(hit.module, hit.node, ((end - len(function.attr), end, new),))]
     if rewrite.recipe == "own-text":
-        return _text(hit, device)
+        return _text(hit, device) if alone else []  # each kind of machine heeds a variable of its own
     if rewrite.recipe == "own-choice":
         return _choice(hit, device)
-    return _name(context, advice, hit, device)
+    return _name(context, advice, hit, device, alone)
 
 
-def _module(context: Context, advice: Advice, hit: Hit, device: Device) -> list[Change]:
+def _module(context: Context, advice: Advice, hit: Hit, device: Device, alone: bool) -> list[Change]:
     module, node = hit.module, hit.node
     assert isinstance(node, ast.expr)
     assert advice.pattern is not None
@@ -65,6 +71,8 @@ def _module(context: Context, advice: Advice, hit: Hit, device: Device) -> list[
         return []
     place, package = module.place(node), top.partition(".")[0]
     rest = names.pop().removeprefix(top).removeprefix(".")
+    if not alone and rest not in device.typed:
+        return of_module(context, advice, hit, device, rest, package)
     if not rest or _first(rest, device.has):
         inside = f".{rest}" if rest else ""
         return [Insertions(module, node, ((place.start, place.end, f"{PACKAGE}.{device.module}{inside}"),), package)]
@@ -78,7 +86,8 @@ def _module(context: Context, advice: Advice, hit: Hit, device: Device) -> list[
         return []  # what is passed by position would be taken for something else
     opening = module.source.text.index("(", place.end) + 1
     comma = ", " if call.keywords else ""
-    return [Insertions(module, call, (new, (opening, opening, f'"{device.type}"{comma}')), package)]
+    kind = f'"{device.type}"' if alone else KIND
+    return [Insertions(module, call, (new, (opening, opening, f"{kind}{comma}")), package)]
 
 
 def _first(rest: str, has: tuple[str, ...]) -> bool:
@@ -109,7 +118,7 @@ def _choice(hit: Hit, device: Device) -> list[Change]:
     return [Insertions(hit.module, hit.argument, ((end, end, f", {new}"),))]
 
 
-def _name(context: Context, advice: Advice, hit: Hit, device: Device) -> list[Change]:
+def _name(context: Context, advice: Advice, hit: Hit, device: Device, alone: bool) -> list[Change]:
     """The other device's name where a text starts with it: in code, or in a file of settings."""
     argument, old = hit.argument, device.instead_of
     made: list[Change] = []
@@ -119,11 +128,19 @@ def _name(context: Context, advice: Advice, hit: Hit, device: Device) -> list[Ch
         if not named and not starts_with(leaf.node, old):
             continue
         if isinstance(text, str) and isinstance(leaf.module, Document):
+            if not alone:
+                return []  # a file of settings has no conditions
             made.append(NewText(leaf, device.type + text.removeprefix(old)))
         elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
             at = _start(leaf.module, leaf.node, old)
             if at is None:
                 return []
+            if not alone:
+                change = of_name(leaf.module, leaf.node, at, device)
+                if change is None:
+                    return []
+                made.append(change)
+                continue
             made.append(Insertions(leaf.module, leaf.node, ((at, at + len(old), device.type),)))
         else:
             return []

@@ -17,8 +17,11 @@ Piece = tuple[int, int, str]
 LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart
 
 
-def rewritten(context: Context, advice: Advice, hit: Hit) -> list[Change]:
-    """The changes that mend the place; none where the recipe does not fit."""
+def rewritten(context: Context, advice: Advice, hit: Hit, alone: bool = True) -> list[Change]:
+    """The changes that mend the place; none where the recipe does not fit.
+
+    ``alone``: the code is for this platform alone; False: others run it too.
+    """
     rewrite = advice.rewrite
     if rewrite is None or not hit.sure:
         return []
@@ -32,7 +35,7 @@ def rewritten(context: Context, advice: Advice, hit: Hit) -> list[Change]:
         assert advice.pattern is not None
         return not_required(context, advice.pattern, rewrite.package, rewrite.condition, hit)
     if rewrite.recipe.startswith("own-"):
-        return of_own_device(context, advice, rewrite, hit)
+        return of_own_device(context, advice, rewrite, hit, alone)
     pieces = _pieces(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(pieces), rewrite.package)] if pieces else []
 

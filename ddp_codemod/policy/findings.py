@@ -125,6 +125,7 @@ class Insertions(Struct, frozen=True, eq=False):
     node: ast.AST
     pieces: tuple[tuple[int, int, str], ...]
     package: str = ""
+    called: tuple[tuple[int, int, str], ...] = ()  # in place of the pieces where a function gives what the marks stand for
 
 
 class Dropped(Struct, frozen=True, eq=False):
@@ -136,6 +137,8 @@ class Dropped(Struct, frozen=True, eq=False):
 
 
 PACKAGE, VALUE = "\0", "\1"
+# In code that other machines run too: the type of the machine's device, its module of torch, and whether it is the platform's.
+KIND, MODULE, HERE = MARKS = ("\2", "\3", "\4")
 
 Change = Union[
     NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewStatement, NewKey, Insertions, Dropped
@@ -229,3 +232,8 @@ def unreachable(context: Context, use: Use) -> Reason | None:
         line=line,
         platform=context.platform.id,
     )
+
+
+def marked(change: Change) -> bool:
+    """Whether a change writes what hangs on the machine that runs the code."""
+    return isinstance(change, Insertions) and any(mark in text for _, _, text in change.pieces for mark in MARKS)
