@@ -79,5 +79,15 @@ def _points(parts: Iterable[Specifier]) -> set[Version]:
     from packaging.version import Version
 
     named = {Version(part.version.removesuffix(".*")) for part in parts}
+    # ~=2.0.1 and ==2.0.* end where 2.1 begins, ~=2.0 where 3 does
+    named |= {_next(Version(part.version).release[:-1]) for part in parts if part.operator == "~="}
+    named |= {_next(Version(part.version[:-2]).release) for part in parts if part.version.endswith(".*")}
     behind = {Version(".".join(map(str, version.release)) + ".0.0.1") for version in named}
     return {Version("0"), *named, *behind}
+
+
+def _next(release: tuple[int, ...]) -> Version:
+    """The first version that does not begin with these numbers."""
+    from packaging.version import Version
+
+    return Version(".".join(map(str, (*release[:-1], release[-1] + 1))))

@@ -148,14 +148,17 @@ def test_commands_that_are_offered_next_keep_where_variables_go(project, run) ->
 
 
 BY_NAME = """
+import argparse
 import torch
 import torch.distributed as dist
 
 
-def setup(rank, backend="nccl"):
-    dist.init_process_group(backend, rank=rank)
-    if backend == "nccl":
-        torch.cuda.set_device(rank)
+parser = argparse.ArgumentParser()
+parser.add_argument("--backend", default="nccl")
+args = parser.parse_args()
+dist.init_process_group(args.backend)
+if args.backend == "nccl":
+    torch.cuda.set_device(0)
 """
 LOOP = """
 import torch.distributed as dist
@@ -168,9 +171,9 @@ for backend in ["nccl", "mpi"]:
 def test_a_line_that_goes_by_the_name_shows_what_will_happen(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=BY_NAME)
     note = "torch.cuda.set_device runs only for nccl"
-    lines = {line: run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 10)}
+    lines = {line: run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 12)}
     texts = dict(enumerate(Path("train.py").read_text("utf-8").splitlines(), 1))
-    assert [texts[line].strip() for line, said in lines.items() if note in said] == ['if backend == "nccl":']
+    assert [texts[line].strip() for line, said in lines.items() if note in said] == ['if args.backend == "nccl":']
 
 
 def test_the_loop_that_gives_a_value_is_a_step(project, run) -> None:  # type: ignore[no-untyped-def]

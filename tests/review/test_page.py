@@ -359,8 +359,11 @@ def test_filters(page: Callable[..., Driver]) -> None:
     assert driver.find_element(By.CLASS_NAME, "empty").is_displayed()
 
 
-def test_unsafe_changes_start_as_rejected(page: Callable[..., Driver]) -> None:
-    root = FIXTURES / "vocoder-accelerate/project"
+def test_unsafe_changes_start_as_rejected(page: Callable[..., Driver], tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "train.py").write_text("import hydra\n\ntrainer = hydra.utils.instantiate(cfg.trainer)\n", encoding="utf-8")
+    (root / "trainer.yaml").write_text("_target_: lightning.Trainer\naccelerator: gpu\ndevices: 2\n", encoding="utf-8")
     driver = page(root, platform="mixed-gpu")
     assert {card.get_attribute("data-taken") for card in driver.find_elements(By.TAG_NAME, "article")} == {"no"}
     assert not driver.find_element(By.ID, "save").is_enabled()
