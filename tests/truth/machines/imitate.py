@@ -45,7 +45,8 @@ def _change_torch(machine: dict[str, Any]) -> None:
     if "accelerator" in machine:
         name = machine["accelerator"]
         setattr(torch, name, getattr(torch, name, types.SimpleNamespace()))  # torch has xpu of its own
-        getattr(torch, name).is_available = lambda: True
+        for function, answer in _device_module(1).items():
+            setattr(getattr(torch, name), function, answer)
     if not machine.get("sockets", True):
         _close_network()
     if not machine.get("libuv", True):
@@ -121,10 +122,8 @@ def _tell_project(machine: dict[str, Any]) -> None:
     builtins.__import__ = importing
 
 
-def _show_gpus(count: int, hip: bool) -> None:
-    import torch
-    from torch.nn.parallel import DistributedDataParallel
-
+def _device_module(count: int) -> dict[str, Callable[..., Any]]:
+    """What torch.cuda and its like answer on a machine with so many devices."""
     current = [0]
 
     def set_device(device: Any) -> None:
@@ -133,7 +132,7 @@ def _show_gpus(count: int, hip: bool) -> None:
             raise RuntimeError("CUDA error: invalid device ordinal")
         current[0] = index or 0
 
-    answers: dict[str, Callable[..., Any]] = {
+    return {
         "is_available": lambda: count > 0,
         "device_count": lambda: count,
         "set_device": set_device,
@@ -141,7 +140,13 @@ def _show_gpus(count: int, hip: bool) -> None:
         "synchronize": lambda device=None: None,
         "empty_cache": lambda: None,
     }
-    for name, answer in answers.items():
+
+
+def _show_gpus(count: int, hip: bool) -> None:
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+
+    for name, answer in _device_module(count).items():
         setattr(torch.cuda, name, answer)
     if hip:
         torch.version.hip = "6.4.0"
@@ -177,7 +182,7 @@ def _on_gpu(place: Any) -> bool:
     import torch
 
     if isinstance(place, torch.device):
-        return place.type == "cuda"
+        return place.type not in ("cpu", "meta")
     if isinstance(place, str):
-        return place.partition(":")[0] == "cuda"
+        return place.partition(":")[0] not in ("cpu", "meta")
     return isinstance(place, int) and not isinstance(place, bool)
