@@ -165,11 +165,10 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
         if given:  # ``args[0]`` of ``*args``
             return given
     looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
-    open_ = [
-        leaf for leaf in looked_up if leaf.kind == OriginKind.UNKNOWN
-    ]  # whoever writes the key into one mapping does not do so into all
+    # whoever writes the key into one mapping does not do so into all; each leaf goes into one of the two, or a chain doubles them
+    open_ = [leaf for leaf in looked_up if leaf.open]
     found += [leaf for leaf in looked_up if not leaf.open]
-    whole = bool(found) and not open_
+    whole = bool(found) and all(leaf.kind != OriginKind.UNKNOWN for leaf in looked_up)
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
         whole = bool(found)

@@ -9,7 +9,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.calls import bound_method, names_of
+from ddp_codemod.dataflow.calls import Def, bound_method, names_of
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tracer import Tracer
@@ -177,10 +177,18 @@ def _may_change(tracer: Tracer, module: Module, call: ast.Call, argument: ast.AS
         names = names[1:] if bound_method(entity.module, entity.node) else names
         at = call.args.index(argument) if argument in call.args else -1
         taken = argument.arg if isinstance(argument, ast.keyword) else names[at] if at < len(names) else None
-        uses = (part for part in ast.walk(entity.node) if isinstance(part, ast.Name) and part.id == taken)
-        if taken is None or any(not _only_read(entity.module, part) for part in uses):
+        if taken is None or not _leaves_alone(entity.module, entity.node, taken):
             return True
     return not entities
+
+
+def _leaves_alone(module: Module, function: Def, name: str) -> bool:
+    """Whether a function writes nothing into what it takes under a name; worked out once for each."""
+    key = ("leaves alone", function, name)
+    if key not in module.cache:
+        uses = (part for part in ast.walk(function) if isinstance(part, ast.Name) and part.id == name)
+        module.cache[key] = all(_only_read(module, part) for part in uses)
+    return bool(module.cache[key])
 
 
 def _only_read(module: Module, node: ast.Name) -> bool:

@@ -25,6 +25,10 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
 
     ``whole``: also what is not known may hold the key, and is a leaf of its own, so that [] says that the key is surely not there.
     """
+    if not tracer.open:
+        return tracer.outermost(module, mapping, way, lambda: look_up(tracer, module, mapping, key, way, whole))
+    if tracer.spent():  # functions that hand it on multiply as names do
+        return [tracer.unknown(module, mapping, way, "why-too-far")]
     wanted = tracer.facts.fold(module, key, way.frame)
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found = _of_name(tracer, module, mapping, wanted, name, way, whole) if isinstance(mapping, ast.Name) else None

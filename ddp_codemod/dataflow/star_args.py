@@ -91,8 +91,8 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -
                 found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
             elif keyword.arg is None:
                 inside = tracer.entry(given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
-                found += [one for one in inside or () if one.kind != OriginKind.UNKNOWN]
-                open_ += [one for one in inside or () if one.kind == OriginKind.UNKNOWN]
+                found += [one for one in inside or () if not one.open]
+                open_ += [one for one in inside or () if one.open]
                 if inside is None:
                     text = given.module.text(keyword.value)
                     unknown = tracer.unknown(given.module, given.call, step, "why-spread", text=text)

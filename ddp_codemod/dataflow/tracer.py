@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,7 @@ class Tracer(ABC):
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = Composed(resolver.project, resolver, entries)
         self.commands = Commands(resolver.project, resolver, rules.idioms)
-        self._steps, self._open = 0, False  # taken in the trace that is open
+        self._steps, self.open = 0, False  # taken in the trace that is open
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
@@ -81,12 +81,17 @@ class Tracer(ABC):
         if len(way.hops) > MAX_HOPS:
             again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
             return [] if again else [self.unknown(module, node, way, "why-too-far")]
-        if not self._open:
-            return self._outermost(module, node, way, key)
-        self._steps += 1
-        if self._steps > self._most and not isinstance(node, ast.Constant):
+        on = replace(way, seen=way.seen | {key})
+        if not self.open:
+            return self.outermost(module, node, way, lambda: list(self.step(module, node, on))) or []
+        if self.spent() and not isinstance(node, ast.Constant):
             return [self.unknown(module, node, way, "why-too-far")]
-        return list(self.step(module, node, replace(way, seen=way.seen | {key})))
+        return list(self.step(module, node, on))
+
+    def spent(self) -> bool:
+        """Count a step of the trace that is open; whether it has taken more than it may."""
+        self._steps += 1
+        return self._steps > self._most
 
     def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
         """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
@@ -101,15 +106,15 @@ class Tracer(ABC):
                 found += self.descend(*leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
         return found
 
-    def _outermost(self, module: Module, node: ast.expr, way: Way, key: tuple[int, int]) -> list[Leaf]:
-        """A trace that no other waits for: what nests too deep, or leads on without end, is not known."""
-        self._steps, self._open = 0, True
+    def outermost(self, module: Module, node: ast.expr, way: Way, follow: Callable[[], list[Leaf] | None]) -> list[Leaf] | None:
+        """What is followed where nothing else waits for it: what nests too deep, or leads on without end, is not known."""
+        self._steps, self.open = 0, True
         try:
-            return list(self.step(module, node, replace(way, seen=way.seen | {key})))
+            return follow()
         except RecursionError:
             return [self.unknown(module, node, way, "why-too-far")]
         finally:
-            self._open = False
+            self.open = False
             if self._steps > self._most:
                 self._most = max(FEW_STEPS, self._most // 2)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.model import Action, Survey
+from ddp_codemod.dataflow import mappings, tracer
+from ddp_codemod.dataflow.evaluator import Evaluator
+from ddp_codemod.model import Action, Applicability, Survey
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -44,6 +47,60 @@ def test_ways_that_multiply_end(tmp_path: Path) -> None:
     made = found(tmp_path, "x = 'nccl'\n" + "if a:\n    x = x or b\n" * 60 + "dist.init_process_group(x)\n", "rocm")
     assert actions(made, "train.py") <= {Action.REVIEW, Action.EDIT}
     assert actions(made, "train.py")
+
+
+HANDED_ON = {  # what the last of a row of functions is called with goes to the first by two calls in each
+    "a mapping": ("f0(d):\n    dist.init_process_group(d['b'])\n", "f{1}(d):\n    f{0}(d)\n    f{0}(d)\n", "{'b': 'nccl'}"),
+    "a mapping that is asked": (
+        "f0(d):\n    dist.init_process_group(d.get('b', 'nccl'))\n", "f{1}(d):\n    f{0}(d)\n    f{0}(d)\n", "{'b': 'nccl'}",
+    ),
+    "keywords": ("f0(**k):\n    dist.init_process_group(**k)\n", "f{1}(**k):\n    f{0}(**k)\n    f{0}(**k)\n", "backend='nccl'"),
+}  # fmt: skip
+
+
+def handed_on(shape: str, times: int) -> str:
+    first, link, last = HANDED_ON[shape]
+    return f"def {first}" + "".join(f"def {link.format(i, i + 1)}" for i in range(times)) + f"f{times}({last})\n"
+
+
+@pytest.mark.parametrize("shape", HANDED_ON)
+def test_ways_of_a_mapping_that_multiply_end(tmp_path: Path, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, real = [0], mappings.look_up
+
+    def counted(*given: Any, **more: Any) -> Any:
+        asked[0] += 1
+        return real(*given, **more)
+
+    monkeypatch.setattr(mappings, "look_up", counted)
+    made = found(tmp_path, handed_on(shape, 13), "rocm")
+    assert not [edit for edit in made.edits if edit.name == "train.py" and edit.applicability is Applicability.SAFE]
+    assert actions(made, "train.py") <= {Action.REVIEW, Action.EDIT}
+    assert actions(made, "train.py")
+    assert asked[0] < 3 * tracer.MAX_STEPS
+
+
+@pytest.mark.parametrize("shape", HANDED_ON)
+def test_a_mapping_that_comes_in_a_few_ways_is_followed(tmp_path: Path, shape: str) -> None:
+    made = found(tmp_path, handed_on(shape, 3), "rocm")
+    assert actions(made, "train.py") == {Action.EDIT}
+
+
+def test_what_is_not_known_of_a_mapping_comes_once_through_a_chain_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most, real = [0], Evaluator.step
+
+    def counted(self: Evaluator, *given: Any) -> Any:
+        leaves = list(real(self, *given))
+        most[0] = max(most[0], len(leaves))
+        return leaves
+
+    monkeypatch.setattr(Evaluator, "step", counted)
+    monkeypatch.setattr(tracer, "MAX_HOPS", 24)  # so that twice as much for each is seen before it is gigabytes
+    links = "".join(f"d{i + 1} = {{'b': d{i}['b']}}\n" for i in range(60))
+    made = found(tmp_path, f"d0 = {{'b': 'nccl'}}\n{links}dist.init_process_group(d60['b'])\n", "cpu")
+    assert actions(made, "train.py") == {Action.REVIEW}
+    assert most[0] <= 2
 
 
 def test_a_value_from_far_away_is_for_a_person(tmp_path: Path) -> None:
