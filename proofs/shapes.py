@@ -121,6 +121,20 @@ CHAINS: dict[str, Shape] = {
         "os.environ['A0'] = 'nccl'\n", "os.environ['A{1}'] = os.environ['A{0}']\n", n, "os.environ['A{0}']"
     ),
     "conditions": lambda n: _linked("x0 = True\n", "x{1} = not x{0}\n", n, "'nccl' if x{0} else 'gloo'"),
+    "mappings by two calls": lambda n: _handed("d", "dist.init_process_group(d['b'])", n, "{'b': 'nccl'}"),
+    "mappings asked by two calls": lambda n: _handed("d", "dist.init_process_group(d.get('b', 'nccl'))", n, "{}"),
+    "keywords by two calls": lambda n: _handed("**k", "dist.init_process_group(**k)", n, "backend='nccl'"),
+    "values by two calls": lambda n: _handed("b", "dist.init_process_group(b)", n, "'nccl'"),
+    "callables by two calls": lambda n: _handed("g", "g('nccl')", n, "dist.init_process_group"),
+    "calls in a circle": lambda n: (
+        "def h(d):\n    dist.init_process_group(d['b'])\n"
+        + "".join(f"def f{i}(d):\n    h(d)\n    f{(i + 1) % n}(d)\n    f{(i * 7 + 3) % n}(d)\n" for i in range(n))
+        + "f0({'b': 'nccl'})\n"
+    ),
+    "mappings put in twice": lambda n: _linked(
+        "d0 = {'backend': 'nccl'}\n", "d{1} = {{}}\nif a:\n    d{1}.update(d{0})\nif b:\n    d{1}.update(d{0})\n", n, "**d{0}"
+    ),
+    "mappings of either": lambda n: _linked("d0 = {'backend': 'nccl'}\n", "d{1} = {{**(d{0} or d{0})}}\n", n, "**d{0}"),
     "one name": lambda n: "x = 'n'\n" + "x = x + ''\n" * n + "dist.init_process_group(x)\n",
     "additions": lambda n: "x = 'nccl'\n" + "x += ''\n" * n + "dist.init_process_group(x)\n",
     "ways that multiply": lambda n: "x = 'nccl'\n" + "if a:\n    x = x or 'gloo'\n" * n + "dist.init_process_group(x)\n",
@@ -138,3 +152,9 @@ CHAINS: dict[str, Shape] = {
 
 def _linked(first: str, link: str, n: int, last: str) -> str:
     return first + "".join(link.format(i, i + 1) for i in range(n)) + f"dist.init_process_group({last.format(n)})\n"
+
+
+def _handed(parameter: str, body: str, n: int, last: str) -> str:
+    """Functions each of which calls the one before twice, with what it was called with."""
+    link = f"def f{{1}}({parameter}):\n    f{{0}}({parameter})\n    f{{0}}({parameter})\n"
+    return f"def f0({parameter}):\n    {body}\n" + "".join(link.format(i, i + 1) for i in range(n)) + f"f{n}({last})\n"
