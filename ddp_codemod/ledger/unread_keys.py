@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import sys
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
@@ -20,6 +21,7 @@ from ddp_codemod.sites.scopes import bindings, owner, scope_of
 from ddp_codemod.sites.words import whole
 
 _JSON = ".json"  # a format that libraries seldom take: the project's own programs read it
+_LOADS_JSON = re.compile(rb"\b(?:json|commentjson)\.loads?\b")
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -67,18 +69,33 @@ def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Co
             known[key] = _is_for_unread(tracer, key, sayers)
         if known[key]:
             return True
-    if _is_named(tracer, document.name.rpartition("/")[2]):
-        return False  # a file that a program or a command names may be handed to a library
+    if _is_handed_on(tracer, document.name.rpartition("/")[2]):
+        return False
     return _some_unmentioned(tracer, document.name, entry.path[:-1])
 
 
-def _is_named(tracer: Tracer, file: str) -> bool:
-    """Whether a file of the project holds the name of another."""
-    project, known = tracer.resolver.project, tracer.memory.setdefault("named files", {})
+def _is_handed_on(tracer: Tracer, file: str) -> bool:
+    """Whether a library may be handed what a file holds: a command names it, or a program that does not read it key by key."""
+    project, known = tracer.resolver.project, tracer.memory.setdefault("files handed on", {})
     if file not in known:
-        programs = any(file.encode() in project.data(name) for name in project.names)
-        known[file] = programs or any(file in script.source.text for script in project.scripts(""))
+        naming = [name for name in project.names if file.encode() in project.data(name)]
+        known[file] = any(not _reads_keys(tracer, name) for name in naming) or any(
+            file in script.source.text for script in project.scripts("")
+        )
     return bool(known[file])
+
+
+def _reads_keys(tracer: Tracer, name: str) -> bool:
+    """Whether a program loads JSON itself, and unpacks no mapping for a library."""
+    if _LOADS_JSON.search(tracer.resolver.project.data(name)) is None:
+        return False
+    return not any(
+        isinstance(call, ast.Call)
+        and any(keyword.arg is None for keyword in call.keywords)
+        and any(isinstance(one, External) for one in tracer.resolver.resolve(module, call.func))
+        for module in tracer.resolver.project.programs(name)
+        for call in module.nodes.get(ast.Call, ())
+    )
 
 
 def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
