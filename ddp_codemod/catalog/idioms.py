@@ -106,6 +106,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     )  # calls that give a device; "" for that of the argument
     device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
     enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``
+    settings_bases: tuple[Name, ...] = ()  # classes that hold settings and read none of them by its name
     same: tuple[Name, ...] = ()  # calls that give back what stands for their first argument
     group_needed: tuple[Name, ...] = ()  # calls that fail where there is no default group
     group_asked: tuple[Name, ...] = ()  # calls that say whether there is one

@@ -185,7 +185,7 @@ def _entry(
         right, sure = _inner(tracer, module, node.right, name, way, whole)
         return (right, True) if sure else ([*right, *_inner(tracer, module, node.left, name, way, whole)[0]], False)
     found: list[Leaf] = []
-    for value in _chosen(tracer, module, node, wanted):
+    for value in _chosen(tracer, module, node, wanted, way):
         step = way.hop(module.place(value), Reason.of("hop-key", text=name), OriginKind.KEY)
         found += tracer.trace(module, value, step)
     explicit = bool(found)
@@ -244,18 +244,27 @@ def _not_known(tracer: Tracer, module: Module, node: ast.AST, way: Way) -> Leaf:
     return replace(tracer.unknown(module, node, way, "why-spread", text=" ".join(module.text(node).split())), open=True)
 
 
-def _chosen(tracer: Tracer, module: Module, node: ast.AST, wanted: Value) -> list[ast.expr]:
+def _chosen(tracer: Tracer, module: Module, node: ast.AST, wanted: Value, way: Way) -> list[ast.expr]:
     """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
     folded = [(tracer.facts.fold(module, key), value) for key, value in entries(node)]
     if isinstance(wanted, Known):
         last = [value for key, value in folded if isinstance(key, Known) and key.value == wanted.value][-1:]
-        return [*(value for key, value in folded if not isinstance(key, Known)), *last]
+        open_ = (value for key, value in entries(node) if _may_be(tracer, module, key, wanted, way))
+        return [*open_, *last]
     keys = [key.value for key, _ in folded if isinstance(key, Known)]
     if len(keys) == len(folded) and all(key in tracer.device_types for key in keys):
         if tracer.platform.device_types[:1] and tracer.platform.device_types[0] not in keys:
             return []  # what comes out there is not in the table, and the other entries are for other devices
         return [value for key, value in folded if isinstance(key, Known) and key.value in tracer.platform.device_types]
     return [value for _, value in folded]
+
+
+def _may_be(tracer: Tracer, module: Module, key: ast.expr, wanted: Known, way: Way) -> bool:
+    """Whether a key that is worked out when the program runs can be the wanted one: not where all that it can be is known, and is not it."""
+    if isinstance(tracer.facts.fold(module, key), Known):
+        return False
+    values = [leaf.value for leaf in tracer.trace(module, key, replace(way, kind=OriginKind.KEY))]
+    return not values or any(not isinstance(value, Known) or value.value == wanted.value for value in values)
 
 
 def entries(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

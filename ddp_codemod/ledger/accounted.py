@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.parameters import OVERRIDDEN
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_for_unread_parameter, is_only_compared, is_overwritten, is_said
-from ddp_codemod.ledger.unread_keys import is_unread_attribute, is_unread_setting
+from ddp_codemod.ledger.unread_keys import is_unread_attribute, is_unread_field, is_unread_setting
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.keyed import imports
 
@@ -30,6 +30,7 @@ class Words(Struct, frozen=True):
     devices: Container[str]  # types of devices that the platform does not have
     getters: Container[str]  # the last names of calls that give a default where nothing else is there
     enums: Container[str]  # classes whose subclasses' members are values
+    settings_bases: Container[str]  # classes that read none of their fields by its name
     frameworks: Sequence[str]  # packages whose groups the tool is about
     other_frameworks: Sequence[str]  # packages that train without them
 
@@ -183,6 +184,7 @@ def _is_unread(asked: _Question) -> bool:
         or is_only_compared(module, node)
         or is_unread_setting(tracer, module, node)
         or is_unread_attribute(tracer, module, node)
+        or is_unread_field(tracer, module, node, asked.words.settings_bases)
     )
 
 

@@ -124,6 +124,7 @@ def _words(context: Context, devices: set[str]) -> Words:
         devices,
         {word for one in idioms for word in one.getters},
         {name for one in idioms for name in one.enums},
+        {name for one in idioms for name in one.settings_bases},
         [name for one in idioms for name in one.frameworks],
         [name for one in idioms for name in one.other_frameworks],
     )

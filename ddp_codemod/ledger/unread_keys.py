@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.config_keys import OTHERS
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread import reads
 from ddp_codemod.parse.document import Document, Entry
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.keyed import is_settings
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolve import External
@@ -50,6 +50,20 @@ def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     return own and not _is_mentioned(tracer.resolver.project, module.name, attribute)
 
 
+def is_unread_field(tracer: Tracer, module: Module, node: ast.expr, bases: Container[str]) -> bool:
+    """Whether a value is the default of a field that nothing else mentions, of a class that only holds settings."""
+    statement, around = module.statement(node), module.parents[module.statement(node)]
+    if not isinstance(statement, ast.AnnAssign) or statement.value is not node or not isinstance(statement.target, ast.Name):
+        return False
+    if not isinstance(around, ast.ClassDef) or _is_mentioned(tracer.resolver.project, module.name, statement.target.id):
+        return False
+    lineage = list(tracer.resolver.lineage(module, around))
+    above = [entity for home, one in lineage for base in one.bases for entity in tracer.resolver.resolve(home, base)]
+    whole = sum(len(one.bases) for _, one in lineage) <= len(above)
+    outside = [entity.name for entity in above if isinstance(entity, External)]
+    return whole and all(name in bases or name.partition(".")[0] in sys.stdlib_module_names for name in outside)
+
+
 def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Container[str]) -> bool:
     """Whether a value of a JSON file is one that no program reads.
 
@@ -67,18 +81,36 @@ def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Co
             known[key] = _is_for_unread(tracer, key, sayers)
         if known[key]:
             return True
-    if _is_named(tracer, document.name.rpartition("/")[2]):
-        return False  # a file that a program or a command names may be handed to a library
+    if _is_handed_on(tracer, document.name.rpartition("/")[2], sayers):
+        return False
     return _some_unmentioned(tracer, document.name, entry.path[:-1])
 
 
-def _is_named(tracer: Tracer, file: str) -> bool:
-    """Whether a file of the project holds the name of another."""
-    project, known = tracer.resolver.project, tracer.memory.setdefault("named files", {})
+def _is_handed_on(tracer: Tracer, file: str, sayers: Container[str]) -> bool:
+    """Whether a library may be handed what a file holds: a command names it, or a program that gives it to one."""
+    project, known = tracer.resolver.project, tracer.memory.setdefault("files handed on", {})
     if file not in known:
-        programs = any(file.encode() in project.data(name) for name in project.names)
-        known[file] = programs or any(file in script.source.text for script in project.scripts(""))
+        naming = (name for name in project.names if file.encode() in project.data(name))
+        programs = (module for name in naming for module in project.programs(name))
+        known[file] = any(_gives_on(tracer, module, file, sayers) for module in programs) or any(
+            file in script.source.text for script in project.scripts("")
+        )
     return bool(known[file])
+
+
+def _gives_on(tracer: Tracer, module: Module, file: str, sayers: Container[str]) -> bool:
+    """Whether a program that names a file calls a library with the name, or with an unpacked mapping."""
+    for call in module.nodes.get(ast.Call, ()):
+        assert isinstance(call, ast.Call)
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        named = any(isinstance(one, ast.Constant) and isinstance(one.value, str) and file in one.value for one in given)
+        if (named or any(keyword.arg is None for keyword in call.keywords)) and last_name(call.func) not in sayers:
+            roots = {
+                one.name.partition(".")[0] for one in tracer.resolver.resolve(module, call.func) if isinstance(one, External)
+            }
+            if roots - sys.stdlib_module_names:
+                return True
+    return False
 
 
 def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:

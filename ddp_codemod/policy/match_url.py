@@ -40,6 +40,8 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
+    if backend is not None and _without_store(context, backend):
+        return made.keep(Reason.of("keep-no-store", value=", ".join(backend.resolves_to)))
     if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
         call = use.module.line(use.call)
         return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
@@ -103,6 +105,12 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
         assert fix.environment is not None
         return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
     return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
+
+
+def _without_store(context: Context, backend: Finding) -> bool:
+    """Whether the processes of all groups that a call can make find each other without a store."""
+    known = [context.rules.backends.get(text) for text in backend.resolves_to]
+    return bool(known) and all(one is not None and not one.store for one in known)
 
 
 def _built(leaves: tuple[Leaf, ...], query: Query) -> str:

@@ -150,7 +150,8 @@ class Run:
         names |= {hop.place.name for d in decisions for hop in d.hops}
         spared = self.options.scope.ignores_in
         noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
-        notes = (*noted, *adapter.notes(), *pins.notes)
+        about_devices = (note for note in adapter.notes() if not note.name or self.limits.admits(note.name))
+        notes = (*noted, *about_devices, *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
         asking = [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
         left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()

@@ -58,6 +58,7 @@ def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, c
         'if config.get("comm", "nccl") == "mpi":\n    pass\n',
         'import enum\n\n\nclass Kind(enum.Enum):\n    MPI = "mpi"\n    NCCL = "nccl"\n\n\nassert given is not Kind.NCCL\n',
         'import argparse\n\nimport mxnet\n\nargparse.ArgumentParser().add_argument("--store", default="nccl")\n',
+        'from dataclasses import dataclass\n\nfrom coqpit import Coqpit\n\n\n@dataclass\nclass Config(Coqpit):\n    comm: str = "nccl"\n',
     ],
 )
 def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) -> None:
@@ -77,6 +78,8 @@ def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) ->
         'import mylib\n\nassert mylib.start(config.get("comm", "nccl")) != 0\n',
         'import enum\n\nimport mylib\n\n\nclass Kind(enum.Enum):\n    MPI = "mpi"\n    NCCL = "nccl"\n\n\nmylib.start(Kind.NCCL)\n',
         'import tensorflow\nimport torch\n\nparams = tensorflow.HParams(comm="nccl")\n',
+        'from dataclasses import dataclass\n\nfrom mylib import Config\n\n\n@dataclass\nclass Mine(Config):\n    comm: str = "nccl"\n',
+        'from dataclasses import dataclass\n\n\n@dataclass\nclass Mine:\n    comm: str = "nccl"\n\n\ndef start(mine):\n    run(mine.comm)\n',
     ],
 )
 def test_a_value_that_only_looks_harmless_is_listed(tmp_path: Path, text: str) -> None:

@@ -175,8 +175,15 @@ def _fields(package: Package, module: str, node: ast.ClassDef) -> list[list[str 
             and isinstance(part.target, ast.Name)
             and "ClassVar" not in ast.unparse(part.annotation)
         ):
-            rows[part.target.id] = _default(part.value)
+            rows[part.target.id] = _default(_of_field(part.value))
     return [[name, value] for name, value in rows.items()]
+
+
+def _of_field(value: ast.expr | None) -> ast.expr | None:
+    """What a field of a dataclass is where it is left out: ``field(default=...)`` says it inside."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "field":
+        return next((keyword.value for keyword in value.keywords if keyword.arg == "default"), value)
+    return value
 
 
 def _backends(package: Package) -> tuple[list[str], dict[str, str]]:
