@@ -19,6 +19,7 @@ from proofs.proof import Trial, tree
 
 OLD, NEW = b"nccl", b"gloo"
 MODES = (0o644, 0o755, 0o600, 0o640)
+WAIT = 60  # seconds until a child that waits for what never comes (a pipe that nobody reads) is ended
 
 
 def project(folder: Path, files: int) -> Path:
@@ -65,10 +66,11 @@ def state(folder: Path) -> Iterator[None]:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Do it in a child process; its exit status: 0, 1 where it was refused, 9 where it was killed."""
+    """Do it in a child process; its exit status: 0, 1 where it was refused, the number of the signal that ended it otherwise."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
+        signal.alarm(WAIT)
         code = 1
         try:
             work()
