@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,8 +197,10 @@ def _work(number: int) -> tuple[str, str]:
 
 
 def _bounded() -> None:
-    """The processor's time of a child: a little more than is allowed, so that what takes longer is told with its time."""
+    """The processor's time and the memory of a child: more than is allowed, so that what takes more is told with its measure."""
     resource.setrlimit(resource.RLIMIT_CPU, (round(3 * SECONDS), round(3 * SECONDS) + 5))
+    if sys.platform == "linux":  # so that what else runs there lives
+        resource.setrlimit(resource.RLIMIT_AS, (6 * MEMORY, 6 * MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
