@@ -79,9 +79,10 @@ def followed() -> Iterator[tuple[str, dict[str, str]]]:
 def bombs() -> Iterator[tuple[str, dict[str, str]]]:
     """Projects of some kilobytes that a reader makes gigabytes or minutes of, where nobody bounds them before."""
     call = HEAD + "dist.init_process_group('nccl')\n"
-    yield "dots", {"train.py": call, "pyproject.toml": ".".join("a" * 40_000) + " = 1\n"}
     headers = "".join(f"[{'.'.join('a' * 900)}.b{number}]\nc = 1\n" for number in range(300))
-    yield "headers", {"train.py": call, "pyproject.toml": headers}
+    for name, text in (("dots", ".".join("a" * 40_000) + " = 1\n"), ("headers", headers)):
+        yield name, {"train.py": call, "pyproject.toml": text}
+        yield f"own {name}", {"train.py": call, "pyproject.toml": f"# ddp-codemod\n{text}"}  # is read for the tool's settings
 
 
 READER = """import argparse, yaml, json, tomllib
@@ -130,7 +131,7 @@ def prove(trial: Trial) -> str:
         folder.mkdir()
         for file, text in texts.items():
             (folder / file).write_text(text)
-        seconds, memory = _run(trial, folder, ["check", ".", "--platform", "rocm"], name, b"")
+        seconds, memory = _run(trial, folder, ["check", ".", "--platform", "rocm"], name, b"", (0, 1, 2))
         worst_time, worst_memory = max(worst_time, seconds), max(worst_memory, memory)
         trial.counts["bombs"] += 1
     mutants = _mutants(trial, trial.sized(50, 10_000))
@@ -142,7 +143,9 @@ def prove(trial: Trial) -> str:
     )
 
 
-def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -> tuple[float, int]:
+def _run(
+    trial: Trial, folder: Path, words: list[str], what: str, data: bytes, fine: tuple[int, ...] = (0, 1)
+) -> tuple[float, int]:
     """Run the tool in a folder; (seconds of processor time, peak bytes) of its process."""
     process = subprocess.Popen(
         tool(*words), cwd=folder, env=environment(trial.folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -162,7 +165,7 @@ def _run(trial: Trial, folder: Path, words: list[str], what: str, data: bytes) -
         ended.set()
         watch.join()
     seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-    if code not in (0, 1) or "Traceback" in said:
+    if code not in fine or "Traceback" in said:
         how = "waits for ever, " if waits else "its time ran out, " if code == -signal.SIGXCPU else ""
         trial.fail(f"{what}: {how}exit {code}: {''.join(said.strip().splitlines()[-1:])[:200]}", what.replace("/", "-"), data)
     elif seconds > SECONDS:
