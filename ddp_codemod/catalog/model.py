@@ -46,6 +46,7 @@ class VoidSettings(RuleEntry, frozen=True, kw_only=True):
     key: Name  # the path to it, from the top of the file
     values: tuple[Name, ...]  # in capitals
     when: When = {}  # the versions for which that is so; listed only where it is sure
+    named: bool = False  # only starts that name the file heed it: the parameter counts for the others
     instead: str
     instead_zh: str
 
