@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Parameter, VoidSettings
+from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.catalog.objects import VoidSettings
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
