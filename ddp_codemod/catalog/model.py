@@ -7,7 +7,18 @@ from typing import Literal, Union
 
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
 from ddp_codemod.catalog.machine import Conditions, Device, MachineFacts
-from ddp_codemod.catalog.objects import Chosen, Fields, Handler, Objects, Picks, Settings, Shown, Statement, TextObject
+from ddp_codemod.catalog.objects import (
+    Chosen,
+    Fields,
+    Handler,
+    Objects,
+    Picks,
+    Settings,
+    Shown,
+    Statement,
+    TextObject,
+    VoidSettings,
+)
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
@@ -40,16 +51,6 @@ class Example(RuleEntry, frozen=True, kw_only=True):
     versions: When = {}  # what the project states about packages
 
 
-class VoidSettings(RuleEntry, frozen=True, kw_only=True):
-    """Settings of a configuration file under which a parameter is not heeded."""
-
-    key: Name  # the path to it, from the top of the file
-    values: tuple[Name, ...]  # in capitals
-    when: When = {}  # the versions for which that is so; listed only where it is sure
-    instead: str
-    instead_zh: str
-
-
 class Portable(RuleEntry, frozen=True, kw_only=True):
     """A condition of Python that tells the platform from others, for --style portable. The first that fits is taken: the shortest first."""
 
@@ -69,9 +70,8 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     name: Name
     role: Literal["backend", "init_method", "store"]
     position: int | None = None  # counted from 0, after self; None: keyword only
-    option: str = (
-        ""  # of a surface with ``commands``: "--distributed-backend", or "distributed_training.backend=" for an override
-    )
+    # of a surface with ``commands``: "--distributed-backend", or "distributed_training.backend=" for an override
+    option: str = ""
     # What leaving it out gives: torch's choice for the device; the default group's; nothing of interest; or this text.
     # "no-site": a call that does not name it (most of them say nothing about process groups) is no site at all.
     omitted: Literal["platform-default", "inherits", "nothing", "no-site"] = "nothing"

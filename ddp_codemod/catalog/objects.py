@@ -1,4 +1,4 @@
-"""The schema of parameters that take a text for an object, and of what chose the backend before there were such objects."""
+"""The schema of parameters that take a text for an object, of what chose the backend before there were such objects, and of what voids one."""
 
 from typing import Union
 
@@ -101,3 +101,14 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
     arguments: str = ""
     elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
     chosen: Chosen | None = None  # how the backend was chosen before the objects took it
+
+
+class VoidSettings(RuleEntry, frozen=True, kw_only=True):
+    """Settings of a configuration file under which a parameter is not heeded."""
+
+    key: Name  # the path to it, from the top of the file
+    values: tuple[Name, ...]  # in capitals
+    when: When = {}  # the versions for which that is so; listed only where it is sure
+    named: bool = False  # only starts that name the file heed it: the parameter counts for the others
+    instead: str
+    instead_zh: str

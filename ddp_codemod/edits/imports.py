@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.edits.spans import Insertion, line_ending
-from ddp_codemod.edits.visible import Bound, bindings, imported, read_unbound, scopes_at
+from ddp_codemod.edits.visible import Bound, bindings, imported, is_declared, read_unbound, scopes_at
 from ddp_codemod.model import Reason, Source
-from ddp_codemod.parse.python import walk
 
 
 class Wanted(Struct, frozen=True):
@@ -82,7 +81,7 @@ def add_import(
         for other in bindings(scope.node, wanted.bound):
             if other.target != wanted.target or not isinstance(scope.node, ast.Module):
                 return Reason.of("insert-name-taken", name=wanted.bound, line=other.line)
-    if any(isinstance(node, (ast.Global, ast.Nonlocal)) and wanted.bound in node.names for node in walk(tree)):
+    if is_declared(tree, wanted.bound):
         return Reason.of("insert-name-taken", name=wanted.bound, line=1)
     unbound = read_unbound(source, tree, wanted.bound)
     if unbound is not None:

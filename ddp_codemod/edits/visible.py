@@ -71,16 +71,41 @@ def scopes_at(source: Source, tree: ast.Module, offset: int) -> list[Scope]:
 
 def read_unbound(source: Source, tree: ast.Module, name: str) -> int | None:
     """The line of code that reads a name which nothing gives it: an import would change what happens there. None where there is none."""
-    nodes = list(walk(tree))
-    if bindings(tree, name) or any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes):
+    spoken = _spoken(tree)
+    if bindings(tree, name) or spoken.takes_all:
         return None
-    for node in nodes:
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            if not any(
-                bindings(scope.node, name) for scope in scopes_at(source, tree, source.offset(node.lineno, node.col_offset))
-            ):
-                return node.lineno
+    for node in spoken.read.get(name, ()):
+        if not any(bindings(scope.node, name) for scope in scopes_at(source, tree, source.offset(node.lineno, node.col_offset))):
+            return node.lineno
     return None
+
+
+def is_declared(tree: ast.Module, name: str) -> bool:
+    """Whether a function says that a name is that of a scope around it (``global``, ``nonlocal``)."""
+    return name in _spoken(tree).declared
+
+
+class _Spoken(Struct, frozen=True):
+    """The names that a file reads and declares, and whether it takes all of a module."""
+
+    read: dict[str, list[ast.Name]]
+    declared: frozenset[str]
+    takes_all: bool
+
+
+@lru_cache(maxsize=4)  # edits of one file come one after the other
+def _spoken(tree: ast.Module) -> _Spoken:
+    read: dict[str, list[ast.Name]] = {}
+    declared: set[str] = set()
+    takes_all = False
+    for node in walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            read.setdefault(node.id, []).append(node)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            declared.update(node.names)
+        elif isinstance(node, ast.ImportFrom):
+            takes_all = takes_all or node.names[0].name == "*"
+    return _Spoken(read, frozenset(declared), takes_all)
 
 
 def bindings(scope: ast.AST, name: str) -> list[Bound]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.leaves import Doubt, Leaf
-from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.policy.findings import Finding, NewText
 
 
@@ -21,13 +24,35 @@ def doubted(finding: Finding, fix: Fix) -> Finding:
         return finding
     leaves = [change.leaf for change in finding.changes if isinstance(change, NewText) and change.leaf.way.doubt is not None]
     named = [leaf for leaf in leaves if leaf.way.doubt is Doubt.NAME]
-    # where something surely leads to the value, what only its name leads to is another's
+    # where something surely leads to the value, what only its name leads to is another's; ``candidates`` has what other calls hand over
     changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and change.leaf in named))
     if named and not changes:
         return finding.review(fix.id, _reason(named[0]))
     finding = replace(finding, changes=changes)
     guessed = [leaf for leaf in leaves if leaf not in named]
     return replace(finding, applicability=Applicability.UNSAFE, reason=_reason(guessed[0])) if guessed else finding
+
+
+def candidates(finding: Finding, fix: Fix) -> Iterator[Finding]:
+    """The items for what only a name leads to, and what no other way leads to through the same calls."""
+    if finding.action is not Action.EDIT:
+        return
+    changed = [change.leaf for change in finding.changes if isinstance(change, NewText)]
+    named = [leaf for leaf in changed if leaf.way.doubt is Doubt.NAME]
+    sure = [leaf for leaf in finding.leaves if leaf.way.doubt is not Doubt.NAME]
+    places = {leaf.place for leaf in sure}
+    if not sure:
+        return
+    for leaf in named:
+        calls = _calls(leaf)
+        if leaf.place not in places and not any(_calls(other)[: len(calls)] == calls for other in sure):
+            places.add(leaf.place)
+            yield replace(finding.review(fix.id, _reason(leaf)), changes=(), at=(leaf,), leaves=(leaf,))
+
+
+def _calls(leaf: Leaf) -> tuple[Place, ...]:
+    """The calls that hand a value over, on its way."""
+    return tuple(hop.place for hop in leaf.way.hops if hop.reason.means is Meaning.ARGUMENT)
 
 
 def _reason(leaf: Leaf) -> Reason:

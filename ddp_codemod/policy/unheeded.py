@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Parameter, VoidSettings
+from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.catalog.objects import VoidSettings
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
@@ -45,7 +46,9 @@ def void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
 def voided(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
     """The finding; where launches or settings keep the parameter from being heeded, an item for a person beside it or in its place."""
     found = [other for one in _beside(context, parameter, made) for other in _under_launches(context, launches, parameter, one)]
-    return [other for one in found for other in _under_settings(context, parameter, one)]
+    told = len(found) > 1 or any(one.action is Action.REVIEW for one in found)  # what files a start names, its launches say too
+    settings = [one for one in parameter.void_settings if not (one.named and told)]
+    return [other for one in found for other in _under_settings(context, parameter, settings, one)]
 
 
 def _beside(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
@@ -72,11 +75,11 @@ def _under_launches(context: Context, launches: Launches, parameter: Parameter, 
     return [item] if len(given) == len(starts) else [made, item]
 
 
-def _under_settings(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
+def _under_settings(context: Context, parameter: Parameter, settings: Sequence[VoidSettings], made: Finding) -> list[Finding]:
     """The finding, and an item at the first file of settings under which it does nothing; that alone where all are such."""
     if made.action is not Action.EDIT:
         return [made]
-    for one in parameter.void_settings:
+    for one in settings:
         if context.versions.holds(one.when, made.use.module.name, asks=False) is True:
             there = list(_entries(context, one))
             given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
@@ -84,14 +87,16 @@ def _under_settings(context: Context, parameter: Parameter, made: Finding) -> li
                 places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given[1:]]
                 said = {**instead_of(context, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
                 by = _with_places(f"{one.key}: {given[0][1].value}", places)
-                item = _item(made, by, *given[0], OriginKind.CONFIG_KEY, said)
-                return [item] if len(given) == len(there) else [made, item]
+                item = _item(made, by, *given[0], OriginKind.CONFIG_KEY, said, "review-void-file" if one.named else "review-void")
+                return [item] if len(given) == len(there) and not one.named else [made, item]
     return [made]
 
 
-def _item(made: Finding, by: str, module: Tree, node: Node, kind: OriginKind, said: dict[str, str]) -> Finding:
+def _item(
+    made: Finding, by: str, module: Tree, node: Node, kind: OriginKind, said: dict[str, str], key: str = "review-void"
+) -> Finding:
     assert made.rule is not None
-    return replace(made.review(made.rule, Reason.of("review-void", by=by, **said)), at=(Leaf(module, node, kind),))
+    return replace(made.review(made.rule, Reason.of(key, by=by, **said)), at=(Leaf(module, node, kind),))
 
 
 def _with_places(what: str, places: list[str]) -> str:

@@ -29,7 +29,7 @@ from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decisions import decisions_of, in_order
-from ddp_codemod.policy.doubts import doubted
+from ddp_codemod.policy.doubts import candidates, doubted
 from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.left_out import unsafe
@@ -262,10 +262,15 @@ class Run:
         return None
 
     def _heeded(self, finding: Finding) -> Iterator[Finding]:
-        """The finding, unless it is to be left alone."""
+        """The finding, unless it is to be left alone, with those for its candidates."""
         if isinstance(finding.use, Use) and not finding.use.alone:
             finding = unsafe(finding)  # something else may be called there, and be given the new value
-        heeded = self.limits.heed(doubted(finding, _no_fix(self.options.rules)))
+        fix = _no_fix(self.options.rules)
+        for one in (doubted(finding, fix), *candidates(finding, fix)):
+            yield from self._apart(one)
+
+    def _apart(self, finding: Finding) -> Iterator[Finding]:
+        heeded = self.limits.heed(finding)
         if heeded is None:
             self.ignored += 1
             return
