@@ -9,6 +9,7 @@ from ddp_codemod.dataflow import (
     argument_types,
     classes,
     config_keys,
+    filled_objects,
     launch_variables,
     mappings,
     namespaces,
@@ -57,6 +58,8 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
     if not found and argument_types.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
+    if origin is None and filled_objects.may_be(module, base) and (filled := provenance(tracer, module, node.value, way)).sure:
+        origin = filled
     guess = way.doubted(origin.doubt, module.text(node.value)) if origin is not None else way
     if origin is not None:
         found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin)

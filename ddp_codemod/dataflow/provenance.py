@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow import filled_objects
 from ddp_codemod.dataflow.flattened_config import flattened
 from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
@@ -59,6 +60,11 @@ class Provenance(Struct, frozen=True):
                     return []
                 found.append((one.module, one.call.func.value))
         return found
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is known that options or a file give the object its attributes."""
+        return self.doubt is None and any(one.maker in (Maker.OPTIONS, Maker.FILE) for one in self.made)
 
     @property
     def homes(self) -> list[str]:
@@ -113,12 +119,21 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
         yield Made(Maker.CLASS, module, owners=owners)
         return
     if leaf.kind == OriginKind.PARAMETER:
+        around = filled_objects.class_of_self(module, node)
+        filled = list(_filled(tracer, module, filled_objects.fills_of_self(module, around), leaf.way, depth)) if around else []
+        if filled:
+            yield from filled
+            return
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
         return
     if depth < DEPTH and (table := flattened(module, node)) is not None:
         yield from (replace(one, flat=True) for one in provenance(tracer, module, table, leaf.way, depth + 1).made)
         return
     if isinstance(node, ast.Call):
+        yield from _filled(tracer, module, filled_objects.fills_of_object(module, node), leaf.way, depth)
+        for one in _classes(tracer.resolver.resolve(module, node.func)):
+            assert isinstance(one.node, ast.ClassDef)
+            yield from _filled(tracer, one.module, filled_objects.fills_of_self(one.module, one.node), leaf.way, depth)
         yield from _of_call(tracer, module, node, leaf.way, depth)
         return
     inner = node.value if isinstance(node, ast.Assign) else None  # ``(args,) = parser.parse_args_into_dataclasses()``
@@ -137,6 +152,14 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield replace(made, path=(*made.path, key)) if (key := _key(node)) else made
     elif node is not asked:
         yield Made(Maker.UNKNOWN)
+
+
+def _filled(tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Way, depth: int) -> Iterator[Made]:
+    """Who made what an object is filled with, where that is options or a file."""
+    if depth < DEPTH:
+        for source in sources:
+            made = provenance(tracer, module, source, way, depth + 1).made
+            yield from (one for one in made if one.maker in (Maker.OPTIONS, Maker.FILE))
 
 
 def _classes(entities: list[Entity]) -> tuple[Definition, ...]:
