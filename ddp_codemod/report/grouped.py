@@ -119,7 +119,8 @@ def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown
         counts = {"n": len(places), "files": len({one.name for one, _ in places})}
         lines.append("    " + view.say("list-places", **counts))
     for key in keys[:shown]:
-        where = view.at(key[0], files[key][0]) + "".join(f", {line}" for line in dict.fromkeys(files[key][1:]))
+        first, *others = dict.fromkeys(files[key])  # two places of one line are one to look at
+        where = ", ".join([view.at(key[0], first), *map(str, others)])
         lines += _placed(view, where, own[key])
     if shown < len(keys):
         left = sum(len(files[key]) for key in keys[shown:])

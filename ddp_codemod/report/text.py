@@ -70,8 +70,9 @@ def _users(view: View, sites: Sequence[Decision]) -> list[str]:
     for one in sites:
         users.setdefault((view.site(one), one.call.name), []).append(view.position(one.call)[0])
     return [
-        view.say("edit-for", site=site, where=", ".join([view.at(name, lines[0]), *map(str, lines[1:])]))
+        view.say("edit-for", site=site, where=", ".join([view.at(name, first), *map(str, others)]))
         for (site, name), lines in users.items()
+        for first, *others in [dict.fromkeys(lines)]
     ]
 
 

@@ -32,6 +32,10 @@ def test_a_reason_is_said_once_above_its_places() -> None:
     assert lines[1:] == ["    a.py:3, 7", "    b.py:9"]
 
 
+def test_a_line_with_two_places_stands_once() -> None:
+    assert blocks(view(), [wrong("a.py", 3), wrong("a.py", 3), wrong("b.py", 9)])[1:] == ["    a.py:3", "    b.py:9"]
+
+
 def test_one_place_stands_before_its_reason() -> None:
     assert blocks(view(), [wrong("a.py", 3)])[0].startswith("  a.py:3: unsupported-backend: nccl does not work")
 
