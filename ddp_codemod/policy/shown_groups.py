@@ -104,7 +104,14 @@ def _is_asked_before(context: Context, module: Module, call: ast.Call) -> bool:
 
 
 def _is_the_only_maker(context: Context, use: Use) -> bool:
-    """Whether nothing else in the project makes a default group, and some file needs one."""
+    """Whether nothing else in the project makes a default group, and some file needs one; asked once for each surface."""
+    key = f"only maker: {use.surface.id}"
+    if key not in context.tracer.memory:
+        context.tracer.memory[key] = _makes_all_groups(context, use)
+    return bool(context.tracer.memory[key])
+
+
+def _makes_all_groups(context: Context, use: Use) -> bool:
     project = context.tracer.resolver.project
     others = {
         name.rpartition(".")[2] for surface in context.rules.surfaces.values() if surface.default_group for name in surface.names
