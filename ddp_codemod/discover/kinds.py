@@ -17,6 +17,8 @@ LAUNCHERS = (
     *WINDOWS,
     *(suffix.upper() for suffix in WINDOWS),
 )
+# read for calls of a library that makes groups itself, and never edited
+NATIVE = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp")
 TESTS = ("test", "tests")  # folders
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ddp_codemod.discover.files import walk
-from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, PROGRAMS
+from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, NATIVE, PROGRAMS
 from ddp_codemod.discover.root import MARKERS, find_root
 from ddp_codemod.model import Reason
 
@@ -24,12 +24,14 @@ class Listing:
         asked = [followed(path, self.root) for path in asked]
         links: dict[Path, Path] = {}
         closed: dict[Path, Reason] = {}  # folders and files that the system does not let us read
-        everything = list(walk(self.root, [self.root], (*PROGRAMS, *CONFIGS, *LAUNCHERS), links.setdefault, closed.setdefault))
+        kinds = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)
+        everything = list(walk(self.root, [self.root], kinds, links.setdefault, closed.setdefault))
         others = [path for path in asked if path.is_file() and path not in set(everything)]
         self.programs = [path for path in everything if path.suffix in PROGRAMS]
         self.programs += walk(self.root, others, (), links.setdefault)
         self.configs = [path for path in everything if path.suffix in CONFIGS]
         self.launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
+        self.natives = [path for path in everything if path.suffix in NATIVE]
         self.under = tuple(path.relative_to(self.root).as_posix() for path in asked)
         self.named = frozenset(name for name in self.under if (self.root / name).is_file())
         closed.update((path, _DENIED) for path in (*everything, *others) if not os.access(path, os.R_OK))
@@ -64,7 +66,7 @@ class Listing:
 
         from copy import copy  # a folder of repositories is rare
 
-        kinds = {kind: homes_of(getattr(self, kind)) for kind in ("programs", "configs", "launchers")}
+        kinds = {kind: homes_of(getattr(self, kind)) for kind in ("programs", "configs", "launchers", "natives")}
         parts = []
         for at in sorted({at for found in kinds.values() for at in found} | {""}):
             parts.append(part := copy(self))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ddp_codemod.catalog.files import data_folder
 from ddp_codemod.discover.files import walk
-from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, PROGRAMS
+from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, NATIVE, PROGRAMS
 from ddp_codemod.fleet.model import Entry, Work
 from ddp_codemod.parse.requirements import LOCKS, states_versions
 
-_READ = (*PROGRAMS, *CONFIGS, *LAUNCHERS)  # what the names of the files end with that a survey reads
+_READ = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)  # what the names of the files end with that a survey reads
 # and of those that state versions; a sparse checkout takes these patterns
 PATTERNS = (
     *(f"*{suffix}" for suffix in _READ), *LOCKS, "Pipfile", "*requirement*.txt", "*requirement*.in",

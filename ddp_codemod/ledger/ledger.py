@@ -10,6 +10,7 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import lies_with_tests
 from ddp_codemod.ledger.accounted import Words, is_accounted
+from ddp_codemod.ledger.past_torch import made_past_torch
 from ddp_codemod.ledger.standing import Standing, standing
 from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
@@ -58,6 +59,12 @@ def unaccounted(
         if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):
             seen.add(one.place)
             found.append(Unaccounted(one.place, line, one.value, _reason(one)))
+    for made in made_past_torch(context.tracer, backends, names, admits):
+        name = made.place.name
+        module = None if name in project.natives else project.module(name)
+        ignored = module is not None and any(says_ignore(module, made.place.start, rule) for rule in asking)
+        if not ignored and not spoken.of(made.place, made.line) and not limits.scope.ignores_in(name, set(asking)):
+            found.append(made)
     yield from sorted(found, key=lambda one: (one.place.name, one.place.start))
 
 

@@ -74,7 +74,7 @@ class Run:
         self.options = options = replace(look.options, platform=self.versions.platform(platform))
         finder_surfaces = list(rules.surfaces.values())
         tops = {name.split(".")[0] for surface in finder_surfaces for name in surface.names}
-        self.project = Project(self.root, listing.programs, tops, listing.configs, listing.launchers, look.texts)
+        self.project = Project(self.root, listing.programs, tops, listing.configs, listing.launchers, listing.natives, look.texts)
         self.project.deepest = deepest
         for name in listing.outside:
             self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)

@@ -38,7 +38,7 @@ class Prefilter:
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
         if self.texts.naming(shown_by) or self._names_wrong:
             return False
-        others = map(_content, (*self.listing.configs, *self.listing.launchers))
+        others = map(_content, (*self.listing.configs, *self.listing.launchers, *self.listing.natives))
         counts = (
             self._may_name(data) or self._starts.held(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others
         )
@@ -66,7 +66,8 @@ class Prefilter:
     @cached_property
     def _wrong(self) -> Words:
         rules, platform = self.options.rules, self.options.platform
-        return Words(name.lower() for name in rules.backends if assess(name, platform.backend, rules.backends).wanted)
+        wrong = [name for name in rules.backends if assess(name, platform.backend, rules.backends).wanted]
+        return Words(text.lower() for name in wrong for text in (name, *rules.backends[name].makers))
 
     def left_unread(self, lost: Mapping[str, Reason], unfit: Mapping[str, Skipped]) -> dict[str, Skipped]:
         """The files that could not be read, or are not, by their names."""

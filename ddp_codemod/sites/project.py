@@ -38,6 +38,7 @@ class Project(ImportRoots):
         framework_tops: Iterable[str] = (),
         configs: Iterable[Path] = (),
         launchers: Iterable[Path] = (),
+        natives: Iterable[Path] = (),
         read: Texts | None = None,  # the same files, of which some were read already
     ) -> None:
         super().__init__(root, files)
@@ -45,6 +46,7 @@ class Project(ImportRoots):
         self.skipped: dict[str, Skipped] = {}
         self.unfit: dict[str, Skipped] = {}  # files of configuration or launches that are not of their kind
         self.launchers: list[str] = [path.relative_to(root).as_posix() for path in launchers]
+        self.natives: list[str] = [path.relative_to(root).as_posix() for path in natives]
         self._documents: dict[str, Document | None] = {}
         self._holding: dict[tuple[str, bytes | None, tuple[str, ...] | None], list[Document]] = {}
         self._starting: dict[str, list[str]] = {}
@@ -199,6 +201,11 @@ class Project(ImportRoots):
             self._commands[name] = tuple(script_of(view) for view in (source.commands() if source else ()))
         return self._commands[name]
 
+    def native(self, name: str) -> Source | None:
+        """The text of a file of C, C++ or CUDA, read anew each time: such files are large, and few are asked for."""
+        made = read_loosely(self.root / name, self.root)
+        return made if isinstance(made, Source) else None
+
     def _notebook(self, name: str) -> NotebookSource | None:
         if not name.endswith(NOTEBOOK):
             return None
@@ -249,7 +256,9 @@ class Project(ImportRoots):
     def source(self, name: str) -> Source | None:
         """The text of a file that was looked into, as edits take it."""
         known = self._documents.get(name) or self._scripts.get(name) or (self.module(name) if name in self._known else None)
-        return self._sources.get(name, known.source) if known else None
+        if known is None:
+            return self.native(name) if name in self.natives else None
+        return self._sources.get(name, known.source)
 
     def find(self, dotted: str, importer: Module) -> Module | None:
         """The file that an import of ``dotted`` (with leading dots where relative) in ``importer`` reads, if it is the project's."""

@@ -187,3 +187,54 @@ def test_a_name_is_listed_where_no_program_speaks_of_any(tmp_path: Path, name: s
     (tmp_path / "train.py").write_text("print('hello')\n")
     (tmp_path / name).write_text(text)
     assert [path for path, _, _ in left(tmp_path)] == [name]
+
+
+NATIVE = """#include <nccl.h>
+// ncclCommInitRank(&comm, size, id, rank);
+/* ncclCommInitRank(&comm, size, id, rank); */
+const char *url = "https://example.org"; ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id, int rank);
+void start() { NCCLCHECK(ncclCommInitRank(&comm, size, id, rank)); }
+void again() { NCCLCHECK(ncclCommInitRank(&comm, size, id, rank)); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "maker"),
+    [
+        ("comm.cu", NATIVE, 5, "ncclCommInitRank"),
+        ("comm.cpp", 'auto init = dlsym(handle, "ncclCommInitAll");\n', 1, "ncclCommInitAll"),
+        ("comm.py", "from mylib import C\n\nC.ncclCommInitRank(0, 2, 0)\n", 3, "ncclCommInitRank"),
+        ("comm.py", 'import ctypes\n\nstart = ctypes.CDLL("libnccl.so.2")["ncclCommInitRank"]\n', 3, "ncclCommInitRank"),
+        ("comm.py", "from cupy.cuda.nccl import NcclCommunicator\n\nNcclCommunicator(2, i, 0)\n", 3, "NcclCommunicator"),
+    ],
+)
+def test_a_group_that_is_made_past_torch_is_listed_once_a_file(
+    tmp_path: Path, name: str, text: str, line: int, maker: str
+) -> None:
+    for folder in ("alone", "beside"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text, "utf-8")
+    (tmp_path / "beside" / "train.py").write_text(PROGRAM, "utf-8")
+    assert left(tmp_path / "alone") == left(tmp_path / "beside") == [(name, line, maker)]
+    assert left(tmp_path / "beside", "cuda") == left(tmp_path / "beside", "rocm-rccl") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("comm.h", "ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id, int rank);\n"),
+        ("comm.cpp", "// ncclCommInitRank(&comm);\nint myncclCommInitRank = 0;\n"),
+        ("tests/comm.cpp", NATIVE),
+        ("tests/test_comm.py", "C.ncclCommInitRank(0, 2, 0)\n"),
+        ("comm.py", '"""ncclCommInitRank"""\n\n# C.ncclCommInitRank(0)\nNAMES = ["ncclCommInitRank"]\n'),
+        ("comm.py", "class NcclCommunicator:\n    pass\n\n\nNcclCommunicator()\n"),
+        ("comm.py", "C.ncclCommInitRank(0, 2, 0)  # ddp-codemod: ignore\n"),
+        ("comm.py", 'import os\n\nif os.name == "nt":\n    C.ncclCommInitRank(0, 2, 0)\n'),
+        ("notes.txt", NATIVE),
+    ],
+)
+def test_what_makes_no_group_past_torch_is_not_listed(tmp_path: Path, name: str, text: str) -> None:
+    project(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text, "utf-8")
+    assert left(tmp_path) == []

@@ -1,0 +1,59 @@
+"""Where a project makes groups with the library of a backend itself, past torch: no setting of torch reaches those."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import islice
+
+from ddp_codemod.catalog.backend_model import Backend
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.discover.kinds import is_test, lies_with_tests
+from ddp_codemod.model import Place, Reason, Unaccounted
+from ddp_codemod.parse.native import calls
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.words import Words
+
+
+def made_past_torch(
+    tracer: Tracer, backends: Mapping[str, Backend], wrong: Container[str], admits: Callable[[str], bool]
+) -> Iterator[Unaccounted]:
+    """The first such place of each file, for the libraries that are wrong on the platform."""
+    makers = {maker: name for name, backend in backends.items() if name in wrong for maker in backend.makers}
+    project, search = tracer.resolver.project, Words(makers)
+    for name in filter(admits, project.names if makers else ()):
+        if not is_test(name) and search.some(project.data(name)):
+            found = (node for module in project.programs(name) for node in _uses(tracer, module, makers))
+            for module, node in islice(found, 1):
+                maker = node.value if isinstance(node, ast.Constant) else last_name(node)
+                yield _said(module.place(node), module.source.position(module.place(node).start)[0], str(maker), makers)
+    for name in filter(admits, project.natives if makers else ()):
+        source = None if lies_with_tests(name) else project.native(name)
+        if source is not None and search.some(source.data):
+            for maker, start, end in islice(calls(source, makers), 1):
+                yield _said(Place(name, start, end), source.position(start)[0], maker, makers)
+
+
+def _uses(tracer: Tracer, module: Module, makers: Container[str]) -> Iterator[tuple[Module, ast.expr]]:
+    """The calls of a maker that is none of the project's own, and the texts by which one is looked up."""
+    nodes: Iterable[ast.AST] = (*module.nodes.get(ast.Call, ()), *module.nodes.get(ast.Constant, ()))
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            if last_name(node.func) in makers and not _is_own(tracer, module, node.func) and _runs(tracer, module, node):
+                yield module, node.func
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in makers:
+            if isinstance(module.parents[node], (ast.Call, ast.Subscript)) and _runs(tracer, module, node):
+                yield module, node
+
+
+def _is_own(tracer: Tracer, module: Module, called: ast.expr) -> bool:
+    return any(isinstance(one, Definition) for one in tracer.resolver.resolve(module, called))
+
+
+def _runs(tracer: Tracer, module: Module, node: ast.expr) -> bool:
+    return tracer.facts.unset.unreachable(module, node) is None
+
+
+def _said(place: Place, line: int, maker: str, makers: Mapping[str, str]) -> Unaccounted:
+    return Unaccounted(place, line, maker, Reason.of("unaccounted-past-torch", text=maker, name=makers[maker]))
