@@ -28,7 +28,7 @@ class Backend(RuleEntry, frozen=True, kw_only=True):
     plugins: tuple[str, ...] = ()  # modules that bring it, or its devices: code that uses one runs on that hardware only
     enum: bool  # torch.distributed.Backend has the upper-case attribute without any plugin
     store: bool = True  # the processes of a group find each other through a store
-    makers: tuple[Name, ...] = ()  # functions and classes that make a group with its library itself, past torch
+    makers: tuple[Name, ...] = ()  # functions of its C library that make a group past torch, and dotted names of Python that do
     like: str = ""  # a backend of the same library: it works where that one does ...
     facts: dict[str, FactValue] = field(default_factory=dict)  # ... unless the platform says otherwise of one of these,
     since: When = field(default_factory=dict)  # ... and with versions that know the name,

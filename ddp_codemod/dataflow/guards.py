@@ -1,11 +1,62 @@
-"""What the shape of the code around a place rules out: None behind ``if x is None: x = ...``."""
+"""What the code around a place rules out: None behind ``if x is None: x = ...``, and in ``if x is not None: start(x)``."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator, Sequence
 
+from ddp_codemod.dataflow.branches import branch_of
+from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, assigned
+
+
+def kept_out(
+    module: Module, node: ast.Name, held: Sequence[Binding], definitions: Callable[[ast.Name], Sequence[Binding]]
+) -> Callable[[Known], bool]:
+    """Tells whether a value does not get where a name is read, since conditions there ask what the same bindings hold.
+
+    ``definitions`` gives the bindings that a name of the module can hold.
+    """
+    tests = [
+        (test, wanted)
+        for test, wanted in _around(module, node)
+        if (asked := [part for part in ast.walk(test) if isinstance(part, ast.Name) and part.id == node.id])
+        and all([*definitions(part)] == [*held] for part in asked)  # a name that is set in between is another one
+    ]
+
+    def is_kept_out(value: Known) -> bool:
+        def look(part: ast.expr) -> Value:
+            return value if isinstance(part, ast.Name) and part.id == node.id else UNKNOWN
+
+        return any(truth(fold(test, look)) is (not wanted) for test, wanted in tests)
+
+    return is_kept_out
+
+
+def _around(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The conditions that a place stands under in its function, and what they come to there."""
+    below = node
+    for around in module.ancestors(node):
+        if isinstance(around, (ast.If, ast.IfExp)) and (branch := branch_of(around, below)) is not None:
+            yield around.test, branch
+        for block in (getattr(around, name, None) for name in ("body", "orelse", "finalbody")):
+            if isinstance(block, list) and (ways := _ways_out(module, block)) and below in block:
+                at = block.index(below)
+                yield from ((test, False) for before, test in ways if before < at)
+        if isinstance(around, FUNCTIONS):
+            return
+        below = around
+
+
+def _ways_out(module: Module, block: list[ast.stmt]) -> list[tuple[int, ast.expr]]:
+    """The conditions under which a block is left half-way, and where they are asked: ``if x is None: return``."""
+    key = ("ways-out", id(block))
+    if key not in module.cache:
+        conditions = ((at, one) for at, one in enumerate(block) if isinstance(one, ast.If) and not one.orelse)
+        left = (ast.Raise, ast.Return, ast.Continue, ast.Break)
+        module.cache[key] = [(at, one.test) for at, one in conditions if isinstance(one.body[-1], left)]
+    return module.cache[key]  # type: ignore[return-value]
 
 
 def fills_none(module: Module, binding: Binding) -> ast.If | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
 from ddp_codemod.dataflow import loops, parameters, unpacking
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.guards import fills_none
+from ddp_codemod.dataflow.guards import fills_none, kept_out
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
@@ -23,7 +24,11 @@ def trace_name(tracer: Tracer, module: Module, node: ast.Name, way: Way) -> list
     if home is None:
         return _imported(tracer, module, node, way)
     definitions = tracer.facts.definitions(module, node)
-    return follow(tracer, module, home, node, definitions, way)
+    found = follow(tracer, module, home, node, definitions, way)
+    if len(found) < 2:
+        return found
+    is_kept_out = kept_out(module, node, definitions, partial(tracer.facts.definitions, module))
+    return [leaf for leaf in found if not (isinstance(leaf.value, Known) and is_kept_out(leaf.value))] or found
 
 
 def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:

@@ -21,38 +21,37 @@ def made_past_torch(
 ) -> Iterator[Unaccounted]:
     """The first such place of each file, for the libraries that are wrong on the platform."""
     makers = {maker: name for name, backend in backends.items() if name in wrong for maker in backend.makers}
-    project, search = tracer.resolver.project, Words(makers)
+    project, search = tracer.resolver.project, Words(maker.rpartition(".")[2] for maker in makers)
+    native = {maker for maker in makers if "." not in maker}
     for name in filter(admits, project.names if makers else ()):
         if not is_test(name) and search.some(project.data(name)):
             found = (node for module in project.programs(name) for node in _uses(tracer, module, makers))
-            for module, node in islice(found, 1):
-                maker = node.value if isinstance(node, ast.Constant) else last_name(node)
-                yield _said(module.place(node), module.source.position(module.place(node).start)[0], str(maker), makers)
+            for module, node, maker in islice(found, 1):
+                yield _said(module.place(node), module.source.position(module.place(node).start)[0], maker, makers)
     for name in filter(admits, project.natives if makers else ()):
         source = None if lies_with_tests(name) else project.native(name)
         if source is not None and search.some(source.data):
-            for maker, start, end in islice(calls(source, makers), 1):
+            for maker, start, end in islice(calls(source, native), 1):
                 yield _said(Place(name, start, end), source.position(start)[0], maker, makers)
 
 
-def _uses(tracer: Tracer, module: Module, makers: Container[str]) -> Iterator[tuple[Module, ast.expr]]:
+def _uses(tracer: Tracer, module: Module, makers: Container[str]) -> Iterator[tuple[Module, ast.expr, str]]:
     """The calls of a maker that is none of the project's own, and the texts by which one is looked up."""
     nodes: Iterable[ast.AST] = (*module.nodes.get(ast.Call, ()), *module.nodes.get(ast.Constant, ()))
     for node in nodes:
+        asked, maker = node, None
         if isinstance(node, ast.Call):
-            if last_name(node.func) in makers and not _is_own(tracer, module, node.func) and _runs(tracer, module, node):
-                yield module, node.func
+            asked, maker = node.func, _called(tracer, module, node.func, makers)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in makers:
-            if isinstance(module.parents[node], (ast.Call, ast.Subscript)) and _runs(tracer, module, node):
-                yield module, node
+            maker = node.value if isinstance(module.parents[node], (ast.Call, ast.Subscript)) else None
+        if maker is not None and isinstance(asked, ast.expr) and tracer.facts.unset.unreachable(module, asked) is None:
+            yield module, asked, maker
 
 
-def _is_own(tracer: Tracer, module: Module, called: ast.expr) -> bool:
-    return any(isinstance(one, Definition) for one in tracer.resolver.resolve(module, called))
-
-
-def _runs(tracer: Tracer, module: Module, node: ast.expr) -> bool:
-    return tracer.facts.unset.unreachable(module, node) is None
+def _called(tracer: Tracer, module: Module, called: ast.expr, makers: Container[str]) -> str | None:
+    own = any(isinstance(one, Definition) for one in tracer.resolver.resolve(module, called))
+    names = (last_name(called), *tracer.resolver.names(module, called))
+    return None if own else next((name for name in names if name in makers), None)
 
 
 def _said(place: Place, line: int, maker: str, makers: Mapping[str, str]) -> Unaccounted:

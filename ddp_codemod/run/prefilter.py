@@ -67,7 +67,9 @@ class Prefilter:
     def _wrong(self) -> Words:
         rules, platform = self.options.rules, self.options.platform
         wrong = [name for name in rules.backends if assess(name, platform.backend, rules.backends).wanted]
-        return Words(text.lower() for name in wrong for text in (name, *rules.backends[name].makers))
+        return Words(
+            text.lower() for name in wrong for text in (name, *(one.rpartition(".")[2] for one in rules.backends[name].makers))
+        )
 
     def left_unread(self, lost: Mapping[str, Reason], unfit: Mapping[str, Skipped]) -> dict[str, Skipped]:
         """The files that could not be read, or are not, by their names."""

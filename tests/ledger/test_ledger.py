@@ -205,7 +205,12 @@ void again() { NCCLCHECK(ncclCommInitRank(&comm, size, id, rank)); }
         ("comm.cpp", 'auto init = dlsym(handle, "ncclCommInitAll");\n', 1, "ncclCommInitAll"),
         ("comm.py", "from mylib import C\n\nC.ncclCommInitRank(0, 2, 0)\n", 3, "ncclCommInitRank"),
         ("comm.py", 'import ctypes\n\nstart = ctypes.CDLL("libnccl.so.2")["ncclCommInitRank"]\n', 3, "ncclCommInitRank"),
-        ("comm.py", "from cupy.cuda.nccl import NcclCommunicator\n\nNcclCommunicator(2, i, 0)\n", 3, "NcclCommunicator"),
+        (
+            "comm.py",
+            "from cupy.cuda.nccl import NcclCommunicator\n\nNcclCommunicator(2, i, 0)\n",
+            3,
+            "cupy.cuda.nccl.NcclCommunicator",
+        ),
     ],
 )
 def test_a_group_that_is_made_past_torch_is_listed_once_a_file(
@@ -227,6 +232,7 @@ def test_a_group_that_is_made_past_torch_is_listed_once_a_file(
         ("tests/comm.cpp", NATIVE),
         ("tests/test_comm.py", "C.ncclCommInitRank(0, 2, 0)\n"),
         ("comm.py", '"""ncclCommInitRank"""\n\n# C.ncclCommInitRank(0)\nNAMES = ["ncclCommInitRank"]\n'),
+        ("comm.h", "class Comm { NcclCommunicator(int size); };\n"),
         ("comm.py", "class NcclCommunicator:\n    pass\n\n\nNcclCommunicator()\n"),
         ("comm.py", "C.ncclCommInitRank(0, 2, 0)  # ddp-codemod: ignore\n"),
         ("comm.py", 'import os\n\nif os.name == "nt":\n    C.ncclCommInitRank(0, 2, 0)\n'),
