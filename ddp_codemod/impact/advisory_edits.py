@@ -21,6 +21,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.reach import Reach, entries
+from ddp_codemod.sites.scopes import scope_of
 
 
 class Adapter(Struct, dict=True):
@@ -51,8 +52,14 @@ class Adapter(Struct, dict=True):
             if changes or line not in listed:  # what is for a person is listed once a line
                 listed.add(line)
                 self._cured.add(hit.node)
-                made = _finding(advice, hit, changes, hit.module.name in self.whole.sure(advice))
+                sure = hit.module.name in self.whole.sure(advice) and not self._has_unsure_group(hit)
+                made = _finding(advice, hit, changes, sure)
                 yield replace(made, required_import=self._plugin(advice, hit)) if changes else made
+
+    def _has_unsure_group(self, hit: Hit) -> bool:
+        """Whether the function around a place makes its own group, by a call whose edit is unsafe."""
+        home = scope_of(hit.module, hit.node)
+        return any(call in hit.module.parents and scope_of(hit.module, call) is home for call in self.whole.switches.unsure)
 
     def covers(self, hit: Hit) -> bool:
         """Whether an edit for another place mends this one too."""

@@ -22,6 +22,7 @@ class Switches(Struct, frozen=True):
     groups: dict[str, frozenset[str]] = field(default_factory=dict)  # all backends that groups have then
     safe: dict[str, frozenset[str]] = field(default_factory=dict)  # the same without the edits that are unsafe
     calls: dict[ast.AST, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)  # both, by the call
+    unsure: set[ast.AST] = field(default_factory=set)  # the calls whose edit is unsafe
     before: dict[ast.AST, frozenset[str]] = field(default_factory=dict)  # what the values were that switch, by the call
 
     def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
@@ -46,6 +47,8 @@ def switches(context: Context, findings: Iterable[Finding]) -> Switches:
             _add(made.safe, names, there)
         if isinstance(finding.use.call, ast.AST) and there:
             made.calls[finding.use.call] = (switched, there)
+            if finding.applicability is Applicability.UNSAFE:
+                made.unsure.add(finding.use.call)
             made.before[finding.use.call] = frozenset(_before(context, finding))
     return made
 
