@@ -175,6 +175,8 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
         whole = bool(found)
+    else:
+        found += _of_options(tracer, module, node.value, node.slice, way, not found)
     if not whole:
         more = config_keys.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
@@ -191,6 +193,15 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
             if leaf.kind == OriginKind.PARAMETER and leaf.module.name == module.name
         ]
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
+
+
+def _of_options(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way, alone: bool) -> list[Leaf]:
+    """The options that a mapping was filled with: ``config.update(vars(args))``; ``alone``: nothing else gives the key."""
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not (alone or filled_objects.may_be(module, ())):
+        return []
+    origin = provenance(tracer, module, mapping, way)
+    given = origin.sure and any(one.maker is Maker.OPTIONS for one in origin.made)
+    return options.flags(tracer, module, key.value, way, origin) if given else []
 
 
 def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
@@ -218,7 +229,8 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:
-        found = config_keys.trace_key(tracer, module, node, way)
+        found = _of_options(tracer, module, node.func.value, node.args[0], way, True)
+        found += config_keys.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
         step = step.doubted(

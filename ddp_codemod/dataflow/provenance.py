@@ -136,7 +136,12 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield from _filled(tracer, one.module, filled_objects.fills_of_self(one.module, one.node), leaf.way, depth)
         yield from _of_call(tracer, module, node, leaf.way, depth)
         return
+    if isinstance(node, ast.Dict):
+        spread = [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
+        yield from _filled(tracer, module, (*filled_objects.fills_of_object(module, node), *spread), leaf.way, depth)
     inner = node.value if isinstance(node, ast.Assign) else None  # ``(args,) = parser.parse_args_into_dataclasses()``
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
+        inner = node.value  # ``cfg |= yaml.safe_load(file)``
     inner = node.generators[0].iter if isinstance(node, (ast.DictComp, ast.ListComp)) else inner
     if inner is not None and depth < DEPTH:
         yield from provenance(tracer, module, inner, leaf.way, depth + 1).made
