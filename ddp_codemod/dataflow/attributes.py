@@ -24,6 +24,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Default, Doubt, Leaf, Way
 from ddp_codemod.dataflow.names import of_variable
 from ddp_codemod.dataflow.provenance import Maker, provenance
+from ddp_codemod.dataflow.set_elsewhere import set_elsewhere
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -78,7 +79,7 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
         origin = provenance(tracer, module, node.value, way)
         if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
             found += options.given_for_field(tracer, node.attr, origin.homes, way)
-    return found
+    return [*found, *set_elsewhere(tracer, module, node, way, found)]
 
 
 def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:
