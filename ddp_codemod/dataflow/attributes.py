@@ -224,6 +224,8 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         return trace_environment(tracer, module, node, way)
     if _is_default_table(tracer, module, node.func.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+    if (of_section := _of_section(tracer, module, node, way)) is not None:
+        return trace_get(tracer, module, of_section, way)
     found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
     if found is None:
         made = returns.result(tracer, module, node, way)
@@ -239,6 +241,24 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         )
         found = [*(found or []), *tracer.trace(module, node.args[1], step)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
+
+
+def _of_section(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> ast.Call | None:
+    """``parser["dist"].get("backend", "gloo")`` for ``parser.get("dist", "backend", fallback="gloo")``."""
+    assert isinstance(node.func, ast.Attribute)
+    if len(node.args) != 2:
+        return None
+    origin = provenance(tracer, module, node.func.value, way)
+    whole = [one.call for one in origin.made if one.call is not None and not one.path] if origin.at is node.func.value else []
+    readers = {name for idioms in tracer.idioms for name in idioms.section_readers}
+    if not any(last_name(call.func) in readers for call in whole):
+        return None  # a section has the ``get`` of a table
+    section = ast.Subscript(node.func.value, node.args[0], ast.Load())
+    fallback = [keyword.value for keyword in node.keywords if keyword.arg == "fallback"]
+    same = ast.Call(ast.Attribute(section, node.func.attr, ast.Load()), [node.args[1], *fallback], [])
+    for part, around in ((section, same.func), (same.func, same), (same, module.parents[node])):
+        module.parents[ast.copy_location(part, node)] = around
+    return same
 
 
 def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:

@@ -12,15 +12,15 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.scopes import assigned, scope_of
+from ddp_codemod.sites.scopes import SELF, assigned, scope_of
 
 _Store = tuple[ast.stmt, ast.Attribute, ast.expr]
 
 
 def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way, found: Iterable[Leaf]) -> list[Leaf]:
     """The leaves of those assignments, but for what was found already; assignments of the same scope are heeded in their order."""
-    if not stored(tracer, node.attr):
-        return []
+    if _is_self(node.value) or not stored(tracer, node.attr):
+        return []  # what an object's own methods set is looked for with its class
     makers = _makers(tracer, module, node.value, way)
     known, here = {leaf.place for leaf in found}, scope_of(module, node)
     leaves: list[Leaf] = []
@@ -42,6 +42,10 @@ def _makers(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> set[ast
     return {one.call for one in origin.made if one.call is not None and not one.path} if origin.at is node else set()
 
 
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in SELF
+
+
 def _stores(module: Module) -> dict[str, list[_Store]]:
     """The assignments of a file to attributes, by the attributes' names."""
     if "stores by name" not in module.cache:
@@ -49,7 +53,7 @@ def _stores(module: Module) -> dict[str, list[_Store]]:
         for kind in (ast.Assign, ast.AnnAssign):
             for statement in module.nodes.get(kind, ()):
                 for target, value in assigned(statement):
-                    if isinstance(statement, ast.stmt) and isinstance(target, ast.Attribute) and value is not None:
+                    if isinstance(statement, ast.stmt) and isinstance(target, ast.Attribute) and not _is_self(target.value):
                         table.setdefault(target.attr, []).append((statement, target, value))
         module.cache["stores by name"] = table
     return module.cache["stores by name"]  # type: ignore[return-value]
