@@ -119,6 +119,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     attribute_mappings: tuple[
         Name, ...
     ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
+    attribute_tables: tuple[Name, ...] = ()  # calls that give a table of an object's attributes, beside ``vars``
     callers: tuple[Name, ...] = ()  # builtins that call a function which they are handed, with what is not followed
     lookers: tuple[Name, ...] = ()  # packages whose code looks at a function that it is handed, or replaces it
     # decorators, or packages of them, that leave a function its arguments; and last names of those whose object is not known

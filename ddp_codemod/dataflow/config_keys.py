@@ -59,8 +59,8 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     file at all, all that is found is a guess.
     """
     keys = chain(node)
-    if not keys:
-        return []
+    if not keys and not (rest and provenance(tracer, module, node, way).sure):
+        return []  # of all that a file holds, only what is known to be one gives its keys
     holder = node if rest else _holder(node)
     found = trace_path(tracer, (*keys, *rest), way, _of_self(node))
     if holder is None:

@@ -125,6 +125,7 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield from filled
             return
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
+        yield from _spread(tracer, module, node, leaf.way, depth)
         return
     if depth < DEPTH and (table := flattened(module, node)) is not None:
         yield from (replace(one, flat=True) for one in provenance(tracer, module, table, leaf.way, depth + 1).made)
@@ -157,6 +158,15 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield replace(made, path=(*made.path, key)) if (key := _key(node)) else made
     elif node is not asked:
         yield Made(Maker.UNKNOWN)
+
+
+def _spread(tracer: Tracer, module: Module, node: ast.AST, way: Way, depth: int) -> Iterator[Made]:
+    """Who made what callers spread into ``**kwargs``, where that is options or a file."""
+    function = module.parents.get(module.parents[node])
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is function.args.kwarg:
+        for given in tracer.callers(module, function):
+            spread = (keyword.value for keyword in given.keywords if keyword.arg is None)
+            yield from _filled(tracer, given.module, spread, way, depth)
 
 
 def _filled(tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Way, depth: int) -> Iterator[Made]:

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from ddp_codemod.dataflow.argument_types import stored
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.provenance import provenance
+from ddp_codemod.dataflow.stores import stored_as
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.scopes import SELF, assigned, scope_of
-
-_Store = tuple[ast.stmt, ast.Attribute, ast.expr]
+from ddp_codemod.sites.scopes import SELF, scope_of
 
 
 def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way, found: Iterable[Leaf]) -> list[Leaf]:
@@ -26,8 +25,12 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
     leaves: list[Leaf] = []
     for name in tracer.resolver.project.mentioning(node.attr) if makers else ():
         for other in tracer.resolver.project.programs(name):
-            for statement, target, value in _stores(other).get(node.attr, ()):
-                if scope_of(other, statement) is here or tracer.facts.unreachable(other, statement) is not None:
+            for statement, target, value in stored_as(other, node.attr):
+                if (
+                    _is_self(target.value)
+                    or scope_of(other, statement) is here
+                    or tracer.facts.unreachable(other, statement) is not None
+                ):
                     continue
                 if makers & _makers(tracer, other, target.value, Way()):
                     said = Reason.of("hop-assigned", name=other.text(target))
@@ -44,16 +47,3 @@ def _makers(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> set[ast
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in SELF
-
-
-def _stores(module: Module) -> dict[str, list[_Store]]:
-    """The assignments of a file to attributes, by the attributes' names."""
-    if "stores by name" not in module.cache:
-        table: dict[str, list[_Store]] = {}
-        for kind in (ast.Assign, ast.AnnAssign):
-            for statement in module.nodes.get(kind, ()):
-                for target, value in assigned(statement):
-                    if isinstance(statement, ast.stmt) and isinstance(target, ast.Attribute) and not _is_self(target.value):
-                        table.setdefault(target.attr, []).append((statement, target, value))
-        module.cache["stores by name"] = table
-    return module.cache["stores by name"]  # type: ignore[return-value]
