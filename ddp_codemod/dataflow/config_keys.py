@@ -59,12 +59,12 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     file at all, all that is found is a guess.
     """
     keys = chain(node)
-    if not keys and not (rest and provenance(tracer, module, node, way).sure):
-        return []  # of all that a file holds, only what is known to be one gives its keys
     holder = node if rest else _holder(node)
-    found = trace_path(tracer, (*keys, *rest), way, _of_self(node))
-    if holder is None:
+    found = trace_path(tracer, (*keys, *rest), way, _of_self(node)) if keys or rest else []
+    if holder is None or not (keys or found):
         return found
+    if not keys and not provenance(tracer, module, node, way).sure:
+        return []  # of a whole file's keys only those of what is known to be one
     origin = provenance(tracer, module, holder, way)
     for through in dict.fromkeys(
         one.path for one in origin.made if one.path

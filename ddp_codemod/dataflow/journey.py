@@ -55,8 +55,7 @@ _ALONE, _LISTED = _Within(), _Within(True)
 
 
 class _Walk:
-    """``within``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
-
+    # within: the expression gives a list or table with the object in it; what is called on that says nothing of the object
     def __init__(self, tracer: Tracer, near: bool) -> None:
         self.tracer, self.near, self.found = tracer, near, Journey()
         self._seen: set[tuple[ast.AST, _Within]] = set()

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import filled_objects
+from ddp_codemod.dataflow.attribute_tables import owner_of_attributes
 from ddp_codemod.dataflow.flattened_config import flattened
 from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
@@ -161,12 +162,13 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
 
 
 def _spread(tracer: Tracer, module: Module, node: ast.AST, way: Way, depth: int) -> Iterator[Made]:
-    """Who made what callers spread into ``**kwargs``, where that is options or a file."""
+    """Who made the object whose attributes callers spread into ``**kwargs``: ``Trainer(**vars(args))``."""
     function = module.parents.get(module.parents[node])
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is function.args.kwarg:
         for given in tracer.callers(module, function):
             spread = (keyword.value for keyword in given.keywords if keyword.arg is None)
-            yield from _filled(tracer, given.module, spread, way, depth)
+            held = [part for part in spread if owner_of_attributes(part) is not None]  # a table's own way may be long
+            yield from _filled(tracer, given.module, held, way, depth)
 
 
 def _filled(tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Way, depth: int) -> Iterator[Made]:
