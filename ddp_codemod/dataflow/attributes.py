@@ -9,15 +9,14 @@ from ddp_codemod.dataflow import (
     argument_types,
     classes,
     config_keys,
+    environment,
     filled_objects,
-    launch_variables,
     mappings,
     namespaces,
     options,
     returns,
     star_args,
 )
-from ddp_codemod.dataflow.calls import argument_of
 from ddp_codemod.dataflow.facts import BODIES
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
@@ -27,7 +26,7 @@ from ddp_codemod.dataflow.provenance import Maker, provenance
 from ddp_codemod.dataflow.set_elsewhere import set_elsewhere
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
@@ -156,9 +155,8 @@ def _elsewhere(
 
 def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
     """The leaves of ``x[key]``."""
-    if ast.unparse(node.value) == "os.environ":
-        found = launch_variables.trace_variable(tracer, node.slice, way)
-        return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
+    if environment.is_environment(node.value):
+        return environment.trace_variable(tracer, module, node, way)
     if _is_default_table(tracer, module, node.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     found, closed = _stored(tracer, module, node, way)
@@ -221,7 +219,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
     assert isinstance(node.func, ast.Attribute)
     names = tracer.resolver.names(module, node.func)
     if "os.environ.get" in names:
-        return trace_environment(tracer, module, node, way)
+        return environment.trace_environment(tracer, module, node, way)
     if _is_default_table(tracer, module, node.func.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     if (of_section := _of_section(tracer, module, node, way)) is not None:
@@ -286,14 +284,3 @@ def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) 
         if not leaves or any(leaf.kind not in (OriginKind.OBJECT, OriginKind.PARAMETER) for leaf in leaves):
             return Doubt.DEFAULT
     return None
-
-
-def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
-    """What launch files set the variable of ``os.environ.get("NAME", default)`` to, and the default; else it is the user's."""
-    name = argument_of(node, "key", 0) or node
-    found = launch_variables.trace_variable(tracer, name, way)
-    default = argument_of(node, "default", 1)
-    if default is not None:
-        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
-        return [*tracer.trace(module, default, step), *found]
-    return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
