@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 
+from ddp_codemod.dataflow.calls import is_read, names_of
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_said
@@ -47,7 +48,14 @@ def _is_run(tracer: Tracer, module: Module, node: ast.Constant, sayers: Containe
             return False
         if isinstance(around, ast.keyword) and around.arg in _PROSE:
             return False
+        if isinstance(around, ast.Assign) and not any(_is_read(module, target) for target in around.targets):
+            return False
         if isinstance(around, ast.stmt):
             break
         below = around
     return not is_said(tracer, module, node, sayers) and tracer.facts.unset.unreachable(module, node) is None
+
+
+def _is_read(module: Module, target: ast.expr) -> bool:
+    """Whether what is assigned is read again, as far as the file shows it."""
+    return not isinstance(target, ast.Name) or any(is_read(module, name) for name in names_of(module).get(target.id, ()))
