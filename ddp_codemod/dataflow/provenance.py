@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.dataflow import filled_objects
 from ddp_codemod.dataflow.attribute_tables import owner_of_attributes
+from ddp_codemod.dataflow.configured_targets import parameter_of, paths_to
 from ddp_codemod.dataflow.flattened_config import flattened
 from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
@@ -126,8 +127,11 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield from filled
             return
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
+        yield from (Made(Maker.FILE, path=path) for path in paths_to(tracer, module, node))
         yield from _spread(tracer, module, node, leaf.way, depth)
         return
+    if (parameter := parameter_of(module, node)) is not None:  # its default: a file that names the function may give another
+        yield from (Made(Maker.FILE, path=path) for path in paths_to(tracer, module, parameter))
     if depth < DEPTH and (table := flattened(module, node)) is not None:
         yield from (replace(one, flat=True) for one in provenance(tracer, module, table, leaf.way, depth + 1).made)
         return
