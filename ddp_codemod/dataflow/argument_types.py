@@ -16,7 +16,7 @@ from ddp_codemod.sites.words import stands
 
 DEPTH = 5  # functions that hand an object on
 
-_ATTRIBUTE = re.compile(rb"\.\Z"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
+ASSIGNED = re.compile(rb"\.\Z"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
 _FIELD = re.compile(rb"(?:\A|\n)[ \t]*(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!=)")
 
 
@@ -26,7 +26,7 @@ def stored(tracer: Tracer, attribute: str) -> bool:
     if attribute not in known:
         project, name = tracer.resolver.project, attribute.encode()
         found = (project.data(file) for file in project.mentioning(attribute))
-        known[attribute] = any(stands(data, name, *_ATTRIBUTE) or stands(data, name, *_FIELD) for data in found)
+        known[attribute] = any(stands(data, name, *ASSIGNED) or stands(data, name, *_FIELD) for data in found)
     return bool(known[attribute])
 
 
