@@ -28,7 +28,7 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     if not tracer.open:
         return tracer.outermost(module, mapping, way, lambda: look_up(tracer, module, mapping, key, way, whole))
     if tracer.spent():  # functions that hand it on multiply as names do
-        return [tracer.unknown(module, mapping, way, "why-too-far")]
+        return [tracer.too_far(module, mapping, way)]
     wanted = tracer.facts.fold(module, key, way.frame)
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found = _of_name(tracer, module, mapping, wanted, name, way, whole) if isinstance(mapping, ast.Name) else None
