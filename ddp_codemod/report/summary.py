@@ -24,7 +24,7 @@ class Outcome(Struct, frozen=True):
     made: tuple[Edit, ...] = ()  # the edits in the patch, or those that apply would make
     left: tuple[Edit, ...] = ()  # the others
     failed: tuple[Skipped, ...] = ()
-    again: Callable[..., str] = lambda command, *more: command
+    again: Callable[..., str] = lambda command, *more: command  # what to type next; "" where there is nothing
 
 
 def summary(view: View, outcome: Outcome) -> list[str]:
@@ -154,7 +154,7 @@ def _going_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
     about = view.survey.devices
     if about is not None and about.entries and any(is_device(decision.rule) for decision in view.survey.decisions):
         commands.append(("next-vendor", outcome.again("apply", "--rule", about.vendor, "--unsafe")))
-    return commands
+    return [(key, command) for key, command in commands if command]
 
 
 def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ddp_codemod.edits.units import goes_along
-from ddp_codemod.impact.advisories import parted
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Skipped, Unaccounted
 from ddp_codemod.report.comments import same_either_way, stale
 from ddp_codemod.report.grouped import SHOWN, Finding, blocks
@@ -140,6 +139,8 @@ def advisories(view: View, found: Sequence[Advisory]) -> list[str]:
 
 def _noted(view: View, name: str, line: int, rule: str, message: Reason) -> Finding:
     """A note under what it says; the further places are its own."""
+    from ddp_codemod.impact.advisories import parted  # there is one: not before
+
     said, lines = parted(message)
     return Finding(rule, said, name, line, (view.say("advice-also", lines=lines),) if lines else ())
 
