@@ -131,6 +131,18 @@ def test_a_call_on_a_new_line_brings_its_value_on_an_old_one(project, run) -> No
     assert "train.py:3" in run("check", ".", "--platform", "rocm", "--diff-base", "HEAD").out
 
 
+def test_a_value_on_a_new_line_is_found_though_its_call_is_old(project, run) -> None:  # type: ignore[no-untyped-def]
+    called = "import torch.distributed as dist\nfrom options import BACKEND\n\ndist.init_process_group(BACKEND)\n"
+    root = project(train=called, options='BACKEND = "gloo"\n')
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    assert run("check", ".", "--platform", "rocm", "--diff-base", "HEAD").code == 0
+    (root / "options.py").write_text('BACKEND = "nccl"\n')
+    done = run("check", ".", "--platform", "rocm", "--diff-base", "HEAD")
+    assert (done.code, "options.py:1" in done.out) == (1, True)
+
+
 @pytest.mark.parametrize("base", ["nowhere", "--help", ""])
 def test_a_base_that_is_not_there(project, run, base: str) -> None:  # type: ignore[no-untyped-def]
     root = project(train=TRAIN)
