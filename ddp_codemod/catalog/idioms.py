@@ -119,6 +119,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     attribute_mappings: tuple[
         Name, ...
     ] = ()  # classes whose objects have the entries of the mapping that they are given as attributes
+    attribute_tables: tuple[Name, ...] = ()  # calls that give a table of an object's attributes, beside ``vars``
     callers: tuple[Name, ...] = ()  # builtins that call a function which they are handed, with what is not followed
     lookers: tuple[Name, ...] = ()  # packages whose code looks at a function that it is handed, or replaces it
     # decorators, or packages of them, that leave a function its arguments; and last names of those whose object is not known
@@ -132,6 +133,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     option_parsers: tuple[Name, ...] = ()  # methods and functions, by their last name, that give an object which does
     option_packages: tuple[Name, ...] = ()  # packages, beside the standard library, that have such functions
     file_readers: tuple[Name, ...] = ()  # the same of what a configuration file holds
+    section_readers: tuple[Name, ...] = ()  # those of them whose ``get`` takes a section, a key and a ``fallback``
     file_packages: tuple[Name, ...] = ()  # packages, beside those with a format, that have such; those of others are not known
     file_composers: tuple[Name, ...] = ()  # of several configuration files, each of which gives a part of the keys
     typed_readers: tuple[Name, ...] = ()  # those of them whose objects may have the fields of a class of the project

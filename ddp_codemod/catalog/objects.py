@@ -48,6 +48,7 @@ class Fields(RuleEntry, frozen=True, kw_only=True):
     """A parameter that takes classes whose fields become options, one of which is the backend."""
 
     surfaces: tuple[Name, ...]  # of such classes
+    like: tuple[Name, ...] = ()  # parts of the names that such classes of other packages have
     field: Name
     annotation: Name  # of the field, where a class of the project gets it
     method: Name  # of the parser that is made here: it sets the default of an option

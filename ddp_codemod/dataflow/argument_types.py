@@ -17,11 +17,11 @@ from ddp_codemod.sites.words import stands
 DEPTH = 5  # functions that hand an object on
 
 _ATTRIBUTE = re.compile(rb"\.\Z"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
-_FIELD = re.compile(rb"(?:\A|\n)[ \t]+(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!=)")
+_FIELD = re.compile(rb"(?:\A|\n)[ \t]*(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!=)")
 
 
 def stored(tracer: Tracer, attribute: str) -> bool:
-    """Whether any file of the project looks as if an object or class were given an attribute of this name."""
+    """Whether any file of the project looks as if an object, a class or a module were given an attribute of this name."""
     known = tracer.memory.setdefault("stored", {})
     if attribute not in known:
         project, name = tracer.resolver.project, attribute.encode()

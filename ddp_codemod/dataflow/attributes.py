@@ -9,24 +9,24 @@ from ddp_codemod.dataflow import (
     argument_types,
     classes,
     config_keys,
+    environment,
     filled_objects,
-    launch_variables,
     mappings,
     namespaces,
     options,
     returns,
     star_args,
 )
-from ddp_codemod.dataflow.calls import argument_of
 from ddp_codemod.dataflow.facts import BODIES
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Default, Doubt, Leaf, Way
 from ddp_codemod.dataflow.names import of_variable
 from ddp_codemod.dataflow.provenance import Maker, provenance
+from ddp_codemod.dataflow.set_elsewhere import set_elsewhere
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
@@ -78,7 +78,7 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
         origin = provenance(tracer, module, node.value, way)
         if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
             found += options.given_for_field(tracer, node.attr, origin.homes, way)
-    return found
+    return [*found, *set_elsewhere(tracer, module, node, way, found)]
 
 
 def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:
@@ -155,9 +155,8 @@ def _elsewhere(
 
 def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
     """The leaves of ``x[key]``."""
-    if ast.unparse(node.value) == "os.environ":
-        found = launch_variables.trace_variable(tracer, node.slice, way)
-        return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
+    if environment.is_environment(node.value):
+        return environment.trace_variable(tracer, module, node, way)
     if _is_default_table(tracer, module, node.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     found, closed = _stored(tracer, module, node, way)
@@ -175,6 +174,8 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
         whole = bool(found)
+    else:
+        found += _of_options(tracer, module, node.value, node.slice, way, not found)
     if not whole:
         more = config_keys.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
@@ -193,6 +194,15 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
 
 
+def _of_options(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way, alone: bool) -> list[Leaf]:
+    """The options that a mapping was filled with: ``config.update(vars(args))``; ``alone``: nothing else gives the key."""
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not (alone or filled_objects.may_be(module, ())):
+        return []
+    origin = provenance(tracer, module, mapping, way)
+    given = origin.sure and any(one.maker is Maker.OPTIONS for one in origin.made)
+    return options.flags(tracer, module, key.value, way, origin) if given else []
+
+
 def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
     """Whether a mapping is ``vars(...)`` of something: the attributes of parsed arguments."""
     made = [node] if isinstance(node, ast.Call) else [leaf.node for leaf in tracer.trace(module, node, way)]
@@ -209,16 +219,19 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
     assert isinstance(node.func, ast.Attribute)
     names = tracer.resolver.names(module, node.func)
     if "os.environ.get" in names:
-        return trace_environment(tracer, module, node, way)
+        return environment.trace_environment(tracer, module, node, way)
     if _is_default_table(tracer, module, node.func.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+    if (of_section := _of_section(tracer, module, node, way)) is not None:
+        return trace_get(tracer, module, of_section, way)
     found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
     if found is None:
         made = returns.result(tracer, module, node, way)
         if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:
-        found = config_keys.trace_key(tracer, module, node, way)
+        found = _of_options(tracer, module, node.func.value, node.args[0], way, True)
+        found += config_keys.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
         step = step.doubted(
@@ -226,6 +239,24 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         )
         found = [*(found or []), *tracer.trace(module, node.args[1], step)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
+
+
+def _of_section(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> ast.Call | None:
+    """``parser["dist"].get("backend", "gloo")`` for ``parser.get("dist", "backend", fallback="gloo")``."""
+    assert isinstance(node.func, ast.Attribute)
+    if len(node.args) != 2:
+        return None
+    origin = provenance(tracer, module, node.func.value, way)
+    whole = [one.call for one in origin.made if one.call is not None and not one.path] if origin.at is node.func.value else []
+    readers = {name for idioms in tracer.idioms for name in idioms.section_readers}
+    if not any(last_name(call.func) in readers for call in whole):
+        return None  # a section has the ``get`` of a table
+    section = ast.Subscript(node.func.value, node.args[0], ast.Load())
+    fallback = [keyword.value for keyword in node.keywords if keyword.arg == "fallback"]
+    same = ast.Call(ast.Attribute(section, node.func.attr, ast.Load()), [node.args[1], *fallback], [])
+    for part, around in ((section, same.func), (same.func, same), (same, module.parents[node])):
+        module.parents[ast.copy_location(part, node)] = around
+    return same
 
 
 def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
@@ -253,14 +284,3 @@ def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) 
         if not leaves or any(leaf.kind not in (OriginKind.OBJECT, OriginKind.PARAMETER) for leaf in leaves):
             return Doubt.DEFAULT
     return None
-
-
-def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
-    """What launch files set the variable of ``os.environ.get("NAME", default)`` to, and the default; else it is the user's."""
-    name = argument_of(node, "key", 0) or node
-    found = launch_variables.trace_variable(tracer, name, way)
-    default = argument_of(node, "default", 1)
-    if default is not None:
-        step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
-        return [*tracer.trace(module, default, step), *found]
-    return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]

@@ -9,9 +9,10 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import calls
+from ddp_codemod.dataflow import calls, mappings
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.returns import returned
+from ddp_codemod.dataflow.stores import stored_as
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
@@ -120,13 +121,15 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
             if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
                 continue
             argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
+            said = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name)
+            step = replace(way.hop(other.place(call), said, OriginKind.ARGUMENT), frame=None)
             if argument is not None:
-                step = way.hop(
-                    other.place(call),
-                    Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name),
-                    OriginKind.ARGUMENT,
-                )
-                yield from tracer.trace(other, argument, replace(step, frame=None))
+                yield from tracer.trace(other, argument, step)
+                continue
+            for spread in (
+                keyword.value for keyword in call.keywords if keyword.arg is None
+            ):  # ``Config(**yaml.safe_load(file))``
+                yield from mappings.look_up(tracer, other, spread, ast.Constant(name), step) or ()
 
 
 def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
@@ -134,7 +137,7 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
     project = tracer.resolver.project
     for file in project.mentioning(name):
         other = project.module(file) if project.stands(file, name, _DOT, _GIVEN) else None
-        for statement, target, value in _given(other).get(name, ()) if other is not None else ():
+        for statement, target, value in stored_as(other, name) if other is not None else ():
             assert other is not None
             of = tracer.resolver.resolve(other, target.value)
             outside = not any(around is node for around in other.ancestors(statement))
@@ -142,18 +145,6 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
                 said = Reason.of("hop-attribute", name=name, owner=node.name)
                 step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT)
                 yield from tracer.trace(other, value, replace(step, frame=None))
-
-
-def _given(module: Module) -> dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]]:
-    """The plain assignments to attributes, by the attribute's name: asked for of every field of every class."""
-    if "given" not in module.cache:
-        table: dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]] = {}
-        for statement in module.nodes.get(ast.Assign, ()):
-            for target, value in assigned(statement):
-                if isinstance(target, ast.Attribute):
-                    table.setdefault(target.attr, []).append((statement, target, value))
-        module.cache["given"] = table
-    return module.cache["given"]  # type: ignore[return-value]
 
 
 def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:

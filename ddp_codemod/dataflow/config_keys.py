@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.dataflow import python_config
 from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.configured_targets import places_for
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.opened_files import Opened, opened
@@ -59,12 +60,15 @@ def trace_key(tracer: Tracer, module: Module, node: ast.expr, way: Way, rest: tu
     file at all, all that is found is a guess.
     """
     keys = chain(node)
-    if not keys:
+    if not keys and not rest:
         return []
     holder = node if rest else _holder(node)
     found = trace_path(tracer, (*keys, *rest), way, _of_self(node))
     if holder is None:
         return found
+    if not keys:  # of a whole file's keys only those of what is known to be one; asked late, for it may take long
+        if next(_entries(tracer, rest), None) is None or not provenance(tracer, module, node, way).sure:
+            return []
     origin = provenance(tracer, module, holder, way)
     for through in dict.fromkeys(
         one.path for one in origin.made if one.path
@@ -128,6 +132,18 @@ def _of_self(node: ast.expr) -> bool:
             return at.value.id in SELF
         at = at.value
     return False
+
+
+def given_to(tracer: Tracer, module: Module, function: ast.AST, name: str, way: Way) -> list[Leaf]:
+    """What configuration files that name a function or its class give for a parameter: ``_target_: pkg.Trainer``, ``backend: nccl``."""
+    found: list[Leaf] = []
+    for document, path in places_for(tracer, module, function):
+        for entry in document.ending(name):
+            if entry.path == (*path, name) and entry.is_text and tracer.could_be_value(entry.value):
+                step = way.hop(document.place(entry), Reason.of("hop-config", name=".".join(entry.path), file=document.name))
+                leaf = Leaf(document, entry, OriginKind.CONFIG_KEY, Known(entry.value), None, step)
+                found += [leaf, *overridden(tracer, leaf, way)]
+    return found
 
 
 def trace_path(tracer: Tracer, keys: tuple[str, ...], way: Way, of_self: bool = False) -> list[Leaf]:

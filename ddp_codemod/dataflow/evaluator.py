@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ddp_codemod.dataflow import attributes, callers, choices, joined_texts, mappings, names, options, returns
+from ddp_codemod.dataflow import attributes, callers, choices, environment, joined_texts, mappings, names, options, returns
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
@@ -76,7 +76,7 @@ class Evaluator(Tracer):
             if node.func.id == "dict":
                 return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
         if any(name in ("os.getenv", "os.environ.get") for name in called):
-            return attributes.trace_environment(self, module, node, way)
+            return environment.trace_environment(self, module, node, way)
         declared = options.declared_default(self, module, node, called)
         if declared is not None:
             return self.trace(module, declared, way)

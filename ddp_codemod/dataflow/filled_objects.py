@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from ddp_codemod.dataflow.attribute_tables import owner_of_attributes
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition, Entity, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
 
-_DICT = "__dict__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Fill = tuple[ast.expr, ast.expr]  # the object that is filled, and what it is filled with: ``vars(args)``, ``config``
 
 
-def fills_of_object(module: Module, call: ast.Call) -> Iterator[ast.expr]:
-    """What the object that a call makes is filled with, through the name that it gets at once."""
-    statement = module.parents.get(call)
+def fills_of_object(module: Module, made: ast.expr) -> Iterator[ast.expr]:
+    """What the object that a call or a table makes is filled with, through the name that it gets at once."""
+    statement = module.parents.get(made)
     names = [one.id for one in statement.targets if isinstance(one, ast.Name)] if isinstance(statement, ast.Assign) else []
     for target, source in _fills(module):
         if isinstance(target, ast.Name) and target.id in names:
-            if owner(module, scope_of(module, target), target.id) is owner(module, scope_of(module, call), target.id):
+            if owner(module, scope_of(module, target), target.id) is owner(module, scope_of(module, made), target.id):
                 yield source
 
 
@@ -52,7 +52,8 @@ def class_of_self(module: Module, node: ast.AST) -> ast.ClassDef | None:
 def _fills(module: Module) -> list[Fill]:
     if "fills" not in module.cache:
         calls = (call for call in module.nodes.get(ast.Call, ()) if isinstance(call, ast.Call))
-        module.cache["fills"] = [fill for call in calls if (fill := _by_setattr(module, call) or _by_update(call)) is not None]
+        found = [fill for call in calls if (fill := _by_setattr(module, call) or _by_update(call)) is not None]
+        module.cache["fills"] = found
     return module.cache["fills"]  # type: ignore[return-value]
 
 
@@ -68,7 +69,7 @@ def _by_setattr(module: Module, call: ast.Call) -> Fill | None:
         items = loop.iter.func if isinstance(loop.iter, ast.Call) and not loop.iter.args else None
         given = isinstance(value, ast.Name) and names == [key.id, value.id]
         return (target, items.value) if given and isinstance(items, ast.Attribute) and items.attr == "items" else None
-    source = _owner_of_attributes(loop.iter)  # for key in vars(source)
+    source = owner_of_attributes(loop.iter)  # for key in vars(source)
     if source is None or not isinstance(loop.target, ast.Name) or loop.target.id != key.id or not isinstance(value, ast.Call):
         return None
     read = isinstance(value.func, ast.Name) and value.func.id == "getattr"
@@ -77,17 +78,7 @@ def _by_setattr(module: Module, call: ast.Call) -> Fill | None:
 
 
 def _by_update(call: ast.Call) -> Fill | None:
-    """``cfg.__dict__.update(vars(args))``"""
+    """``cfg.__dict__.update(vars(args))``, ``cfg.update(yaml.safe_load(file))``"""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "update" or len(call.args) != 1 or call.keywords:
         return None
-    filled = _owner_of_attributes(call.func.value)
-    return None if filled is None else (filled, call.args[0])
-
-
-def _owner_of_attributes(node: ast.expr) -> ast.expr | None:
-    """``x`` of ``vars(x)`` and ``x.__dict__``."""
-    if isinstance(node, ast.Attribute) and node.attr == _DICT:
-        return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars" and len(node.args) == 1:
-        return node.args[0]
-    return None
+    return (owner_of_attributes(call.func.value) or call.func.value, call.args[0])

@@ -15,6 +15,7 @@ from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
 
 MOST = 400  # expressions that are looked at for one object
+GROWING = frozenset({"append", "extend", "insert"})  # methods of a list that put their last argument into it
 LISTING = frozenset({"filter", "list", "reversed", "sorted", "tuple"})  # builtins that give the elements of a list again
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
@@ -54,8 +55,7 @@ _ALONE, _LISTED = _Within(), _Within(True)
 
 
 class _Walk:
-    """``within``: the expression gives a list or table with the object in it; what is called on that says nothing of the object."""
-
+    # within: the expression gives a list or table with the object in it; what is called on that says nothing of the object
     def __init__(self, tracer: Tracer, near: bool) -> None:
         self.tracer, self.near, self.found = tracer, near, Journey()
         self._seen: set[tuple[ast.AST, _Within]] = set()
@@ -85,11 +85,10 @@ class _Walk:
         around = module.parents.get(node)
         if isinstance(around, ast.keyword):
             self._handed(module, module.parents[around], node, around.arg)
+        elif isinstance(around, ast.Call) and node is not around.func:
+            self._handed(module, around, node, None)
         elif isinstance(around, ast.Call):
-            if node is not around.func:
-                self._handed(module, around, node, None)
-            elif not self._within.inside:
-                self.found.calls.append((module, around))
+            self.found.calls += [] if self._within.inside else [(module, around)]
         elif isinstance(around, ast.Attribute):
             self._read(module, around)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
@@ -173,9 +172,9 @@ class _Walk:
     def _name(self, module: Module, home: ast.AST, name: str, value: ast.expr | None = None) -> None:
         """Every place that reads a name of a scope, where it was given this value if one is named."""
         for node in names_of(module).get(name, ()):
-            if is_read(module, node):
-                if owner(module, scope_of(module, node), name) is home and not self._is_another(module, home, node, value):
-                    self._go(module, node)
+            ours = is_read(module, node) and owner(module, scope_of(module, node), name) is home
+            if ours and not self._is_another(module, home, node, value):
+                self._go(module, node)
         if isinstance(home, ast.Module):
             self._imported(module, name)
 
@@ -263,6 +262,9 @@ class _Walk:
         targets = [] if spread else list(functions_run(self.tracer, module, call))
         if not targets:
             self.found.escapes = True
+            if isinstance(call.func, ast.Attribute) and call.func.attr in GROWING and call.args[-1:] == [node]:
+                self._within = _LISTED
+                self._stored(module, call.func.value)
         for owner_module, function, skip in targets:
             parameter = parameter_for(function, keyword, position, skip)
             if parameter is None:
@@ -272,8 +274,8 @@ class _Walk:
 
     def _lists(self, module: Module, call: ast.Call) -> bool:
         """Whether a call is of a builtin that gives the elements of a list again."""
-        name = call.func
-        return isinstance(name, ast.Name) and name.id in LISTING and owner(module, scope_of(module, name), name.id) is None
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        return name in LISTING and owner(module, scope_of(module, call), name) is None
 
     def _binds(self, module: Module, call: ast.Call) -> bool:
         """Whether a call gives its first argument back with some of its arguments bound, or just as it is: ``partial``."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import callers, calls, config_keys, journey, star_args
+from ddp_codemod.dataflow.attribute_tables import look_up_attribute
 from ddp_codemod.dataflow.copies import copied
 from ddp_codemod.dataflow.fold import Known, Value
 from ddp_codemod.dataflow.leaves import MAX_HOPS, Leaf, Way
@@ -29,13 +30,16 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
         return tracer.outermost(module, mapping, way, lambda: look_up(tracer, module, mapping, key, way, whole))
     if tracer.spent():  # functions that hand it on multiply as names do
         return [tracer.too_far(module, mapping, way)]
+    if isinstance(mapping, ast.BoolOp) and isinstance(mapping.op, ast.Or):  # ``**(config or {})``
+        parts = [look_up(tracer, module, part, key, way, whole) for part in mapping.values]
+        return None if all(part is None for part in parts) else [leaf for part in parts for leaf in part or ()]
     wanted = tracer.facts.fold(module, key, way.frame)
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found = _of_name(tracer, module, mapping, wanted, name, way, whole) if isinstance(mapping, ast.Name) else None
     understood = found is not None
     if found is None:
         found, understood = _of_leaves(tracer, module, mapping, wanted, name, way, whole)
-    if not understood and isinstance(key, ast.Constant) and config_keys.chain(mapping):
+    if not understood and isinstance(key, ast.Constant):
         return config_keys.trace_key(tracer, module, mapping, way, (name,)) or None  # ``**cfg.dist_params``
     return found if understood else None
 
@@ -96,6 +100,10 @@ def _of_leaves(
             passed = star_args.passed_through(tracer, leaf, name, whole)
             understood = understood or passed is not None
             found += passed or []
+        if isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
+            if (held := look_up_attribute(tracer, leaf.module, leaf.node, name, leaf.way)) is not None:
+                found, understood = [*found, *held], True
+                continue
         if leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, ast.expr) and isinstance(leaf.module, Module):
             original = copied(tracer, leaf.module, leaf.node)
             inside = look_up(tracer, leaf.module, original, ast.Constant(name), leaf.way, whole) if original is not None else None

@@ -48,6 +48,8 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
         for keyword in call.keywords:
             if keyword.arg == path[0]:
                 found += tracer.descend(home, keyword.value, path[1:], step)
+            elif keyword.arg is None and isinstance(keyword.value, ast.Dict):  # ``SimpleNamespace(**{...})``
+                found += tracer.descend(home, keyword.value, path, step)
         if len(call.args) == 1 and _is_mapping(tracer, home, call):
             found += tracer.descend(home, call.args[0], path, step)
         whole = whole and len(found) > before

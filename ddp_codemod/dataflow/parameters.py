@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from ddp_codemod.dataflow import gin, mappings, options, star_args
+from ddp_codemod.dataflow import config_keys, gin, mappings, options, star_args
 from ddp_codemod.dataflow.callers import callers, handed_away
 from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.dataflow.decorators import opaque
@@ -20,7 +20,11 @@ from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
 
 # Where a parameter gets values besides its default and its callers: each gives the leaves of what it declares, [] for nothing.
-SOURCES: tuple[Callable[[Tracer, Module, Def, str, Way], list[Leaf]], ...] = (options.decorated_default, gin.bound)
+SOURCES: tuple[Callable[[Tracer, Module, Def, str, Way], list[Leaf]], ...] = (
+    options.decorated_default,
+    gin.bound,
+    config_keys.given_to,
+)
 OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
 
 

@@ -12,6 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import filled_objects
+from ddp_codemod.dataflow.attribute_tables import owner_of_attributes
+from ddp_codemod.dataflow.configured_targets import parameter_of, paths_to
 from ddp_codemod.dataflow.flattened_config import flattened
 from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
@@ -125,7 +127,11 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield from filled
             return
         yield Made(Maker.FILE if _is_entry(tracer, module, node) else Maker.UNKNOWN)
+        yield from (Made(Maker.FILE, path=path) for path in paths_to(tracer, module, node))
+        yield from _spread(tracer, module, node, leaf.way, depth)
         return
+    if (parameter := parameter_of(module, node)) is not None:  # its default: a file that names the function may give another
+        yield from (Made(Maker.FILE, path=path) for path in paths_to(tracer, module, parameter))
     if depth < DEPTH and (table := flattened(module, node)) is not None:
         yield from (replace(one, flat=True) for one in provenance(tracer, module, table, leaf.way, depth + 1).made)
         return
@@ -136,7 +142,12 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield from _filled(tracer, one.module, filled_objects.fills_of_self(one.module, one.node), leaf.way, depth)
         yield from _of_call(tracer, module, node, leaf.way, depth)
         return
+    if isinstance(node, ast.Dict):
+        spread = [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
+        yield from _filled(tracer, module, (*filled_objects.fills_of_object(module, node), *spread), leaf.way, depth)
     inner = node.value if isinstance(node, ast.Assign) else None  # ``(args,) = parser.parse_args_into_dataclasses()``
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
+        inner = node.value  # ``cfg |= yaml.safe_load(file)``
     inner = node.generators[0].iter if isinstance(node, (ast.DictComp, ast.ListComp)) else inner
     if inner is not None and depth < DEPTH:
         yield from provenance(tracer, module, inner, leaf.way, depth + 1).made
@@ -152,6 +163,16 @@ def _of_leaf(tracer: Tracer, leaf: Leaf, asked: ast.expr, depth: int) -> Iterato
             yield replace(made, path=(*made.path, key)) if (key := _key(node)) else made
     elif node is not asked:
         yield Made(Maker.UNKNOWN)
+
+
+def _spread(tracer: Tracer, module: Module, node: ast.AST, way: Way, depth: int) -> Iterator[Made]:
+    """Who made the object whose attributes callers spread into ``**kwargs``: ``Trainer(**vars(args))``."""
+    function = module.parents.get(module.parents[node])
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is function.args.kwarg:
+        for given in tracer.callers(module, function):
+            spread = (keyword.value for keyword in given.keywords if keyword.arg is None)
+            held = [part for part in spread if owner_of_attributes(part) is not None]  # a table's own way may be long
+            yield from _filled(tracer, given.module, held, way, depth)
 
 
 def _filled(tracer: Tracer, module: Module, sources: Iterable[ast.expr], way: Way, depth: int) -> Iterator[Made]:

@@ -26,3 +26,16 @@ def stored_at(module: Module, text: str) -> list[Binding]:
                 table.setdefault(place, []).append(Binding(place, "value", module.statement(call), call.args[2]))
         module.cache["stored"] = table
     return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
+
+
+def stored_as(module: Module, name: str) -> list[tuple[ast.AST, ast.Attribute, ast.expr]]:
+    """The assignments of a file to attributes of a name, whatever they are attributes of: the statement, the attribute, the value."""
+    if "stored by name" not in module.cache:
+        table: dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]] = {}
+        for kind in (ast.Assign, ast.AnnAssign):
+            for statement in module.nodes.get(kind, ()):
+                for target, value in assigned(statement):
+                    if isinstance(target, ast.Attribute):
+                        table.setdefault(target.attr, []).append((statement, target, value))
+        module.cache["stored by name"] = table
+    return module.cache["stored by name"].get(name, [])  # type: ignore[attr-defined, no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ SKIPPED_FOLDERS = frozenset({
     ".mypy_cache", ".pytest_cache", ".ruff_cache", ".eggs", ".ipynb_checkpoints",
 })  # fmt: skip
 MAX_BYTES = 20_000_000
+FEW = 60  # files without an ending in a folder that may be scripts
+SCRIPT = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
 
 
 def walk(
@@ -28,7 +31,7 @@ def walk(
     linked: Callable[[Path, Path], object] | None = None,
     unread: Callable[[Path, Reason], object] | None = None,
 ) -> Iterator[Path]:
-    """Every file with one of the suffixes under the paths, sorted, each once; a file that is named is taken as it is.
+    """Every file with one of the suffixes under the paths, and scripts without any, sorted, each once; a named file as it is.
 
     Links out of the root, virtual environments and caches are left out, and so is what is no plain file. ``linked`` is told of
     each link to a file, and where it leads; ``unread`` of each folder that cannot be listed, and why.
@@ -68,13 +71,27 @@ def _under(
                 unread(Path(at), unreadable(why))
             continue
         folders = {entry.name: entry for entry in entries if _is(entry, os.DirEntry.is_dir)}
+        bare = {entry.name for entry in entries if "." not in entry.name} - folders.keys()
+        bare = bare if len(bare) <= FEW else set()  # more of them are data
         if any(entry.name == "pyvenv.cfg" for entry in entries if entry.name not in folders):
             continue
         for entry in entries:
-            if entry.name.endswith(suffixes) and entry.name not in folders and _is(entry, os.DirEntry.is_file):
+            wanted = entry.name.endswith(suffixes) or (entry.name in bare and _is_script(entry))
+            if wanted and entry.name not in folders and _is(entry, os.DirEntry.is_file):
                 yield Path(entry.path), entry.is_symlink()
         inside = (entry for name, entry in folders.items() if name not in SKIPPED_FOLDERS and not entry.is_symlink())
         todo += [entry.path for entry in inside][::-1]
+
+
+def _is_script(entry: os.DirEntry[str]) -> bool:
+    """Whether a plain file begins as one that a shell reads."""
+    try:
+        if entry.is_symlink() or not entry.is_file():
+            return False
+        with open(entry.path, "rb") as file:  # noqa: PTH123 - for every file without an ending
+            return SCRIPT.match(file.read(80)) is not None
+    except OSError:
+        return False
 
 
 def _is(entry: os.DirEntry[str], kind: Callable[[os.DirEntry[str]], bool]) -> bool:

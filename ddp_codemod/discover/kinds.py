@@ -8,7 +8,10 @@ NOTEBOOK = ".ipynb"
 PROGRAMS = (".py", NOTEBOOK)
 # by the module of parse/ that reads them
 CONFIGS = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".ini": "ini", ".cfg": "ini", ".gin": "gin"}
-SHELL = (".sh", ".bash", ".slurm", ".sbatch", ".dockerfile", ".mk")
+SHELL = (
+    *(".sh", ".bash", ".ksh", ".zsh", ".dockerfile", ".mk"),
+    *(".bsub", ".lsf", ".pbs", ".qsub", ".sbatch", ".sge", ".slurm"),  # jobs of clusters
+)
 # launch files of Windows, which are read and never edited
 WINDOWS = {".bat": "batch", ".cmd": "batch", ".ps1": "powershell"}
 LAUNCHERS = (

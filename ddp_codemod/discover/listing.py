@@ -30,7 +30,7 @@ class Listing:
         self.programs = [path for path in everything if path.suffix in PROGRAMS]
         self.programs += walk(self.root, others, (), links.setdefault)
         self.configs = [path for path in everything if path.suffix in CONFIGS]
-        self.launchers = [path for path in everything if path.name.endswith(LAUNCHERS)]
+        self.launchers = [path for path in everything if path.name.endswith(LAUNCHERS) or "." not in path.name]
         self.natives = [path for path in everything if path.suffix in NATIVE]
         self.under = tuple(path.relative_to(self.root).as_posix() for path in asked)
         self.named = frozenset(name for name in self.under if (self.root / name).is_file())

@@ -10,6 +10,7 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import lies_with_tests
 from ddp_codemod.ledger.accounted import Words, is_accounted
+from ddp_codemod.ledger.commands_in_code import commands_in_code
 from ddp_codemod.ledger.past_torch import made_past_torch
 from ddp_codemod.ledger.standing import Standing, standing
 from ddp_codemod.ledger.unread_keys import is_unread_entry
@@ -59,7 +60,11 @@ def unaccounted(
         if not ignored and not limits.scope.ignores_in(one.place.name, set(asking)):
             seen.add(one.place)
             found.append(Unaccounted(one.place, line, one.value, _reason(one)))
-    for made in made_past_torch(context.tracer, backends, names, admits):
+    others = (
+        *made_past_torch(context.tracer, backends, names, admits),
+        *commands_in_code(context.tracer, names, words.sayers, admits),
+    )
+    for made in others:
         name = made.place.name
         module = None if name in project.natives else project.module(name)
         ignored = module is not None and any(says_ignore(module, made.place.start, rule) for rule in asking)

@@ -47,7 +47,7 @@ def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     home = owner(module, scope_of(module, target), target.id) if isinstance(target, ast.Name) else None
     made = bindings(module, home).get(target.id, ()) if home is not None and isinstance(target, ast.Name) else ()
     own = bool(made) and all(isinstance(binding.value, ast.Call) for binding in made)
-    return own and not _is_mentioned(tracer.resolver.project, module.name, attribute)
+    return own and not _is_mentioned(tracer, module.name, attribute)
 
 
 def is_unread_field(tracer: Tracer, module: Module, node: ast.expr, bases: Container[str]) -> bool:
@@ -55,7 +55,7 @@ def is_unread_field(tracer: Tracer, module: Module, node: ast.expr, bases: Conta
     statement, around = module.statement(node), module.parents[module.statement(node)]
     if not isinstance(statement, ast.AnnAssign) or statement.value is not node or not isinstance(statement.target, ast.Name):
         return False
-    if not isinstance(around, ast.ClassDef) or _is_mentioned(tracer.resolver.project, module.name, statement.target.id):
+    if not isinstance(around, ast.ClassDef) or _is_mentioned(tracer, module.name, statement.target.id):
         return False
     lineage = list(tracer.resolver.lineage(module, around))
     above = [entity for home, one in lineage for base in one.bases for entity in tracer.resolver.resolve(home, base)]
@@ -208,7 +208,7 @@ def _keys(module: Module, display: ast.Dict) -> dict[ast.AST, ast.expr | None]:
 
 def _some_unmentioned(tracer: Tracer, home: str, keys: Iterable[str]) -> bool:
     project, memory = tracer.resolver.project, tracer.memory
-    if not any(key.isidentifier() and not _is_mentioned(project, home, key) for key in keys):
+    if not any(key.isidentifier() and not _is_mentioned(tracer, home, key) for key in keys):
         return False
     if "some program" not in memory:  # where none is, somebody else's reads the file
         programs = (module for name in project.names for module in project.programs(name)[:1])
@@ -216,8 +216,15 @@ def _some_unmentioned(tracer: Tracer, home: str, keys: Iterable[str]) -> bool:
     return bool(memory["some program"])
 
 
-def _is_mentioned(project: Project, home: str, key: str) -> bool:
-    """Whether a program speaks of a key, or the file that has it does so a second time."""
+def _is_mentioned(tracer: Tracer, home: str, key: str) -> bool:
+    """Whether a program speaks of a key, or the file that has it does so a second time; asked once for each."""
+    known: dict[tuple[str, str], bool] = tracer.memory.setdefault("mentioned keys", {})
+    if (home, key) not in known:
+        known[home, key] = _mentions(tracer.resolver.project, home, key)
+    return known[home, key]
+
+
+def _mentions(project: Project, home: str, key: str) -> bool:
     for name in project.mentioning(key):
         if name == home:
             if len(list(islice(whole(project.data(name), key.encode()), 2))) > 1:

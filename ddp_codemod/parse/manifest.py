@@ -17,8 +17,13 @@ from ddp_codemod.parse.shell_words import Piece, Word, literal
 # The keys whose values make up one command, in the order in which they stand in it.
 COMMAND = ("program", "module", "entrypoint", "command", "run", "script", "args")
 VARIABLES = ("env", "environment")
-MAY_HOLD = re.compile(rb"(?:program|module|entrypoint|command|run|script|args|env|environment)[\"']?\s*:")
+MAY_HOLD = re.compile(
+    rb"(?:program|module|entrypoint|command|run|script|args|env|environment)[\"']?\s*:|\.py\b[^\n]* -|\b-m [\w.]+ -"
+)
 
+# a value that is a command whatever its key is called, as in the tasks of a pyproject.toml: a program, and options behind it
+_WHOLE = re.compile(r"(?:[\w./-]+=\S+\s+)*[\w./-]+\s(?:[^\n]*\s)?(?:[\w./-]+\.py|-m\s+[\w.]+)\s(?:[^\n]*\s)?--?\w")
+_PROSE = ("comment", "description", "documentation", "help", "summary", "title")
 _TOKEN = re.compile(r"""\\\n|\n|&&|\|\||[;|]|(?:"[^"\n]*"|'[^'\n]*'|[^\s"';|&])+|&""")
 _VARIABLE = re.compile(r"(\$\{\{?[^}]*\}\}?|\$\([^)]*\)?|\$\w+|\$)")  # of a shell, a workflow, an editor
 _BREAKS = frozenset({"\n", "&&", "||", ";", "|", "&"})
@@ -51,7 +56,9 @@ def _commands(document: Document) -> Iterator[list[Entry]]:
     found: dict[tuple[int, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in document.entries:
         path = entry.path[:-1] if entry.path[-1].isdigit() else entry.path
-        if path and path[-1] in COMMAND:
+        if path and path[-1] not in (*COMMAND, *_PROSE) and entry.is_text and _WHOLE.match(entry.value):
+            yield [entry]
+        elif path and path[-1] in COMMAND:
             found.setdefault((entry.document, path[:-1]), {}).setdefault(path[-1], []).append(entry)
     for keys in found.values():
         alone = [keys.pop(key) for key in ("run", "script") if key in keys]  # each a command of its own

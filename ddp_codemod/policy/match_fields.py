@@ -17,7 +17,7 @@ from ddp_codemod.policy.findings import VALUE, Change, Context, Finding, NewStat
 from ddp_codemod.policy.left_out import arguments_of, doubted, naming, picked, picks_wrong
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_reasons import text_of
-from ddp_codemod.policy.parsed_classes import Taken, field_of, taken_classes
+from ddp_codemod.policy.parsed_classes import Taken, field_of, likely_class, taken_classes
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import bindings
 
@@ -27,9 +27,9 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     assert parameter.fields is not None
     fields = parameter.fields
     argument = use.argument(parameter)
-    taken = list(taken_classes(context, use.module, argument, fields)) if argument is not None else []
+    taken = taken_classes(context, use.module, argument, fields) if argument is not None else []
     if not taken:
-        return None
+        return _of_unread(context, use, parameter, argument, fix)
     leaves = [leaf for one in taken for leaf in _written(context, one, fields, use)] + _set_later(context, use, fields)
     if leaves:
         made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
@@ -53,6 +53,22 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
     for one in taken:
         decided = doubted(context, one.parameter, use.module.name, decided)
     return decided
+
+
+def _of_unread(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, fix: Fix) -> Finding | None:
+    """For a person where a package that is not read has the class, and its name says that it is one of those."""
+    assert parameter.fields is not None
+    fields = parameter.fields
+    name = likely_class(context, use.module, argument, fields) if argument is not None else None
+    if (
+        name is None
+        or not picks_wrong(context, parameter)
+        or unreachable(context, use) is not None
+        or _set_later(context, use, fields)
+    ):
+        return None
+    said = {"name": name, "parameter": fields.field, "wanted": context.platform.backend.wanted}
+    return start(context, use, parameter, argument, [], ["?"]).review(fix.id, Reason.of("review-field-unread", **said))
 
 
 def edit_reason(context: Context, parameter: Parameter) -> Reason:

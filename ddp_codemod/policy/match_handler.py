@@ -9,13 +9,13 @@ from ddp_codemod.catalog.objects import Handler
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.journey import journey
+from ddp_codemod.dataflow.journey import GROWING, journey
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.dataflow.parameters import is_handed_on
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.policy.left_out import naming, who
 from ddp_codemod.policy.under_launcher import why_of
@@ -46,7 +46,7 @@ def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
     if listed is not None:
         there = _handlers(context, use.module, listed, handler) or _listed(context, use, handler)
-        if not there and not _is_written(context, use.module, listed):
+        if not there and not _is_written(context, use.module, listed, handler):
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             name = handler.names[0].rsplit(".", 1)[-1]
@@ -99,10 +99,31 @@ def _is_for_others(context: Context, use: Use) -> bool:
     return False
 
 
-def _is_written(context: Context, module: Module, argument: ast.expr) -> bool:
-    """Whether all that the list can be is written out."""
+def _is_written(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool:
+    """Whether all that the list can be is written out, also what is appended to it."""
     leaves = context.tracer.trace(module, argument)
-    return bool(leaves) and all(isinstance(leaf.node, (ast.List, ast.Tuple)) for leaf in leaves)
+    if not leaves or not all(isinstance(leaf.node, (ast.List, ast.Tuple)) for leaf in leaves):
+        return False
+    grown = [
+        call
+        for leaf in leaves
+        for home, place in journey(context.tracer, leaf.code[0], leaf.code[1]).places  # type: ignore[arg-type]
+        if isinstance(named := home.parents.get(place), ast.Attribute)
+        and named.attr in GROWING
+        and isinstance(call := home.parents.get(named), ast.Call)
+    ]
+    for call in grown:
+        made = context.tracer.trace(module, call.args[0]) if len(call.args) == 1 and last_name(call.func) == "append" else []
+        if not made or not all(isinstance(leaf.node, ast.Call) and _is_another(context, *leaf.code, handler) for leaf in made):
+            return False
+    return True
+
+
+def _is_another(context: Context, module: Module, call: ast.AST, handler: Handler) -> bool:
+    """Whether a call makes an object of another class of the handler's own package."""
+    names = context.tracer.resolver.names(module, call.func) if isinstance(call, ast.Call) else []
+    package = handler.names[0].partition(".")[0]
+    return bool(names) and all(name.partition(".")[0] == package and name not in handler.names for name in names)
 
 
 def _handlers(context: Context, module: Module, argument: ast.expr, handler: Handler) -> list[tuple[Module, ast.Call]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -11,7 +10,7 @@ from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Fields
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.resolve import Definition, Entity, External
 
 
 class Taken(Struct, frozen=True, eq=False):
@@ -25,25 +24,46 @@ class Taken(Struct, frozen=True, eq=False):
     node: ast.ClassDef | None = None
 
 
-def taken_classes(context: Context, module: Module, argument: ast.expr, fields: Fields) -> Iterator[Taken]:
-    """The classes that have the field, of those that the parser is given: one, or a tuple or list of them."""
-    found = list(_of(context, module, argument, fields))
-    for leaf in [] if found else context.tracer.trace(module, argument):
-        if isinstance(leaf.module, Module) and isinstance(leaf.node, (ast.Tuple, ast.List)):
-            for part in leaf.node.elts:
-                found += _of(context, leaf.module, part, fields)
-    yield from found
+def taken_classes(context: Context, module: Module, argument: ast.expr, fields: Fields) -> list[Taken]:
+    """The classes that have the field, of those that the parser is given."""
+    return [taken for entity in _given(context, module, argument) if (taken := _taken(context, entity, fields)) is not None]
 
 
-def _of(context: Context, module: Module, node: ast.expr, fields: Fields) -> Iterator[Taken]:
-    for entity in context.tracer.resolver.resolve(module, node):
-        if isinstance(entity, External) and (field := field_of(context, entity.name, fields)) is not None:
-            yield Taken(field)
-        elif isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
-            bases = context.tracer.resolver.external_bases(entity.module, entity.node)
-            field = next((field for base in bases if (field := field_of(context, base, fields)) is not None), None)
-            if field is not None:
-                yield Taken(field, entity.module, entity.node)
+def likely_class(context: Context, module: Module, argument: ast.expr, fields: Fields) -> str | None:
+    """A class that the parser is given, from a package that is not read, whose name says that it may have the field."""
+    for entity in _given(context, module, argument):
+        names = [entity.name] if isinstance(entity, External) else []
+        if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
+            names = context.tracer.resolver.external_bases(entity.module, entity.node)
+        for name in names:
+            if any(part in name.rpartition(".")[2] for part in fields.like):
+                return name
+    return None
+
+
+def _given(context: Context, module: Module, argument: ast.expr) -> list[Entity]:
+    """What the parser is given: a class, or a tuple or list of them."""
+    found = list(context.tracer.resolver.resolve(module, argument))
+    if any(isinstance(one, External) or (isinstance(one, Definition) and isinstance(one.node, ast.ClassDef)) for one in found):
+        return found
+    return [
+        entity
+        for leaf in context.tracer.trace(module, argument)
+        if isinstance(leaf.module, Module) and isinstance(leaf.node, (ast.Tuple, ast.List))
+        for part in leaf.node.elts
+        for entity in context.tracer.resolver.resolve(leaf.module, part)
+    ]
+
+
+def _taken(context: Context, entity: Entity, fields: Fields) -> Taken | None:
+    if isinstance(entity, External):
+        field = field_of(context, entity.name, fields)
+        return None if field is None else Taken(field)
+    if not isinstance(entity, Definition) or not isinstance(entity.node, ast.ClassDef):
+        return None
+    bases = context.tracer.resolver.external_bases(entity.module, entity.node)
+    field = next((field for base in bases if (field := field_of(context, base, fields)) is not None), None)
+    return None if field is None else Taken(field, entity.module, entity.node)
 
 
 def field_of(context: Context, name: str, fields: Fields) -> Parameter | None:

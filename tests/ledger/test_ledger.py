@@ -244,3 +244,34 @@ def test_what_makes_no_group_past_torch_is_not_listed(tmp_path: Path, name: str,
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text, "utf-8")
     assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import os\n\nos.system("torchrun train.py --dist-backend nccl")\n',
+        'import os\n\nfor seed in (1, 2):\n    os.system(f"torchrun train.py --dist-backend nccl --seed {seed}")\n',
+        "import subprocess\n\n\nsubprocess.run(\"python -m pkg.train --dist_backend='nccl' --lr 1\".split())\n",
+    ],
+)
+def test_a_command_in_a_text_is_listed(tmp_path: Path, text: str) -> None:
+    project(tmp_path, run_py=text)
+    assert [(name, found) for name, _, found in left(tmp_path)] == [("run.py", "nccl")]
+    assert left(tmp_path, "cuda") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""\npython train.py --dist-backend nccl\n"""\n',
+        'print("python train.py --dist-backend nccl")\n',
+        'import argparse\n\nargparse.ArgumentParser(usage="python train.py --dist-backend nccl")\n',
+        'raise ValueError("call python train.py --dist-backend nccl")\n',
+        'run("python train.py --dist-backend gloo --note nccl-free")\n',
+        'run("python train.py --dist-backend nccl")  # ddp-codemod: ignore\n',
+        'run("use --dist-backend nccl")\n',
+    ],
+)
+def test_a_text_that_is_no_command_is_not_listed(tmp_path: Path, text: str) -> None:
+    project(tmp_path, run_py=text)
+    assert left(tmp_path) == []
