@@ -98,8 +98,8 @@ proofs: $(VENV)/ready
 
 lowest: $(VENV)/bin/python
 	$(RUN) pip install --quiet 'uv>=0.7'
-	$(RUN) uv venv --quiet --clear --seed --python $(VENV)/bin/python .lowest
-	$(RUN) uv pip install --quiet --python .lowest/bin/python --resolution lowest-direct --editable . --group dev
+	$(RUN) uv venv --quiet --clear --python $(VENV)/bin/python .lowest
+	$(RUN) uv pip install --quiet --python .lowest/bin/python --resolution lowest-direct --editable . --group dev 'pip>=25.1'
 	.lowest/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal -m 'not torch and not long'
 
 site: $(VENV)/ready

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -76,6 +77,17 @@ def test_publishing_needs_no_secret_and_may_do_nothing_else() -> None:
     assert (publish["needs"], publish["environment"]) == ("build", "pypi")
     for workflow in WORKFLOWS.glob("*.yml"):
         assert "secrets." not in workflow.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("head", "code"), [("## 0.1.0 (2026-11-30)", 0), ("## 0.1.0 (unreleased)", 1), ("## 0.0.1 (2026-11-30)", 1)]
+)
+def test_what_has_no_date_in_the_changelog_is_not_released(tmp_path: Path, head: str, code: int) -> None:
+    steps = yaml.safe_load((WORKFLOWS / "release.yml").read_text("utf-8"))["jobs"]["build"]["steps"]
+    (run,) = [step["run"] for step in steps if step.get("name") == "The changelog has its date"]
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{head}\n", "utf-8")
+    environ = {**os.environ, "GITHUB_REF_NAME": "v0.1.0"}
+    assert subprocess.run(["bash", "-c", run], cwd=tmp_path, env=environ, check=False).returncode == code
 
 
 def test_a_fork_runs_what_ci_runs() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import packaging
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from ddp_codemod.versions import Stated, holds
 
@@ -64,6 +66,7 @@ def test_the_answer_never_contradicts_a_version_that_is_allowed(condition: str, 
         assert SpecifierSet(condition).contains(version) is answer
 
 
+@pytest.mark.skipif(Version(packaging.__version__) < Version("26.1"), reason="what it asks of a version takes them there")
 def test_asking_loads_nothing_that_only_wheels_need() -> None:
     code = """
 import sys

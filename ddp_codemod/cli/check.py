@@ -42,7 +42,10 @@ def command(settings: Settings) -> int:
     made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))
     left = tuple(edit for edit in found.edits if not applicable(edit, settings.unsafe))
     view, talk = job.view(found), job.view(found, sys.stderr)
-    outcome = Outcome("found", made, left, again=again(job))
+    offer = again(job)
+    # apply knows no baseline: it would make the changes that are passed over here too
+    beyond = {"apply"} if settings.baseline is not None and found.hidden else set()
+    outcome = Outcome("found", made, left, again=lambda name, *words: "" if name in beyond else offer(name, *words))
     for line in opening(talk, outcome):
         job.console.say(line)
     if made:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.options import completed_by_files, survey_options
-from ddp_codemod.cli.recorded import told
+from ddp_codemod.cli.recorded import changed, told
 from ddp_codemod.cli.run import existing, exit_code, prepare, root_of
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
@@ -24,7 +24,9 @@ def command(settings: Settings, place: str) -> int:
         raise fail("explain-usage", place=place)
     path, line = existing(name), int(number)
     # the whole project: whether a line is edited can hang on calls and origins in other files
-    job = prepare(replace(settings, paths=(str(root_of([path])), name)))
+    root = root_of([path])
+    why = changed(root, path, line)
+    job = prepare(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))
     from ddp_codemod.report import json
     from ddp_codemod.report.explain import explain
     from ddp_codemod.report.text import advisories, edits, unaccounted
@@ -39,8 +41,7 @@ def command(settings: Settings, place: str) -> int:
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings)
     view = job.view(found)
-    before = list(told(view, path, line))
-    for text in before:
+    for text in told(view, path, line, why) if why is not None else ():
         job.console.out(text)
     for decision in found.decisions:
         for text in explain(view, decision):
@@ -51,7 +52,7 @@ def command(settings: Settings, place: str) -> int:
     bare = [edit for edit in found.edits if not touching(edit, found)]
     for text in edits(view, bare, shown=0, sure=True):
         job.console.out(text)
-    if not (before or bare or found.decisions or found.advisories or found.unaccounted):
+    if not (why or bare or found.decisions or found.advisories or found.unaccounted):
         scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
         job.console.out(view.say("explain-nothing", place=place, command=scan))
     return exit_code(found, settings)

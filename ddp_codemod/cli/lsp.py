@@ -7,13 +7,13 @@ from importlib.util import find_spec
 import click
 
 from ddp_codemod.cli.errors import DONE, fail
-from ddp_codemod.cli.options import talk_options
+from ddp_codemod.cli.options import server_options
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command
 
 
 @click.command("lsp", cls=Command, help="help-lsp")
-@talk_options
+@server_options
 def command(settings: Settings) -> int:
     """Answer an editor until it closes standard input."""
     if find_spec("pygls") is None:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import click
 
 from ddp_codemod.cli.errors import DONE, fail
-from ddp_codemod.cli.options import talk_options
+from ddp_codemod.cli.options import server_options
 from ddp_codemod.cli.run import existing
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
@@ -17,7 +17,7 @@ from ddp_codemod.cli.translate import Command, option
 @click.argument("paths", nargs=-1, metavar="[FOLDER...]")
 @option("--allow-apply", "writes", is_flag=True, help="help-allow-apply")
 @option("--python", metavar="EXE", help="help-python")
-@talk_options
+@server_options
 def command(settings: Settings, writes: bool, python: str | None) -> int:
     """Answer a client until it closes standard input."""
     folders = tuple(existing(path).absolute() for path in settings.paths)

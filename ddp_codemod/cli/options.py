@@ -130,7 +130,7 @@ def fleet_options(function: F) -> F:
 
 def review_options(function: F) -> F:
     """Give ``review`` those that mean something where each change is asked about."""
-    return _settings(function, tuple(one for one in _SURVEY if one is not _OUTPUT))
+    return _settings(function, tuple(one for one in _SURVEY if one not in (_OUTPUT, _SURVEY_FORMAT)))
 
 
 def narrow_options(function: F) -> F:
@@ -147,6 +147,11 @@ def narrow_options(function: F) -> F:
 def talk_options(function: F) -> F:
     """Give a command the options of everything that only prints rule data."""
     return _settings(function, _TALK)
+
+
+def server_options(function: F) -> F:
+    """Give ``lsp`` and ``mcp`` theirs: standard output is a protocol, not a document."""
+    return _settings(function, tuple(one for one in _TALK if one is not _OUTPUT))
 
 
 def undo_options(function: F) -> F:

@@ -25,7 +25,7 @@ class Choice(Struct, frozen=True):
 
 
 def choose(settings: Settings, config: Config, rules: Rules, machine: Machine) -> Choice:
-    """The option; else the project's own word; else what the rules asked for assume; else this machine where it is surely known.
+    """The option; else the project's own word; else what the rules asked for assume; else the apply that is asked about; else this machine where it is surely known.
 
     Raises Failure for an unknown name, and with the commands to choose from where nothing says which platform it is.
     """
@@ -41,6 +41,8 @@ def choose(settings: Settings, config: Config, rules: Rules, machine: Machine) -
     if wanted:
         rule = next(ident for ident, platform in assumed.items() if platform == wanted[0])
         return Choice(known_platform(wanted[0], rules), Reason.of("platform-rule", rule=rule))
+    if settings.applied is not None and settings.applied in rules.platforms:
+        return Choice(rules.platforms[settings.applied], Reason.of("platform-applied"))
     return _this_machine(settings, rules, machine)
 
 

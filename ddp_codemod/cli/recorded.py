@@ -43,15 +43,14 @@ def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
     return [why(change, edit) for change in changes for edit in change.edits if change.name in found.sources]
 
 
-def told(view: View, path: Path, line: int) -> Iterator[str]:
+def changed(root: Path, path: Path, line: int) -> Why | None:
     """What applies that are on record did to a line, the last of them."""
     from ddp_codemod.edits.lines import LONGEST
     from ddp_codemod.write.journal import reasons
     from ddp_codemod.write.places import has_journal
 
-    root = view.survey.root
     if not has_journal(root):
-        return
+        return None
     name = Path(os.path.relpath(path.absolute(), root.absolute())).as_posix()
     text = _line(path, line)
     known = [
@@ -61,9 +60,12 @@ def told(view: View, path: Path, line: int) -> Iterator[str]:
         for number, marked in why.lines
         if marked.strip() == text or (len(text) > LONGEST and marked.strip() in text)
     ]
-    if not known:
-        return
-    _, _, why = min(known, key=lambda one: one[:2])
+    return min(known, key=lambda one: one[:2])[2] if known else None
+
+
+def told(view: View, path: Path, line: int, why: Why) -> Iterator[str]:
+    """Why an apply changed a line, with the text before and after."""
+    name = Path(os.path.relpath(path.absolute(), view.survey.root.absolute())).as_posix()
     said = view.say("explain-changed", place=view.at(name, line), rule=why.rule, platform=why.platform)
     yield from (view.ink(part, "bold") for part in view.folded(said, 0, 2))
     yield from view.folded(view.reason(why.reason), 4, 4)

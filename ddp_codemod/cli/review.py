@@ -41,8 +41,6 @@ def command(
 ) -> int:
     """Go through the changes one by one."""
     settings = replace(settings, paths=settings.paths or (".",))
-    if settings.format != "text":
-        raise fail("review-format")
     commits = commit or branch is not None
     check_commit(commits, allow_dirty, run_hooks)
     if page is None and not answers and not (sys.stdin.isatty() and sys.stdout.isatty()):

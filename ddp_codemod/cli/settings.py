@@ -37,6 +37,7 @@ class Settings(Struct, frozen=True):
     baseline: Path | None = None
     update_baseline: bool = False
     output: Path | None = None
+    applied: str | None = None  # the platform of the apply that is asked about
     apart: tuple[str, ...] = ()  # folders, from the root, that are projects of their own
 
     words: tuple[str, ...] = ()  # the command line as it was typed

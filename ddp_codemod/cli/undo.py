@@ -61,7 +61,7 @@ def _name(file: str, root: Path) -> str:
 
     name = Path(os.path.relpath(Path(file).absolute(), root.absolute())).as_posix()
     past = entries(root)
-    known = [kept.name for kept in past[-1].files] if past else []
+    known = [kept.name for kept in past[-1].files] if past else [name]  # without an apply that is what is to be said
     if name not in known:
         raise _unknown(file, known)
     return name

@@ -29,7 +29,7 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     if not tracer.open:
         return tracer.outermost(module, mapping, way, lambda: look_up(tracer, module, mapping, key, way, whole))
     if tracer.spent():  # functions that hand it on multiply as names do
-        return [tracer.unknown(module, mapping, way, "why-too-far")]
+        return [tracer.too_far(module, mapping, way)]
     if isinstance(mapping, ast.BoolOp) and isinstance(mapping.op, ast.Or):  # ``**(config or {})``
         parts = [look_up(tracer, module, part, key, way, whole) for part in mapping.values]
         return None if all(part is None for part in parts) else [leaf for part in parts for leaf in part or ()]

@@ -80,12 +80,12 @@ class Tracer(ABC):
             return []
         if len(way.hops) > MAX_HOPS:
             again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
-            return [] if again else [self.unknown(module, node, way, "why-too-far")]
+            return [] if again else [self.too_far(module, node, way)]
         on = replace(way, seen=way.seen | {key})
         if not self.open:
             return self.outermost(module, node, way, lambda: list(self.step(module, node, on))) or []
         if self.spent() and not isinstance(node, ast.Constant):
-            return [self.unknown(module, node, way, "why-too-far")]
+            return [self.too_far(module, node, way)]
         return list(self.step(module, node, on))
 
     def spent(self) -> bool:
@@ -112,7 +112,7 @@ class Tracer(ABC):
         try:
             return follow()
         except RecursionError:
-            return [self.unknown(module, node, way, "why-too-far")]
+            return [self.too_far(module, node, way)]
         finally:
             self.open = False
             if self._steps > self._most:
@@ -121,3 +121,7 @@ class Tracer(ABC):
     def unknown(self, module: Module, node: ast.AST, way: Way, key: str, means: Meaning | None = None, /, **args: object) -> Leaf:
         """A leaf whose value is not known, and why."""
         return Leaf(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way)
+
+    def too_far(self, module: Module, node: ast.expr, way: Way) -> Leaf:
+        """A leaf where the tracer gives up: the reason names the place, so that a person goes on from there."""
+        return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")

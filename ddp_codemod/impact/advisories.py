@@ -229,6 +229,13 @@ def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
     return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
 
 
+def parted(said: Reason) -> tuple[Reason, str]:
+    """What an advice says without its further places, and these."""
+    args = dict(said.args)
+    lines = args.pop("lines", "")
+    return (Reason.of("advice", said.means, **args), lines) if lines else (said, "")
+
+
 def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[tuple[str, int]]:
     if advice.pattern is None:
         return

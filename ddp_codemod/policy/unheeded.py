@@ -57,8 +57,8 @@ def _beside(context: Context, parameter: Parameter, made: Finding) -> list[Findi
     if made.action is Action.EDIT and isinstance(use, Use):
         for keyword in use.call.keywords:
             if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
-                said = instead_of(context, parameter)
-                return [made, _item(made, f"{keyword.arg}=", use.module, keyword.value, OriginKind.ARGUMENT, said)]
+                said = {"by": f"{keyword.arg}=", **instead_of(context, parameter)}
+                return [made, _item(made, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", said)]
     return [made]
 
 
@@ -70,8 +70,9 @@ def _under_launches(context: Context, launches: Launches, parameter: Parameter, 
     given = [(script, option) for script, launch in starts if (option := _given_by(script, launch, parameter.void_flags))]
     if not given:
         return [made]
-    by = _with_places(f"--{given[0][1].name}", [f"{script.name}:{option.line}" for script, option in given[1:]])
-    item = _item(made, by, *given[0], OriginKind.COMMAND_LINE, instead_of(context, parameter))
+    places = [f"{script.name}:{option.line}" for script, option in given[1:]]
+    said = {"by": f"--{given[0][1].name}", **instead_of(context, parameter)}
+    item = _item(made, *given[0], OriginKind.COMMAND_LINE, "review-void", said, places)
     return [item] if len(given) == len(starts) else [made, item]
 
 
@@ -86,24 +87,22 @@ def _under_settings(context: Context, parameter: Parameter, settings: Sequence[V
             if given:
                 places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given[1:]]
                 said = {**instead_of(context, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
-                by = _with_places(f"{one.key}: {given[0][1].value}", places)
-                item = _item(made, by, *given[0], OriginKind.CONFIG_KEY, said, "review-void-file" if one.named else "review-void")
+                said["by"] = f"{one.key}: {given[0][1].value}"
+                key = "review-void-file" if one.named else "review-void"
+                item = _item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places)
                 return [item] if len(given) == len(there) and not one.named else [made, item]
     return [made]
 
 
 def _item(
-    made: Finding, by: str, module: Tree, node: Node, kind: OriginKind, said: dict[str, str], key: str = "review-void"
+    made: Finding, module: Tree, node: Node, kind: OriginKind, key: str, said: dict[str, str], places: Sequence[str] = ()
 ) -> Finding:
+    """An item for a person at the first place; the reason names the further ones."""
     assert made.rule is not None
-    return replace(made.review(made.rule, Reason.of(key, by=by, **said)), at=(Leaf(module, node, kind),))
-
-
-def _with_places(what: str, places: list[str]) -> str:
-    """What is given, with the further places where it is."""
-    places = list(dict.fromkeys(places))
-    more = ", ".join((*places[:LISTED], *(["..."] if len(places) > LISTED else ())))
-    return f"{what} ({more})" if more else what
+    if places := list(dict.fromkeys(places)):
+        more = ", ".join((*places[:LISTED], *(["..."] if len(places) > LISTED else ())))
+        key, said = f"{key}-also", {**said, "places": more}
+    return replace(made.review(made.rule, Reason.of(key, **said)), at=(Leaf(module, node, kind),))
 
 
 def _entries(context: Context, settings: VoidSettings) -> Iterator[tuple[Document, Entry]]:

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from ddp_codemod.messages import one_line
 from ddp_codemod.model import Reason
 from ddp_codemod.report.view import View
 
 SHOWN = 5  # lines of places below one reason, where not all are asked for
 _CLAUSE = re.compile(r"(?<=[;；，])|(?<=, )")
 _LONG = 24  # characters that a clause must have to be worth saying once
+_TELLING = 60  # characters that sentences must share where they begin differently: a half sentence alone tells little
 _GAP = "… "
 
 
@@ -34,7 +36,9 @@ class _Block(Struct):
 def blocks(view: View, found: Iterable[Finding], shown: int = SHOWN) -> list[str]:
     """A paragraph a reason, and its places under it; ``shown`` limits their lines, 0 shows all, as -v does."""
     lines: list[str] = []
+    told: list[str] = []
     for block in _blocks(view, found):
+        block.said = _once(view, block, told)
         if len(block.places) == 1:
             one, here = block.places[0]
             lines += view.folded(": ".join(filter(None, (view.at(one.name, one.line), block.said))), 2, 4)
@@ -70,6 +74,20 @@ def _blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
     return made
 
 
+def _once(view: View, block: _Block, told: list[str]) -> str:
+    """What a block says, without the platform's own reason where a block above says it; ``told`` are those that were said."""
+    said = block.said
+    args = dict(block.places[0][0].reason.args)
+    why = one_line(args.get(f"why_{view.lang}") or args.get("why", ""))
+    if len(why) < _LONG or why not in said:
+        return said
+    before = max((one for one in told if why.startswith(one)), key=len, default="")
+    if any(why in one for one in told):
+        before = why
+    told.append(why)
+    return said.replace(before, view.say("list-above"), 1) if before else said
+
+
 def _said_of_all(places: list[tuple[Finding, tuple[str, ...]]]) -> tuple[list[str], list[tuple[Finding, tuple[str, ...]]]]:
     """The lines that all places have, and the places without them; a change alone stays beside its place."""
     if all(len(here) < 2 for _, here in places):
@@ -90,7 +108,8 @@ def _common(texts: Sequence[str]) -> frozenset[int] | None:
     if len({len(parts) for parts in clauses}) > 1:
         return None
     shared = frozenset(at for at, parts in enumerate(zip(*clauses, strict=True)) if len(set(parts)) == 1)
-    return shared if any(len(clauses[0][at]) >= _LONG for at in shared) else None
+    alike = [len(clauses[0][at]) for at in shared]
+    return shared if any(length >= _LONG for length in alike) and (0 in shared or sum(alike) >= _TELLING) else None
 
 
 def _joined(parts: Sequence[str], common: frozenset[int]) -> str:

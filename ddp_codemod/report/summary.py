@@ -9,6 +9,7 @@ from msgspec import Struct
 from ddp_codemod.model import Action, Applicability, Edit, Skipped
 from ddp_codemod.report import text
 from ddp_codemod.report.kinds import devices, is_device
+from ddp_codemod.report.table import cells
 from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
 
@@ -23,7 +24,7 @@ class Outcome(Struct, frozen=True):
     made: tuple[Edit, ...] = ()  # the edits in the patch, or those that apply would make
     left: tuple[Edit, ...] = ()  # the others
     failed: tuple[Skipped, ...] = ()
-    again: Callable[..., str] = lambda command, *more: command
+    again: Callable[..., str] = lambda command, *more: command  # what to type next; "" where there is nothing
 
 
 def summary(view: View, outcome: Outcome) -> list[str]:
@@ -71,10 +72,16 @@ def details(view: View, outcome: Outcome) -> list[str]:
 
 
 def closing(view: View, outcome: Outcome) -> list[str]:
-    """The first things once more, for a reader who stands at the end of a long patch."""
-    command = outcome.again("undo" if outcome.done == "written" else "apply")
-    key = "next-undo" if outcome.done == "written" else "next-apply"
-    return [*_headline(view, outcome), view.say(key, command=view.ink(command, "bold"))]
+    """The first things once more, for a reader who stands at the end of a long patch: what was done, is left, goes on."""
+    return [*_headline(view, outcome), *(line for key, command in _going_on(view, outcome) for line in told(view, key, command))]
+
+
+def told(view: View, key: str, command: str) -> list[str]:
+    """A command and what it is for, on one line; below it where it would be cut: it is copied as it stands."""
+    line = view.say(key, command=command)
+    if view.width and cells(line) >= view.width:
+        return [view.say(key, command="").rstrip(), "  " + view.ink(command, "bold")]
+    return [view.say(key, command=view.ink(command, "bold"))]
 
 
 def _counts(view: View, outcome: Outcome) -> dict[str, int]:
@@ -96,7 +103,8 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
     ):
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
-        line = view.say("summary-no-safe" if outcome.left else "summary-nothing", platform=survey.platform)
+        none = "summary-none-made" if _left(view, outcome) else "summary-nothing"
+        line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
     block = [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
     if left := _left(view, outcome):
         block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=left), 0, 2)]
@@ -134,7 +142,8 @@ def _left(view: View, outcome: Outcome) -> str:
     return view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
 
 
-def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
+def _going_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
+    """The commands that do something: back, or on."""
     commands: list[tuple[str, str]] = []
     if outcome.made and outcome.done == "written":
         commands.append(("next-undo", outcome.again("undo")))
@@ -145,13 +154,18 @@ def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
     about = view.survey.devices
     if about is not None and about.entries and any(is_device(decision.rule) for decision in view.survey.decisions):
         commands.append(("next-vendor", outcome.again("apply", "--rule", about.vendor, "--unsafe")))
+    return [(key, command) for key, command in commands if command]
+
+
+def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
+    commands = _going_on(view, outcome)
     if places := _telling(view, outcome):
         commands.append(("next-explain", outcome.again("explain", places[0])))
     if kept and not view.verbose and outcome.done != "scanned":
         commands.append(("next-scan", outcome.again("scan")))
     if not view.survey.decisions:
         commands.append(("next-rules", outcome.again("rules")))
-    return ["", *(view.say(key, command=view.ink(command, "bold")) for key, command in commands)] if commands else []
+    return ["", *(line for key, command in commands for line in told(view, key, command))] if commands else []
 
 
 def _telling(view: View, outcome: Outcome) -> list[str]:

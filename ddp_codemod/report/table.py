@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 
 _OPENING, _CLOSING, _WIDE = "（“《", "，。；：、）！？”》", r"\u2e80-\u9fff\uff00-\uffef"
-# one wide character, or a word, each with the marks before it that may not end a line and those behind it that may not begin one
-_PIECE = re.compile(rf"\s+|[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[{_CLOSING}]*|.")
+# one wide character, or a word, each with the marks before it that may not end a line and those behind it that may not begin one;
+# a short word in brackets stays whole
+_PIECE = re.compile(rf"\s+|[(（][{_WIDE}]{{1,4}}[)）][{_CLOSING}:]*|[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[{_CLOSING}]*|.")
 
 
 def cells(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ddp_codemod.edits.units import goes_along
-from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Skipped, Unaccounted
+from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Skipped, Unaccounted
 from ddp_codemod.report.comments import same_either_way, stale
 from ddp_codemod.report.grouped import SHOWN, Finding, blocks
 from ddp_codemod.report.touching import leading, touching
@@ -57,11 +57,18 @@ def _edited(view: View, edit: Edit, sure: bool) -> Finding:
     if same_either_way(edit, view.survey):
         here.append(view.say("edit-same-twice"))
     line = view.edit_line(edit)
-    sites = [site for site in touching(edit, view.survey) if (site.place.name, view.position(site.place)[0]) != (edit.name, line)]
+    sites = [site for site in touching(edit, view.survey) if not _seen_with(view, edit, site)]
     here += _users(view, sites[:_SITES])
     if len(sites) > _SITES:
         here.append(view.say("edit-for-more", n=len(sites) - _SITES))
     return Finding(head, edit.reason, edit.name, line, tuple(here))
+
+
+def _seen_with(view: View, edit: Edit, site: Decision) -> bool:
+    """Whether a reader who looks at an edit sees the site too: it stands on the same line, or around it."""
+    places = [place for place in (site.place, site.call) if place.name == edit.name]
+    line = view.edit_line(edit)
+    return any(place.start <= edit.start < place.end or view.position(place)[0] == line for place in places)
 
 
 def _users(view: View, sites: Sequence[Decision]) -> list[str]:
@@ -104,19 +111,19 @@ def unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
     return _listed(view, "left-unaccounted", blocks(view, listed), len(found), "yellow")
 
 
-def unsafe(view: View, edits: Sequence[Edit]) -> list[str]:
+def unsafe(view: View, left: Sequence[Edit]) -> list[str]:
     """Edits that were not made because other behaviour may change."""
-    return _left(view, "left-unsafe", edits, Applicability.UNSAFE)
+    return _left(view, "left-unsafe", left, Applicability.UNSAFE)
 
 
-def manual(view: View, edits: Sequence[Edit]) -> list[str]:
+def manual(view: View, left: Sequence[Edit]) -> list[str]:
     """Edits that only a person can make."""
-    return _left(view, "left-manual", edits, Applicability.MANUAL)
+    return _left(view, "left-manual", left, Applicability.MANUAL)
 
 
-def _left(view: View, key: str, edits: Sequence[Edit], sure: Applicability) -> list[str]:
-    found = [one for one in leading(edits, view.survey) if one.applicability is sure]
-    return _listed(view, key, blocks(view, (_edited(view, one, True) for one in found)), len(found), "yellow")
+def _left(view: View, key: str, left: Sequence[Edit], sure: Applicability) -> list[str]:
+    found = [one for one in leading(left, view.survey) if one.applicability is sure]
+    return _listed(view, key, edits(view, found, sure=True), len(found), "yellow")
 
 
 def advisories(view: View, found: Sequence[Advisory]) -> list[str]:
@@ -126,8 +133,16 @@ def advisories(view: View, found: Sequence[Advisory]) -> list[str]:
     for _, line, rule, message in notes:
         if not line:
             lines += view.folded(f"{rule}: {view.reason(message)}", 2, 4)
-    placed = (Finding(rule, message, name, line) for name, line, rule, message in notes if line)
+    placed = (_noted(view, *note) for note in notes if note[1])
     return _listed(view, "left-advisories", lines + blocks(view, placed), len(notes), "yellow")
+
+
+def _noted(view: View, name: str, line: int, rule: str, message: Reason) -> Finding:
+    """A note under what it says; the further places are its own."""
+    from ddp_codemod.impact.advisories import parted  # there is one: not before
+
+    said, lines = parted(message)
+    return Finding(rule, said, name, line, (view.say("advice-also", lines=lines),) if lines else ())
 
 
 def skipped(view: View, files: Sequence[Skipped]) -> list[str]:

@@ -8,7 +8,7 @@ from ddp_codemod.edits.units import Unit
 from ddp_codemod.model import Action, Applicability, Decision, FileChange
 from ddp_codemod.report import text
 from ddp_codemod.report.inert import inert
-from ddp_codemod.report.summary import Outcome
+from ddp_codemod.report.summary import Outcome, told
 from ddp_codemod.report.touching import TOLD, sites_of
 from ddp_codemod.report.view import View
 
@@ -58,7 +58,7 @@ def closing(view: View, outcome: Outcome, undecided: int, total: int) -> list[st
     block += text.advisories(view, view.survey.advisories)
     block += text.skipped(view, (*view.survey.skipped, *outcome.failed))
     if made:
-        block += ["", view.say("next-undo", command=view.ink(outcome.again("undo"), "bold"))]
+        block += ["", *told(view, "next-undo", outcome.again("undo"))]
     return block
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Union
+from typing import Any, Union
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from ddp_codemod.parse.python import Module
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_ALIAS: Any = getattr(ast, "TypeAlias", ())  # ``type Name = ...`` of Python 3.12
 SELF = ("self", "cls")  # what a method calls its object, or its class
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)
@@ -241,6 +242,8 @@ def bound_by(node: ast.AST) -> Iterator[Binding]:
     elif isinstance(node, ast.MatchMapping):
         if node.rest:
             yield Binding(node.rest, "other", node)
+    elif isinstance(node, _ALIAS):
+        yield from _targets(node.name, None, node, ())  # its value is an annotation, which nothing works out
 
 
 def _targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path: tuple[int, ...]) -> Iterator[Binding]:

@@ -235,7 +235,36 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
     assert "Take it back:     ddp-codemod undo ." in lines[:6]
     assert lines[-3:] == [*lines[:2], "Take it back:     ddp-codemod undo ."]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
-    assert quiet[0] == "Nothing to change for rocm."
+    assert quiet[:2] == ["For rocm nothing can be changed automatically.", lines[1]]
+
+
+def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, other=TRAINER)
+    lines = run("apply", ".", "--platform", "rocm").out.splitlines()
+    assert lines[-2:] == [
+        "Take it back:     ddp-codemod undo .",
+        "Make those too:   ddp-codemod apply . --platform rocm --unsafe",
+    ]
+
+
+def test_a_command_that_would_be_cut_stands_below_what_it_is_for(project, run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    long = "a_name_that_takes_half_a_line"
+    project(**{f"{long}__{long}": TRAIN})
+    monkeypatch.setenv("COLUMNS", "90")
+    command = f"ddp-codemod explain {long}/{long}.py:4 --platform rocm"
+    assert f"Ask why:          {command}\n" not in run("check", ".", "--platform", "rocm").said
+    assert f"\nAsk why:\n  {command}\n" in run("check", ".", "--platform", "rocm").said
+    monkeypatch.setenv("COLUMNS", "120")
+    assert f"\nAsk why:          {command}\n" in run("check", ".", "--platform", "rocm").said
+
+
+def test_a_place_is_not_said_to_use_itself(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(
+        train=TRAINER.replace("Accelerator()", "Accelerator(\n        log_with=None,\n        kwargs_handlers=[scaler],\n    )")
+    )
+    said = run("apply", ".", "--platform", "rocm", "--unsafe", "--dry-run").out
+    assert "train.py:5: unsupported-backend" in said
+    assert "used by" not in said
 
 
 def test_a_value_that_can_still_come_in_is_no_end(project, run) -> None:  # type: ignore[no-untyped-def]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 OPTIONS = """import argparse
@@ -180,3 +181,15 @@ def test_the_loop_that_gives_a_value_is_a_step(project, run) -> None:  # type: i
     project(train=LOOP)
     said = [run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 6)]
     assert any("one of the values that the loop gives to backend" in text for text in said)
+
+
+def test_where_a_value_is_followed_no_further_is_named(project, run) -> None:  # type: ignore[no-untyped-def]
+    handed_on = "".join(f"def f{n}(x):\n    return f{n - 1}(x)\n\n\n" for n in range(1, 200))
+    program = (
+        f'import torch.distributed as dist\n\n\ndef f0(x):\n    return x\n\n\n{handed_on}dist.init_process_group(f199("nccl"))\n'
+    )
+    project(train=program)
+    line = program.count("\n")
+    told = run("explain", f"train.py:{line}", "--platform", "rocm").out
+    (stopped,) = re.findall(r"so a person has to look at it: the value is followed as far as train.py:(\d+) and no further", told)
+    assert program.splitlines()[int(stopped) - 1].startswith("    return f")

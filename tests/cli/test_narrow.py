@@ -70,6 +70,8 @@ def test_a_baseline_keeps_known_findings_quiet_and_new_ones_fail(project, run) -
     assert new.code == 1
     assert "train.py:4: unsupported-backend" in new.out
     assert "train.py:3" not in new.out
+    assert "Write it" not in new.err  # apply would make the known change too
+    assert "Write it" in run("check", ".", "--platform", "rocm").err
 
 
 def test_a_second_line_of_the_same_text_is_new(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -127,6 +129,18 @@ def test_a_call_on_a_new_line_brings_its_value_on_an_old_one(project, run) -> No
     git(root, "commit", "-qm", "first")
     (root / "train.py").write_text((root / "train.py").read_text() + "dist.init_process_group(BACKEND)\n")
     assert "train.py:3" in run("check", ".", "--platform", "rocm", "--diff-base", "HEAD").out
+
+
+def test_a_value_on_a_new_line_is_found_though_its_call_is_old(project, run) -> None:  # type: ignore[no-untyped-def]
+    called = "import torch.distributed as dist\nfrom options import BACKEND\n\ndist.init_process_group(BACKEND)\n"
+    root = project(train=called, options='BACKEND = "gloo"\n')
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    assert run("check", ".", "--platform", "rocm", "--diff-base", "HEAD").code == 0
+    (root / "options.py").write_text('BACKEND = "nccl"\n')
+    done = run("check", ".", "--platform", "rocm", "--diff-base", "HEAD")
+    assert (done.code, "options.py:1" in done.out) == (1, True)
 
 
 @pytest.mark.parametrize("base", ["nowhere", "--help", ""])

@@ -59,6 +59,12 @@ def test_a_file_that_was_not_changed_cannot_be_kept(applied: Path, run) -> None:
     assert (applied / "a.py").read_text() != TRAIN
 
 
+def test_nothing_is_kept_where_nothing_is_to_be_undone(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    run("undo", ".")
+    done = run("undo", ".", "--keep", "a.py")
+    assert (done.code, done.err) == (2, "ddp-codemod: error: Nothing to undo: no apply is on record for this project.\n")
+
+
 def test_quietly(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
     done = run("undo", "-q")
     assert (done.code, done.said) == (0, "")
@@ -82,3 +88,19 @@ def test_the_command_that_apply_prints_answers(project, run) -> None:  # type: i
         (line,) = [line for line in done.said.splitlines() if line.startswith("Ask why:")]
         answer = run(*line.split("ddp-codemod ")[1].split())
         assert "nccl does not work on rocm" in answer.out
+
+
+def test_a_changed_line_is_explained_for_the_platform_it_was_changed_for(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
+    done = run("explain", "a.py:5")
+    assert (done.code, done.err.splitlines()[0].split(":")[0]) == (0, "Platform rocm")
+    assert "that of the apply that changed this line; another one: --platform ID" in done.err
+    assert "was changed by apply for rocm" in done.out
+    assert "a.py:5 was changed" not in run("explain", "a.py:1", "--platform", "rocm").out
+    assert "Platform windows" in run("explain", "a.py:5", "--platform", "windows").err
+    (applied / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "cpu"\n')
+    assert "Platform cpu" in run("explain", "a.py:5").err
+
+
+def test_what_no_apply_changed_is_explained_for_no_guessed_platform(applied: Path, run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("CI", "1")  # where a machine decides nothing
+    assert (run("explain", "a.py:5").code, run("explain", "a.py:1").code) == (0, 2)

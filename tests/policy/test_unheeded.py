@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
+from ddp_codemod.messages import render
 from ddp_codemod.model import Action
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
@@ -49,3 +50,41 @@ def test_what_does_work_is_said_where_the_call_stands(tmp_path: Path, text: str,
 )
 def test_nothing_is_said_where_their_own_choice_works(tmp_path: Path, text: str, platform: str) -> None:
     assert said(tmp_path, text, platform) == []
+
+
+HUGGING = """import transformers
+
+
+def train():
+    parser = transformers.HfArgumentParser(transformers.TrainingArguments)
+    (training_args,) = parser.parse_args_into_dataclasses()
+    transformers.Trainer(args=training_args).train()
+
+
+train()
+"""
+SETTINGS = '{"zero_optimization": {"stage": 2}}\n'
+START = "deepspeed train.py --deepspeed ds.json\n"
+
+
+def items(tmp_path: Path, **files: str) -> list[str]:
+    """What is said for a person of a program that parses transformers' arguments, beside these files."""
+    for name, text in {"train_py": HUGGING, **files}.items():
+        (tmp_path / name.replace("_", ".")).write_text(text, "utf-8")
+    found = survey(Options((tmp_path,), RULES.platforms["rocm"], RULES, root=tmp_path))
+    return [render(one.reason) for one in found.decisions if one.action is Action.REVIEW]
+
+
+def test_files_of_settings_beside_which_nothing_heeds_it_are_named_in_one_sentence(tmp_path: Path) -> None:
+    (one,) = items(tmp_path, a_json=SETTINGS)
+    assert one.startswith("this file has zero_optimization.stage: 2: a start that names it, with --deepspeed")
+    (one,) = items(tmp_path, a_json=SETTINGS, b_json=SETTINGS)
+    assert one.startswith("this file has zero_optimization.stage: 2 (so has b.json:1): a start that names one of them,")
+
+
+def test_starts_beside_which_nothing_heeds_it_are_named_in_one_sentence(tmp_path: Path) -> None:
+    (one,) = items(tmp_path, a_sh=START)
+    assert one.startswith("--deepspeed is given, and then ddp_backend is not heeded; before the arguments are parsed")
+    (one,) = items(tmp_path, a_sh=START, b_sh=START, c_sh="python train.py\n")
+    assert one.startswith("--deepspeed is given here (and at b.sh:1), and then ddp_backend is not heeded;")
+    assert one.endswith("with the wanted backend, here gloo")

@@ -23,6 +23,15 @@ def main(rank, device="cuda"):
 
 main(0)
 """
+LINES = """import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+model = torch.nn.Linear(
+    in_features=1,
+    out_features=1,
+).cuda()
+"""
 SCREEN = 25
 
 
@@ -38,7 +47,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     text = "\n".join(screen)
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
     assert "Not finished: 9 edits for the device not applied" in text
-    assert "training comes past 9 uses of cuda, and this machine has npu" in text
+    assert "training reaches 9 uses of cuda, and this machine has npu" in text
     assert "    2  moving to a CUDA device (device-method)" in screen
     assert any(line.endswith("--unsafe") and "Make those too" in line for line in screen)
     assert any("Or by imports" in line and "--rule transfer-to-npu --unsafe" in line for line in screen)
@@ -47,7 +56,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
 def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--rule", "transfer-to-npu"))
     assert "Or by imports" not in text
-    assert "1  asking for a CUDA device by its name (device-asked)" in text
+    assert "1  a comparison with the name of a CUDA device (device-asked)" in text
 
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,3 +74,12 @@ def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--lang", "zh"))
     assert "移动到 CUDA 设备" in text
     assert "或用导入代替" in text
+
+
+def test_a_use_of_several_lines_is_not_said_to_use_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "train.py").write_text(LINES, "utf-8")
+    (tmp_path / "pyproject.toml").touch()
+    main(["check", str(tmp_path), "--platform", "ascend"])
+    said = capsys.readouterr()
+    assert "train.py:8: device-method (unsafe)" in said.err
+    assert "used by" not in said.err

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.model import Reason, Survey
+from ddp_codemod.model import Advisory, Reason, Survey
 from ddp_codemod.report.grouped import Finding, blocks
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import cells
+from ddp_codemod.report.text import advisories
 from ddp_codemod.report.view import View
 
 WHY = "on ROCm the name nccl means RCCL, which fails here (WSL2, many consumer cards); gloo works on CPU and GPU tensors"
@@ -56,6 +57,59 @@ def test_sentences_that_share_nothing_long_stay_apart() -> None:
     assert blocks(view(), found) == [
         "  a.py:1: what f() returns is not followed",
         "  a.py:1: what g() returns is not followed",
+    ]
+
+
+def test_half_a_sentence_is_not_shared() -> None:
+    found = [Finding("", Reason.of("edit-import", name=name), "a.py", 1) for name in ("os", "torch_npu")]
+    assert [line.rpartition(": ")[2] for line in blocks(view(), found)] == [
+        "the new text needs os, which this file did not import",
+        "the new text needs torch_npu, which this file did not import",
+    ]
+
+
+def left_out(why: str = WHY, why_zh: str = WHY_ZH) -> Finding:
+    said = {"parameter": "backend", "who": "torch", "value": "nccl", "platform": "rocm", "why": why, "why_zh": why_zh}
+    return Finding("unsupported-backend", Reason.of("edit-omitted", wanted="gloo", **said), "b.py", 5)
+
+
+@pytest.mark.parametrize(
+    ("lang", "above"), [("en", "on rocm: (as above); gloo is given"), ("zh", "nccl：（同上）；这里明确写出 gloo")]
+)
+def test_why_a_backend_fails_is_said_once_where_several_sentences_say_it(lang: str, above: str) -> None:
+    first, second = blocks(view(lang=lang), [wrong("a.py", 3), left_out()])
+    assert {"en": WHY, "zh": WHY_ZH}[lang] in first
+    assert second.endswith(above)
+
+
+def test_what_a_later_sentence_adds_is_said() -> None:
+    lines = blocks(view(), [wrong("a.py", 3), left_out(f"{WHY}; and more of it")])
+    assert lines[1].endswith("on rocm: (as above); and more of it; gloo is given")
+    lines = blocks(view(), [left_out(f"{WHY}; and more of it"), wrong("a.py", 3)])
+    assert lines[1].endswith("on rocm: (as above); here it becomes gloo")
+
+
+def test_what_is_short_or_another_reason_is_said_again() -> None:
+    for why in ("it is slow", "no torch for Windows has NCCL built in"):
+        lines = blocks(view(), [wrong("a.py", 3, why="it is slow"), left_out(why)])
+        assert f"on rocm: {why}; gloo is given" in lines[1]
+
+
+def test_a_note_is_said_once_and_its_further_places_beside_the_first() -> None:
+    args = {"text": "gloo has no such call (RuntimeError), so use another, or none.", "source": "https://example.org"}
+    lines = advisories(
+        view(),
+        [
+            Advisory("a.py", 3, "gloo-none", Reason.of("advice-lines", lines="7, 9", **args)),
+            Advisory("b.py", 5, "gloo-none", Reason.of("advice", **args)),
+            Advisory("c.py", 1, "gloo-none", Reason.of("advice-lines", lines="2", **args)),
+        ],
+    )
+    assert lines[2:] == [
+        "  gloo-none: gloo has no such call (RuntimeError), so use another, or none. (https://example.org)",
+        "    a.py:3  also in: 7, 9",
+        "    b.py:5",
+        "    c.py:1  also in: 2",
     ]
 
 

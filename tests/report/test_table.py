@@ -51,3 +51,9 @@ def test_a_line_is_cut_where_it_would_not_fit(line: str, width: int, shown: str)
 def test_a_bracket_stays_with_what_it_opens() -> None:
     assert wrapped("中文中（中文）", 8) == ["中文中", "（中文）"]
     assert wrapped("中文（https://a.b）", 6) == ["中文", "（https://a.b）"]
+
+
+def test_a_short_word_in_brackets_stays_whole() -> None:
+    assert wrapped("a-rule (安全): 中文", 12) == ["a-rule", "(安全): 中文"]
+    assert wrapped("中文中文（同上）；中", 14) == ["中文中文", "（同上）；中"]
+    assert wrapped("中文（中文中文中文中文）", 10) == ["中文（中文", "中文中文中", "文）"]

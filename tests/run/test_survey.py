@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -100,8 +101,11 @@ def test_the_engine_is_imported_where_there_is_work(tmp_path: Path, text: str, e
     write(tmp_path, plain__py=text)
     code = "import sys\nfrom ddp_codemod.cli import main\nmain(sys.argv[1:])\nprint(*sys.modules)"
     words = [sys.executable, "-c", code, "scan", ".", "--platform", "rocm"]
-    subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)  # after which decoded rules and messages are kept
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8")
+    # a cache of its own: tests that run beside this one would fill that of the user
+    own = {**os.environ, "XDG_CACHE_HOME": str(tmp_path.with_name(f"{tmp_path.name}-cache"))}
+    # decoded rules and messages are kept after the first
+    subprocess.run(words, cwd=tmp_path, capture_output=True, check=True, env=own)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8", env=own)
     loaded = set(done.stdout.splitlines()[-1].split())
     unneeded = {"ddp_codemod.run.pipeline", "ast", "dis", "tokenize", "json", "tomllib", "dataclasses", "subprocess", "difflib"}
     unneeded |= {"platform", "_decimal", "_uuid", "locale", "msgspec._json_schema", "ddp_codemod.catalog.signature"}
