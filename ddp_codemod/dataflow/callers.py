@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ddp_codemod.catalog.idioms import Forwarder
@@ -16,6 +17,8 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.aliases import imported
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.words import Words
+
+_RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is given back
 
 
 def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
@@ -51,10 +54,27 @@ def _values(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]
 
 def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
     """The calls of a function under another name, which its own file gives it: ``start = retrying(setup)``, ``return inner``."""
-    for node in _values(tracer, module, function):
-        way = journey(tracer, module, node)
+    around = module.parents.get(function)
+    handed = [(module, node) for node in _values(tracer, module, function)]
+    if function.name == "__init__" and isinstance(around, ast.ClassDef):
+        handed += _returned(tracer, around)
+    for home, node in handed:
+        way = journey(tracer, home, node)
         if not way.partials:  # whose own arguments come first
             yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
+
+
+def _returned(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.Name]]:
+    """Where a class is what a function gives: ``return Trainer``."""
+    project = tracer.resolver.project
+    for name in project.mentioning(node.name):
+        other = project.module(name) if project.stands(name, node.name, _RETURN, _WHOLE) else None
+        for value in names_of(other).get(node.name, ()) if other is not None else ():
+            assert other is not None
+            if isinstance(other.parents.get(value), ast.Return):
+                entities = tracer.resolver.resolve(other, value)
+                if any(isinstance(entity, Definition) and entity.node is node for entity in entities):
+                    yield other, value
 
 
 def _by_decorators(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:

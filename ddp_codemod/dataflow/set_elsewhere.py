@@ -19,6 +19,8 @@ from ddp_codemod.sites.scopes import SELF, scope_of
 
 _OF_OTHERS = re.compile(rb"(?<!\bself)(?<!\bcls)\.\Z")
 
+_OURS = (Maker.OPTIONS, Maker.CLASS)
+
 
 def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way, found: Iterable[Leaf]) -> list[Leaf]:
     """The leaves of those assignments, but for what was found already; assignments of the same scope are heeded in their order."""
@@ -53,11 +55,11 @@ def _may_be_value(tracer: Tracer, value: ast.expr) -> bool:
     return isinstance(value, (ast.Name, ast.Attribute)) or any(map(tracer.could_be_value, texts))
 
 
-def _makers(tracer: Tracer, module: Module, node: ast.expr, way: Way, parsed: bool) -> set[ast.Call]:
-    """The calls that made an expression's object, where it is that object itself and no part of it; ``parsed``: parsed options only."""
+def _makers(tracer: Tracer, module: Module, node: ast.expr, way: Way, ours: bool) -> set[ast.Call]:
+    """The calls that made an expression's object itself, no part of it; ``ours``: of options and the project's classes only."""
     origin = provenance(tracer, module, node, way)
     made = origin.made if origin.at is node else ()
-    return {one.call for one in made if one.call is not None and not one.path and (one.maker is Maker.OPTIONS or not parsed)}
+    return {one.call for one in made if one.call is not None and not one.path and (one.maker in _OURS or not ours)}
 
 
 def _is_self(node: ast.expr) -> bool:
