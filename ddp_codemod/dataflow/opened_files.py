@@ -12,6 +12,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import pieces
 from ddp_codemod.dataflow.provenance import Maker, Provenance
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.discover.kinds import CONFIGS, PROGRAMS
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.resolve import External
@@ -45,7 +46,8 @@ def _partly(name: str, end: str) -> bool:
 
 
 def opened(tracer: Tracer, origin: Provenance) -> Opened | None:
-    """The files that the object can have been read from; None where something else than a reader of files gave it."""
+    """The files that the object can have been read from; None where something else gave it, or a checkpoint, which may hold any."""
+    texts = {*CONFIGS, *PROGRAMS, *(suffix for idioms in tracer.idioms for known in idioms.formats.values() for suffix in known)}
     endings: list[str] = []
     suffixes: list[str] = []
     for one in origin.made:
@@ -56,6 +58,8 @@ def opened(tracer: Tracer, origin: Provenance) -> Opened | None:
         formats = [known for idioms in tracer.idioms for top, known in idioms.formats.items() if top in tops]
         suffixes += [suffix for known in formats for suffix in known]
         found = list(_endings(tracer, one.module, one.call.args[0])) if one.call.args else []
+        if any((kind := PurePosixPath(end.lstrip("*")).suffix) and kind.lower() not in texts for end in found):
+            return None
         endings += found or [""]
     return Opened(tuple(dict.fromkeys(endings)), tuple(dict.fromkeys(suffixes))) if endings else None
 
