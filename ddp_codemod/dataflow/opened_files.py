@@ -58,7 +58,7 @@ def opened(tracer: Tracer, origin: Provenance) -> Opened | None:
         formats = [known for idioms in tracer.idioms for top, known in idioms.formats.items() if top in tops]
         suffixes += [suffix for known in formats for suffix in known]
         found = list(_endings(tracer, one.module, one.call.args[0])) if one.call.args else []
-        if any((kind := PurePosixPath(end.lstrip("*")).suffix) and kind.lower() not in texts for end in found):
+        if any("." in end and f".{end.rpartition('.')[2].lower()}" not in texts for end in found):
             return None
         endings += found or [""]
     return Opened(tuple(dict.fromkeys(endings)), tuple(dict.fromkeys(suffixes))) if endings else None
