@@ -98,6 +98,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
     frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...
     other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own
+    registers: tuple[Name, ...] = ()  # last names of decorators that are given the name of what stands below
+    blind: tuple[Name, ...] = ()  # packages that may be handed all options, and read none for a group
+    built_with: tuple[Name, ...] = ()  # variables that say how a library is built
     failing: tuple[Name, ...] = ()  # last names of contexts whose last statement is to fail
     trying: tuple[Name, ...] = ()  # words in the names of functions that try what the name goes on to say
     guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about
@@ -114,6 +117,9 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     group_held: dict[str, str] = msgspec.field(default_factory=dict)
     test_parameters: tuple[Name, ...] = ()  # decorators that give a test's parameters their values
     default_functions: tuple[Name, ...]
+    default_methods: dict[str, tuple[Name, ...]] = msgspec.field(
+        default_factory=dict
+    )  # the same of methods: what makes their objects
     default_tables: tuple[Name, ...]
     current_functions: tuple[Name, ...]
     attribute_mappings: tuple[

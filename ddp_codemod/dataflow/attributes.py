@@ -78,7 +78,7 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
         origin = provenance(tracer, module, node.value, way)
         if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
             found += options.given_for_field(tracer, node.attr, origin.homes, way)
-    return [*found, *set_elsewhere(tracer, module, node, way, found)]
+    return set_elsewhere(tracer, module, node, way, found)
 
 
 def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:

@@ -62,6 +62,8 @@ class Evaluator(Tracer):
             if any(name in idioms.backend_enums for name in called) and len(node.args) == 1:
                 return self.trace(module, node.args[0], way)
         if isinstance(node.func, ast.Attribute):
+            if self._asks_for_default(module, node.func, way):
+                return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
             if node.func.attr in TEXT_CHANGES and not node.args:
                 return self.trace(module, node.func.value, way)
             if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
@@ -81,6 +83,17 @@ class Evaluator(Tracer):
         if declared is not None:
             return self.trace(module, declared, way)
         return returns.result(self, module, node, way)
+
+    def _asks_for_default(self, module: Module, callee: ast.Attribute, way: Way) -> bool:
+        """Whether a method is one of an object that a library's call gives, and answers what torch itself picks."""
+        asked = {maker for idioms in self.idioms for maker in idioms.default_methods.get(callee.attr, ())}
+        if not asked:
+            return False
+        held = [(leaf.module, leaf.node) for leaf in self.trace(module, callee.value, way)]
+        return bool(held) and all(
+            isinstance(home, Module) and isinstance(made, ast.Call) and asked.intersection(self.resolver.names(home, made.func))
+            for home, made in held
+        )
 
 
 def _is_position(node: ast.Call) -> bool:

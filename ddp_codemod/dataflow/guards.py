@@ -60,7 +60,7 @@ def _ways_out(module: Module, block: list[ast.stmt]) -> list[tuple[int, ast.expr
 
 
 def fills_none(module: Module, binding: Binding) -> ast.If | None:
-    """The ``if`` that asks a name for None and gives it a value whatever happens, which an assignment stands in."""
+    """The ``if`` that asks a name, or an attribute, for None and gives it a value whatever happens, which an assignment stands in."""
     below: ast.AST = binding.node
     for around in module.ancestors(binding.node) if binding.kind == "value" else ():
         if isinstance(around, FUNCTIONS):
@@ -75,7 +75,7 @@ def _always_sets(block: list[ast.stmt], name: str) -> bool:
     """Whether a name has a value, and not None, behind a block, or the block is left."""
     for statement in block:
         for target, value in assigned(statement):
-            if isinstance(target, ast.Name) and target.id == name:
+            if ast.unparse(target) == name:
                 return not (isinstance(value, ast.Constant) and value.value is None)
         if isinstance(statement, (ast.Raise, ast.Return, ast.Continue, ast.Break)):
             return True
@@ -87,8 +87,8 @@ def _always_sets(block: list[ast.stmt], name: str) -> bool:
 
 def _asks_for_none(test: ast.expr, name: str) -> bool:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return isinstance(test.operand, ast.Name) and test.operand.id == name
-    if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name):
+        return ast.unparse(test.operand) == name
+    if not isinstance(test, ast.Compare) or ast.unparse(test.left) != name:
         return False
     right = test.comparators[0]
     return isinstance(test.ops[0], (ast.Is, ast.Eq)) and isinstance(right, ast.Constant) and right.value is None

@@ -57,12 +57,12 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenanc
     this file, else in the files nearest to it.
     """
     homes, parsers = (origin.homes, origin.parsers) if origin is not None else ([], [])
-    every = _declaring(tracer, name)
+    every = declaring(tracer, name)
     read = {file: [one for one in made if may_be_read(tracer, one[0], one[1], parsers)] for file, made in every.items()}
     by_file, words = {file: made for file, made in read.items() if made}, {name, name.replace("_", "-")}
     if every and not by_file:
         return []
-    declaring = set(every)
+    files = set(every)
     if not by_file.keys() & {
         module.name,
         *homes,
@@ -75,7 +75,7 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenanc
     for file in nearest:
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
-    others = declaring - set(nearest)
+    others = files - set(nearest)
     words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call.args)} | words
     if not found:
         return []
@@ -83,7 +83,7 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenanc
     return [*found, *given, *_given_at_launch(tracer, words, others, way)]
 
 
-def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
+def declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
     """The calls that declare an option of this name or set its default, by their files."""
     known = tracer.memory.setdefault("declared", {})
     if name not in known:
@@ -101,12 +101,12 @@ def _declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Ca
             may = may or (any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled) and methods.some(data))
             may = may or (stands(data, name.encode(), _ANYTHING, _GIVEN) and setters.some(data))
             other = project.module(file) if may else None
-            if other is not None and (made := _declared(tracer, other).get(name)):
+            if other is not None and (made := declared_in(tracer, other).get(name)):
                 known[name][file] = [(other, call, flag) for call, flag in made]
     return dict(known[name])
 
 
-def _declared(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
+def declared_in(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
     """The calls of a file that declare an option or set its default, by the name under which its value arrives."""
     if "options" not in module.cache:
         table: dict[str, list[tuple[ast.Call, Flag]]] = {}
@@ -185,7 +185,7 @@ def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -
     """What launch files pass for the option that a parser makes from a field of a class, to the files that parse or name these."""
     project = tracer.resolver.project
     ours = {file for home in homes for file in (home, *project.mentioning(PurePosixPath(home).stem))}
-    return _given_at_launch(tracer, {name, name.replace("_", "-")}, {*project.names} - ours | set(_declaring(tracer, name)), way)
+    return _given_at_launch(tracer, {name, name.replace("_", "-")}, {*project.names} - ours | set(declaring(tracer, name)), way)
 
 
 def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ddp_codemod.dataflow.argument_types import ASSIGNED
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.guards import fills_none
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.provenance import Maker, provenance
 from ddp_codemod.dataflow.stores import stored_as
@@ -15,22 +17,26 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import SELF, scope_of
+from ddp_codemod.sites.scopes import SELF, Binding, scope_of
 
 _OF_OTHERS = re.compile(rb"(?<!\bself)(?<!\bcls)\.\Z")
 
 _OURS = (Maker.OPTIONS, Maker.CLASS)
 
 
-def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way, found: Iterable[Leaf]) -> list[Leaf]:
-    """The leaves of those assignments, but for what was found already; assignments of the same scope are heeded in their order."""
+def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way, found: Sequence[Leaf]) -> list[Leaf]:
+    """What was found, and the leaves of those assignments; assignments of the same scope are heeded in their order.
+
+    None is left out where an assignment puts a value in its place: ``if args.backend is None: args.backend = "nccl"``.
+    """
     project = tracer.resolver.project
     files = [] if _is_self(node.value) else [name for name in project.mentioning(node.attr) if _assigns(project, name, node.attr)]
     if not files:
-        return []  # what an object's own methods set is looked for with its class
+        return [*found]  # what an object's own methods set is looked for with its class
     known, here = {leaf.place for leaf in found}, scope_of(module, node)
     makers = _makers(tracer, module, node.value, way, bool(known))
     leaves: list[Leaf] = []
+    filled = False
     for name in files if makers else ():
         for other in project.programs(name):
             for statement, target, value in stored_as(other, node.attr):
@@ -42,7 +48,8 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
                     said = Reason.of("hop-assigned", name=other.text(target))
                     step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT).inside(None)
                     leaves += (leaf for leaf in tracer.trace(other, value, step) if leaf.place not in known)
-    return leaves
+                    filled = filled or fills_none(other, Binding(other.text(target), "value", statement, value)) is not None
+    return [*(leaf for leaf in found if not filled or leaf.value != Known(None)), *leaves]
 
 
 def _assigns(project: Project, name: str, attribute: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Container, Sequence
 from pathlib import PurePosixPath
 
@@ -13,11 +14,16 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_for_unread_parameter, is_only_compared, is_overwritten, is_said
 from ddp_codemod.ledger.unread_keys import is_unread_attribute, is_unread_field, is_unread_setting
+from ddp_codemod.ledger.unread_options import is_unread_default
+from ddp_codemod.ledger.unread_tables import is_in_unread_table
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.keyed import imports
 
 _Rule = Callable[["_Question"], bool]
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set)
+_MANY = 5  # words in a list that is no list of values for the parameters of one thing
+_WORD = re.compile(r"[A-Za-z][\w-]*")
+_NAME = "name"  # the attribute that says what a thing is called
 _CHOICES = "choices"  # what a parser accepts
 _SETS = ("Choice", "DEFINE_enum", "frozenset", "list", "set", "sorted", "tuple")  # calls that make a list of a list
 
@@ -30,6 +36,9 @@ class Words(Struct, frozen=True):
     devices: Container[str]  # types of devices that the platform does not have
     getters: Container[str]  # the last names of calls that give a default where nothing else is there
     enums: Container[str]  # classes whose subclasses' members are values
+    registers: Container[str]  # the last names of decorators that are given the name of what stands below
+    blind: Container[str]  # packages that may be handed all options, and read none for a group
+    built_with: Container[str]  # variables and options that say how a library is built
     settings_bases: Container[str]  # classes that read none of their fields by its name
     frameworks: Sequence[str]  # packages whose groups the tool is about
     other_frameworks: Sequence[str]  # packages that train without them
@@ -90,10 +99,12 @@ def _is_key(asked: _Question) -> bool:
 
 
 def _is_listed(asked: _Question) -> bool:
-    """One of several names in a list of what there is, or of what an option accepts."""
+    """One of several names in a list of what there is, or of what an option accepts; or one of many words."""
     around = asked.around[0]
     if not isinstance(around, _DISPLAYS):
         return False
+    if _is_of_words(around):
+        return True
     holder = asked.around[1]
     if isinstance(holder, ast.Call) and last_name(holder.func) not in _SETS:
         return False  # the list itself is handed on
@@ -110,6 +121,24 @@ def _is_listed(asked: _Question) -> bool:
         return False
     texts = {part.value.lower() for part in around.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     return sum(text in asked.words.backends for text in texts) > 1
+
+
+def _is_of_words(display: ast.List | ast.Tuple | ast.Set) -> bool:
+    """Whether a list is of things of one kind, of which a name happens to be one: packages, prefixes of variables. No command."""
+    texts = [part.value for part in display.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    words = all(_WORD.fullmatch(text) for text in texts)
+    return words and len(texts) == len(display.elts) and len(texts) >= (2 if isinstance(display, ast.Set) else _MANY)
+
+
+def _is_own_name(asked: _Question) -> bool:
+    """What a class, or what stands below a decorator, is called: ``class NcclTransport: name = "nccl"``, ``@register("nccl")``."""
+    around, holder = asked.around[0], asked.around[1]
+    if isinstance(around, ast.Assign) and isinstance(holder, ast.ClassDef):
+        named = [target.id for target in around.targets if isinstance(target, ast.Name)]
+        return named == [_NAME] and str(asked.node.value).lower() in holder.name.lower()
+    if not isinstance(around, ast.Call) or asked.node not in around.args or around not in getattr(holder, "decorator_list", ()):
+        return False
+    return last_name(around.func) in asked.words.registers
 
 
 def _is_member(asked: _Question) -> bool:
@@ -184,6 +213,8 @@ def _is_unread(asked: _Question) -> bool:
         or is_only_compared(module, node)
         or is_unread_setting(tracer, module, node)
         or is_unread_attribute(tracer, module, node)
+        or is_in_unread_table(tracer, module, node)
+        or is_unread_default(tracer, module, node, asked.words.blind)
         or is_unread_field(tracer, module, node, asked.words.settings_bases)
     )
 
@@ -195,6 +226,7 @@ _RULES: tuple[_Rule, ...] = (
     _is_key,
     _is_listed,
     _is_member,
+    _is_own_name,
     _is_of_other_framework,
     _is_said,
     _is_of_other_device,

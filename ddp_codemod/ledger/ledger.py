@@ -14,10 +14,11 @@ from ddp_codemod.ledger.commands_in_code import commands_in_code
 from ddp_codemod.ledger.past_torch import made_past_torch
 from ddp_codemod.ledger.standing import Standing, standing
 from ddp_codemod.ledger.unread_keys import is_unread_entry
+from ddp_codemod.ledger.unread_options import is_unread_option
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.limits import Limits, says_ignore
 
@@ -136,6 +137,9 @@ def _words(context: Context, devices: set[str]) -> Words:
         devices,
         {word for one in idioms for word in one.getters},
         {name for one in idioms for name in one.enums},
+        {name for one in idioms for name in one.registers},
+        {name for one in idioms for name in one.blind},
+        {name for one in idioms for name in one.built_with},
         {name for one in idioms for name in one.settings_bases},
         [name for one in idioms for name in one.frameworks],
         [name for one in idioms for name in one.other_frameworks],
@@ -143,8 +147,12 @@ def _words(context: Context, devices: set[str]) -> Words:
 
 
 def _is_unread(tracer: Tracer, one: Standing, words: Words) -> bool:
-    document, entry = one.tree, one.node
-    return isinstance(document, Document) and isinstance(entry, Entry) and is_unread_entry(tracer, document, entry, words.sayers)
+    """Whether nothing can read an entry or an option; or a variable says how a library is built, whose calls are sites."""
+    if isinstance(one.tree, Document) and isinstance(one.node, Entry):
+        return is_unread_entry(tracer, one.tree, one.node, words.sayers)
+    if isinstance(one.node, Option) and is_unread_option(tracer, one.node.name, words.blind):
+        return True
+    return isinstance(one.node, (Option, Setting)) and one.node.name in words.built_with
 
 
 def _reason(one: Standing) -> Reason:

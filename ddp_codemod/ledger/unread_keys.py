@@ -20,6 +20,7 @@ from ddp_codemod.sites.scopes import bindings, owner, scope_of
 from ddp_codemod.sites.words import whole
 
 _JSON = ".json"  # a format that libraries seldom take: the project's own programs read it
+_WHOLE = ""  # all that a file holds
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -81,36 +82,50 @@ def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Co
             known[key] = _is_for_unread(tracer, key, sayers)
         if known[key]:
             return True
-    if _is_handed_on(tracer, document.name.rpartition("/")[2], sayers):
+    handed = _handed_on(tracer, document.name.rpartition("/")[2], sayers)
+    if _WHOLE in handed or not handed.isdisjoint(entry.path):
         return False
     return _some_unmentioned(tracer, document.name, entry.path[:-1])
 
 
-def _is_handed_on(tracer: Tracer, file: str, sayers: Container[str]) -> bool:
-    """Whether a library may be handed what a file holds: a command names it, or a program that gives it to one."""
+def _handed_on(tracer: Tracer, file: str, sayers: Container[str]) -> frozenset[str]:
+    """What a library may be handed of what a file holds: all of it, or the tables under these keys.
+
+    A command names it, or a program does that gives something unpacked to a library.
+    """
     project, known = tracer.resolver.project, tracer.memory.setdefault("files handed on", {})
     if file not in known:
         naming = (name for name in project.names if file.encode() in project.data(name))
         programs = (module for name in naming for module in project.programs(name))
-        known[file] = any(_gives_on(tracer, module, file, sayers) for module in programs) or any(
-            file in script.source.text for script in project.scripts("")
-        )
-    return bool(known[file])
+        parts = frozenset({part for module in programs for part in _gives_on(tracer, module, file, sayers)})
+        known[file] = parts | frozenset({_WHOLE for script in project.scripts("") if file in script.source.text})
+    return known[file]  # type: ignore[no-any-return]
 
 
-def _gives_on(tracer: Tracer, module: Module, file: str, sayers: Container[str]) -> bool:
-    """Whether a program that names a file calls a library with the name, or with an unpacked mapping."""
+def _gives_on(tracer: Tracer, module: Module, file: str, sayers: Container[str]) -> Iterator[str]:
+    """What a program that names a file gives to libraries: what the name stands for, or unpacked mappings, by their keys."""
     for call in module.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         named = any(isinstance(one, ast.Constant) and isinstance(one.value, str) and file in one.value for one in given)
-        if (named or any(keyword.arg is None for keyword in call.keywords)) and last_name(call.func) not in sayers:
+        unpacked = [part for keyword in call.keywords if keyword.arg is None for part in _parts(module, keyword.value)]
+        if (named or unpacked) and last_name(call.func) not in sayers:
             roots = {
                 one.name.partition(".")[0] for one in tracer.resolver.resolve(module, call.func) if isinstance(one, External)
             }
             if roots - sys.stdlib_module_names:
-                return True
-    return False
+                yield from [_WHOLE] if named else unpacked
+
+
+def _parts(module: Module, mapping: ast.expr) -> list[str]:
+    """The key of the table that is unpacked: ``**config.model``, ``**config["model"]``; none where no file can be in it."""
+    if isinstance(mapping, ast.Attribute):
+        return [mapping.attr]
+    key = mapping.slice.value if isinstance(mapping, ast.Subscript) and isinstance(mapping.slice, ast.Constant) else None
+    if isinstance(mapping, ast.Name) and isinstance(home := owner(module, scope_of(module, mapping), mapping.id), _DEFS):
+        if home.args.kwarg is not None and home.args.kwarg.arg == mapping.id:
+            return []  # what a caller gives by name
+    return [] if isinstance(mapping, ast.Dict) else [key if isinstance(key, str) else _WHOLE]
 
 
 def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
@@ -118,7 +133,7 @@ def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
     found = False
     project = tracer.resolver.project
     for module in (module for name in project.mentioning(key) for module in project.programs(name)):
-        for node in _by_name(module).get(key, ()):
+        for node in nodes_by_name(module).get(key, ()):
             if isinstance(node, ast.arg):
                 around = module.parents[module.parents[node]]
                 if not isinstance(around, _DEFS) or reads(tracer, module, around, key, sayers, 0):
@@ -136,7 +151,7 @@ def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
     return found
 
 
-def _by_name(module: Module) -> dict[str, list[ast.AST]]:
+def nodes_by_name(module: Module) -> dict[str, list[ast.AST]]:
     """The parameters, attributes, names, texts and keywords of a file, by what they say."""
     if "nodes-by-name" not in module.cache:
         table: dict[str, list[ast.AST]] = {}

@@ -143,8 +143,9 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
         reason = edit_reason(context, made, parameter, changes[0], len(changes))
-        if any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes):
-            safe = False  # torch is asked about a device, which may be another than the platform's
+        asked = any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes)
+        if asked and not {*platform.device_types} <= {*context.rules.backends[platform.backend.wanted].devices}:
+            safe = False  # torch is asked about a device, and may be about one for which the name is none
         if platform.fits(parameter.named_on) and any(map(was_left_out, changes)):
             safe = False  # what the framework would pick by itself is not known
         if any(is_bare(parameter, made, change) for change in changes):

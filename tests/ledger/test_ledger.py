@@ -34,6 +34,9 @@ def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, c
     assert main(["check", str(tmp_path), "--platform", "cuda", "--strict"]) == 0  # where nccl works nothing is wrong
 
 
+_PARSER = "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--comm-kind', default='nccl')\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -58,6 +61,14 @@ def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, c
         'if config.get("comm", "nccl") == "mpi":\n    pass\n',
         'import enum\n\n\nclass Kind(enum.Enum):\n    MPI = "mpi"\n    NCCL = "nccl"\n\n\nassert given is not Kind.NCCL\n',
         'import argparse\n\nimport mxnet\n\nargparse.ArgumentParser().add_argument("--store", default="nccl")\n',
+        'PACKAGES = {"torch", "nccl", "triton"}\n',
+        'prefixes = ("TORCH", "NCCL", "PYTORCH", "CUDA", "OMP_")\n',
+        'class NcclTransport:\n    name = "nccl"\n',
+        'from mine import Engines\n\n\n@Engines.register("nccl")\nclass Engine:\n    pass\n',
+        'import pytest\n\nKINDS = [pytest.param("nccl", id="gpu")]\n',
+        'TABLE = {"rate": 16, "dist_config": {"dist_backend": "nccl"}}\nprint(TABLE["rate"])\n',
+        _PARSER + "print(parser.parse_args().rate)\n",
+        _PARSER + "import deepspeed\n\nargs = parser.parse_args()\ndeepspeed.initialize(args=args)\n",
         'from dataclasses import dataclass\n\nfrom coqpit import Coqpit\n\n\n@dataclass\nclass Config(Coqpit):\n    comm: str = "nccl"\n',
     ],
 )
@@ -72,6 +83,14 @@ def test_a_name_that_is_no_value_of_a_group_is_not(tmp_path: Path, text: str) ->
         'import mylib\n\nmylib.start(getattr(args, "dist_backend", "nccl"))\n',
         'import mylib\n\nassert mylib.start("nccl") != 0\n',
         'import mylib\n\nconfig = {"trainer": {"process_group_backend": "nccl"}}\nmylib.Trainer(**config["trainer"])\n',
+        'import mylib\n\nTABLE = {"dist_config": {"dist_backend": "nccl"}}\nmylib.Trainer(**TABLE)\n',
+        'import mylib\n\nTABLE = {"rate": 16, "dist_config": {"dist_backend": "nccl"}}\nmylib.start(**TABLE["dist_config"])\n',
+        'import mylib\n\nmylib.start(["auto", "nccl", 8])\n',
+        'import mylib\n\n\nclass Transport:\n    name = "nccl"\n',
+        'import mylib\n\n\n@mylib.launch("nccl")\ndef train():\n    pass\n',
+        _PARSER + "import mylib\n\nmylib.start(parser.parse_args().comm_kind)\n",
+        _PARSER + "import mylib\n\nargs = parser.parse_args()\nmylib.start(args)\n",
+        _PARSER + "import mylib\n\noptions = parser.parse_args()\nmylib.start(**vars(options))\n",
         'import dataclasses\n\nmine = dataclasses.replace(theirs, dist_backend="nccl")\n',
         'import mylib\n\n\ndef start(backend="nccl"):\n    mylib.start(**locals())\n',
         'def info(backend):\n    import mylib\n\n    mylib.start(backend)\n\n\ninfo("nccl")\n',
@@ -275,3 +294,38 @@ def test_a_command_in_a_text_is_listed(tmp_path: Path, text: str) -> None:
 def test_a_text_that_is_no_command_is_not_listed(tmp_path: Path, text: str) -> None:
     project(tmp_path, run_py=text)
     assert left(tmp_path) == []
+
+
+def test_an_option_that_no_program_reads_accounts_for_what_launch_files_pass(tmp_path: Path) -> None:
+    project(tmp_path, run_sh="python run.py --comm-kind nccl\n", run_py=_PARSER + "print(parser.parse_args())\n")
+    assert left(tmp_path) == []
+
+
+def test_an_option_that_a_library_may_read_does_not(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        run_sh="python run.py --comm-kind nccl\n",
+        run_py=_PARSER + "import mylib\n\nargs = parser.parse_args()\nmylib.go(args)\n",
+    )
+    assert left(tmp_path) == [("run.py", 4, "nccl"), ("run.sh", 1, "nccl")]
+
+
+def test_what_a_library_is_built_with_is_told_at_its_calls(tmp_path: Path) -> None:
+    project(tmp_path, run_sh="HOROVOD_GPU_ALLREDUCE=NCCL pip install horovod\nexport MINE=nccl\npython train.py\n")
+    assert left(tmp_path) == [("run.sh", 2, "nccl")]
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        ("start(**config.model)\n", []),
+        ("start(**{'rate': config.rate})\n", []),
+        ("start(**config.dist_config)\n", ["nccl"]),
+        ("start(**config)\n", ["nccl"]),
+    ],
+)
+def test_a_table_of_json_is_listed_where_a_library_may_be_handed_it(tmp_path: Path, text: str, listed: list[str]) -> None:
+    reading = "import json\n\nfrom theirs import start\n\nfrom mine import Table\n\n"
+    (tmp_path / "a.json").write_text('{"rate": 16, "dist_config": {"comm_kind": "nccl"}}', "utf-8")
+    project(tmp_path, run_py=reading + 'config = Table(json.load(open("a.json")))\n' + text)
+    assert [found for _, _, found in left(tmp_path)] == listed

@@ -1,0 +1,96 @@
+"""Options of a command line that the project declares, and whose values no program reads."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Collection, Container
+
+from ddp_codemod.dataflow.options import declared_in, declaring
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.ledger.unread_keys import nodes_by_name
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import External
+
+_HOLDERS = frozenset({"args", "opt", "opts", "options"})  # what the object with all options is mostly called
+
+
+def is_unread_default(tracer: Tracer, module: Module, node: ast.expr, blind: Container[str]) -> bool:
+    """Whether an expression is the default of such an option."""
+    around = module.parents[node]
+    call = module.parents[around] if isinstance(around, ast.keyword) else around
+    if not isinstance(call, ast.Call):
+        return False
+    names = (name for name, made in declared_in(tracer, module).items() if any(one is call for one, _ in made))
+    return any(is_unread_option(tracer, name, blind) for name in names)
+
+
+def is_unread_option(tracer: Tracer, name: str, blind: Container[str]) -> bool:
+    """Whether the project declares an option of this name, and nobody can read it.
+
+    ``blind``: packages that may be handed all options, and read none for a group.
+    """
+    name = name.lstrip("-").replace("-", "_")
+    known: dict[str, bool] = tracer.memory.setdefault("unread options", {})
+    if name not in known:
+        calls = {call for made in declaring(tracer, name).values() for _, call, _ in made}
+        known[name] = bool(calls) and not _is_read(tracer, name, calls) and not _are_handed_on(tracer, blind)
+    return known[name]
+
+
+def _is_read(tracer: Tracer, name: str, calls: Collection[ast.AST]) -> bool:
+    """Whether anything in the project has this name, but for the calls that declare the option."""
+    project = tracer.resolver.project
+    return any(
+        not any(around in calls for around in module.ancestors(node))
+        for file in project.mentioning(name)
+        for module in project.programs(file)
+        for node in nodes_by_name(module).get(name, ())
+    )
+
+
+def _are_handed_on(tracer: Tracer, blind: Container[str]) -> bool:
+    """Whether a library may be given the object with all options, or a table of them."""
+    if "options handed on" not in tracer.memory:
+        project = tracer.resolver.project
+        held = _HOLDERS | {name for file in project.names if b"parse_" in project.data(file) for name in _parsed(tracer, file)}
+        given = re.compile(rb"[(,*=]\s*(?:%s)\s*[,).]" % "|".join(map(re.escape, sorted(held))).encode())
+        tracer.memory["options handed on"] = any(
+            _gives(tracer, module, call, held) and not _is_blind(tracer, module, call, blind)
+            for file in project.names
+            if given.search(project.data(file))
+            for module in project.programs(file)
+            for call in module.nodes.get(ast.Call, ())
+            if isinstance(call, ast.Call)
+        )
+    return bool(tracer.memory["options handed on"])
+
+
+def _parsed(tracer: Tracer, file: str) -> set[str]:
+    """The names that a file gives to what a parser returns."""
+    parsers = {name for idioms in tracer.idioms for name in idioms.option_parsers}
+    assigned = (
+        node
+        for module in tracer.resolver.project.programs(file)
+        for node in module.nodes.get(ast.Assign, ())
+        if isinstance(node, ast.Assign)
+    )
+    made = [node for node in assigned if isinstance(node.value, ast.Call) and last_name(node.value.func) in parsers]
+    return {part.id for node in made for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+
+
+def _gives(tracer: Tracer, module: Module, call: ast.Call, held: Container[str]) -> bool:
+    """Whether an argument is such an object as a whole: ``args``, ``vars(args)``, ``**args.__dict__``."""
+    for part in (part for given in (*call.args, *(keyword.value for keyword in call.keywords)) for part in ast.walk(given)):
+        if isinstance(part, ast.Name) and part.id in held:
+            around = module.parents[part]
+            if not isinstance(around, ast.Attribute) or around.attr == "__dict__":
+                return True
+    return False
+
+
+def _is_blind(tracer: Tracer, module: Module, call: ast.Call, blind: Container[str]) -> bool:
+    """Whether a call is none of a library, or of one that reads no option for a group."""
+    names = [entity.name for entity in tracer.resolver.resolve(module, call.func) if isinstance(entity, External)]
+    return all(name.partition(".")[0] in sys.stdlib_module_names or name.partition(".")[0] in blind for name in names)
