@@ -100,7 +100,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own
     registers: tuple[Name, ...] = ()  # last names of decorators that are given the name of what stands below
     blind: tuple[Name, ...] = ()  # packages that may be handed all options, and read none for a group
-    built_with: tuple[Name, ...] = ()  # variables that say how a library is built
+    built_with: tuple[Name, ...] = ()  # variables and keywords that say how a library is built
     failing: tuple[Name, ...] = ()  # last names of contexts whose last statement is to fail
     trying: tuple[Name, ...] = ()  # words in the names of functions that try what the name goes on to say
     guards: dict[str, str] = msgspec.field(default_factory=dict)  # tests under these, by the backend that they are about

@@ -38,7 +38,7 @@ class Words(Struct, frozen=True):
     enums: Container[str]  # classes whose subclasses' members are values
     registers: Container[str]  # the last names of decorators that are given the name of what stands below
     blind: Container[str]  # packages that may be handed all options, and read none for a group
-    built_with: Container[str]  # variables and options that say how a library is built
+    built_with: Container[str]  # variables, options and keywords that say how a library is built
     settings_bases: Container[str]  # classes that read none of their fields by its name
     frameworks: Sequence[str]  # packages whose groups the tool is about
     other_frameworks: Sequence[str]  # packages that train without them
@@ -141,6 +141,14 @@ def _is_own_name(asked: _Question) -> bool:
     return last_name(around.func) in asked.words.registers
 
 
+def _builds_a_library(asked: _Question) -> bool:
+    """What a library is built with or linked to: ``os.environ["HOROVOD_GPU_ALLREDUCE"] = "NCCL"``, ``libraries=["nccl"]``."""
+    around, holder = asked.around[0], asked.around[1]
+    if isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(target := around.targets[0], ast.Subscript):
+        return isinstance(target.slice, ast.Constant) and str(target.slice.value) in asked.words.built_with
+    return isinstance(around, _DISPLAYS) and isinstance(holder, ast.keyword) and str(holder.arg) in asked.words.built_with
+
+
 def _is_member(asked: _Question) -> bool:
     """One of several names in an enumeration of what there is, which no program takes but to compare with it."""
     statement, around = asked.around[0], asked.around[1]
@@ -227,6 +235,7 @@ _RULES: tuple[_Rule, ...] = (
     _is_listed,
     _is_member,
     _is_own_name,
+    _builds_a_library,
     _is_of_other_framework,
     _is_said,
     _is_of_other_device,
