@@ -11,7 +11,7 @@ from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow import calls
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.dataflow.parsers import may_be_read
+from ddp_codemod.dataflow.parsers import is_of_another_kind, may_be_read
 from ddp_codemod.dataflow.provenance import Provenance
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -113,6 +113,8 @@ def declared_in(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call
         for flag in _flags_of(tracer):
             for call in calls.calls_of(module).get(flag.method, ()):
                 if isinstance(call.func, ast.Attribute) and (name := destination(call, flag)) is not None:
+                    if is_of_another_kind(tracer, module, call.func):
+                        continue
                     table.setdefault(name, []).append((call, flag))
             for call in calls.calls_of(module).get(flag.defaults_method or "", ()):
                 for given in dict.fromkeys(keyword.arg for keyword in call.keywords if keyword.arg is not None):

@@ -10,6 +10,7 @@ from ddp_codemod.dataflow.leaves import Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.resolve import Definition
 
 DEPTH = 6  # groups of groups, and parsers that are made of others
 
@@ -18,11 +19,38 @@ def may_be_read(tracer: Tracer, module: Module, call: ast.Call, parsers: Sequenc
     """Whether an option that a call declares can be one of those that these objects parse."""
     if not parsers or not isinstance(call.func, ast.Attribute):
         return True
-    declared = _made(tracer, module, call.func.value)
+    declared = _declared_on(tracer, module, call.func)
     parsing = [_made(tracer, home, node) for home, node in parsers]
     if declared is None or any(made is None for made in parsing):
         return True
     return any(made and declared & made for made in parsing)
+
+
+def _declared_on(tracer: Tracer, module: Module, callee: ast.Attribute) -> frozenset[ast.AST] | None:
+    """What made the parser that a method declares an option on; that which a method of the project's own declares it on."""
+    made = _made(tracer, module, callee.value)
+    for home, inner in _inner(tracer, module, callee):
+        further = _made(tracer, home, inner.value)
+        made = made | further if made is not None and further is not None else None
+    return made
+
+
+def is_of_another_kind(tracer: Tracer, module: Module, callee: ast.Attribute) -> bool:
+    """Whether a method is one of the project's own that declares nothing on a parser: ``validator.add_argument("dist_url", type=str)``."""
+    methods = tracer.resolver.resolve(module, callee)
+    ours = all(isinstance(one, Definition) and not isinstance(one.node, ast.ClassDef) for one in methods)
+    return bool(methods) and ours and not _inner(tracer, module, callee)
+
+
+def _inner(tracer: Tracer, module: Module, callee: ast.Attribute) -> list[tuple[Module, ast.Attribute]]:
+    """The methods of the same name that a method of the project's own calls."""
+    return [
+        (one.module, part.func)
+        for one in tracer.resolver.resolve(module, callee)
+        if isinstance(one, Definition) and not isinstance(one.node, ast.ClassDef)
+        for part in ast.walk(one.node)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == callee.attr
+    ]
 
 
 def _made(tracer: Tracer, module: Module, node: ast.expr, depth: int = 0) -> frozenset[ast.AST] | None:
