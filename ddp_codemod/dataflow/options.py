@@ -22,6 +22,7 @@ from ddp_codemod.sites.takers import takers
 from ddp_codemod.sites.words import Words, stands
 
 _QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
+_DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is given
 _ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
 
 
@@ -139,7 +140,8 @@ def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way:
     """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
     project, words = tracer.resolver.project, set(words)
     found: list[Leaf] = []
-    for module in filter(None, map(project.module, sorted({name for word in words for name in project.mentioning(word)}))):
+    naming = {name for word in words for name in project.mentioning(word) if project.stands(name, word, _DASHED, _ENDED)}
+    for module in filter(None, map(project.module, sorted(naming))):
         for node in _lists_with(module, words):
             texts = _texts(node.elts)
             programs = [

@@ -22,6 +22,7 @@ from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.reach import Reach, entries
 from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.words import Parts
 
 
 class Adapter(Struct, dict=True):
@@ -74,10 +75,19 @@ class Adapter(Struct, dict=True):
 
     def _may_read(self, settings: str) -> bool:
         """Whether code that a training entry reaches may read a file of settings: it is named nowhere else."""
-        project = self.whole.context.tracer.resolver.project
-        last = settings.rpartition("/")[2].encode()
-        naming = {name for name in project.names if last in project.data(name)}
+        naming = self._naming.get(settings.rpartition("/")[2], set())
         return not naming or not naming.isdisjoint(self._reached)
+
+    @cached_property
+    def _naming(self) -> dict[str, set[str]]:
+        """The programs that name a file of settings, by its name."""
+        project = self.whole.context.tracer.resolver.project
+        search = Parts(name.rpartition("/")[2] for name in project.configs)
+        found: dict[str, set[str]] = {}
+        for name in project.names:
+            for said in search.held(project.data(name)):
+                found.setdefault(said, set()).add(name)
+        return found
 
     def _plugin(self, advice: Advice, hit: Hit) -> str | None:
         """The module that what the code calls now comes from, where the file does not speak of it."""

@@ -11,6 +11,7 @@ from ddp_codemod.parse.nodes import fields_backwards
 from ddp_codemod.parse.python import Module
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SILENT = (ast.Constant, ast.Import, ast.ImportFrom)  # mention no name that is looked for
 Branching = Union[ast.If, ast.IfExp]
 
 
@@ -37,14 +38,13 @@ def _parts(tree: ast.Module) -> dict[ast.AST, Part]:
     todo: list[tuple[ast.AST, Part]] = [(node, found[tree]) for node in tree.body]
     while todo:
         node, part = todo.pop()
+        while isinstance(node, ast.Attribute):
+            part.names.add(node.attr)
+            node = node.value
         if isinstance(node, ast.Name):
             part.names.add(node.id)
-            continue
-        if isinstance(node, (ast.Constant, ast.Import, ast.ImportFrom)):
-            continue
-        if isinstance(node, ast.Attribute):
-            part.names.add(node.attr)
-            todo.append((node.value, part))
+        elif isinstance(node, _SILENT):
+            pass
         elif isinstance(node, FUNCTIONS):
             found[node] = own = Part()
             todo += [(inner, part) for inner in node.decorator_list]
@@ -64,8 +64,9 @@ def _parts(tree: ast.Module) -> dict[ast.AST, Part]:
         else:
             for name in fields_backwards(type(node)):
                 value = getattr(node, name, None)
-                if type(value) is list:
-                    todo += [(child, part) for child in value if isinstance(child, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    todo.append((value, part))
+                for child in value if type(value) is list else (value,):
+                    if isinstance(child, ast.Name):  # most of them
+                        part.names.add(child.id)
+                    elif isinstance(child, ast.AST) and not isinstance(child, _SILENT):
+                        todo.append((child, part))
     return found
