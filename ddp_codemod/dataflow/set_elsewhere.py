@@ -31,24 +31,28 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
     """
     project = tracer.resolver.project
     files = [] if _is_self(node.value) else [name for name in project.mentioning(node.attr) if _assigns(project, name, node.attr)]
-    if not files:
+    here = scope_of(module, node)
+    made = [
+        (other, statement, target, value)
+        for name in files
+        for other in project.programs(name)
+        for statement, target, value in stored_as(other, node.attr)
+        if not _is_self(target.value) and scope_of(other, statement) is not here and _may_be_value(tracer, value)
+    ]
+    if not made:
         return [*found]  # what an object's own methods set is looked for with its class
-    known, here = {leaf.place for leaf in found}, scope_of(module, node)
+    known = {leaf.place for leaf in found}
     makers = _makers(tracer, module, node.value, way, bool(known))
     leaves: list[Leaf] = []
     filled = False
-    for name in files if makers else ():
-        for other in project.programs(name):
-            for statement, target, value in stored_as(other, node.attr):
-                if _is_self(target.value) or scope_of(other, statement) is here or not _may_be_value(tracer, value):
-                    continue
-                if tracer.facts.unreachable(other, statement) is not None:
-                    continue
-                if makers & _makers(tracer, other, target.value, Way(), bool(known)):
-                    said = Reason.of("hop-assigned", name=other.text(target))
-                    step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT).inside(None)
-                    leaves += (leaf for leaf in tracer.trace(other, value, step) if leaf.place not in known)
-                    filled = filled or fills_none(other, Binding(other.text(target), "value", statement, value)) is not None
+    for other, statement, target, value in made if makers else ():
+        if tracer.facts.unreachable(other, statement) is None and makers & _makers(
+            tracer, other, target.value, Way(), bool(known)
+        ):
+            said = Reason.of("hop-assigned", name=other.text(target))
+            step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT).inside(None)
+            leaves += (leaf for leaf in tracer.trace(other, value, step) if leaf.place not in known)
+            filled = filled or fills_none(other, Binding(other.text(target), "value", statement, value)) is not None
     return [*(leaf for leaf in found if not filled or leaf.value != Known(None)), *leaves]
 
 
