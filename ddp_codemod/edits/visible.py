@@ -93,7 +93,7 @@ class _Spoken(Struct, frozen=True):
     takes_all: bool
 
 
-@lru_cache(maxsize=4)  # edits of one file come one after the other
+@lru_cache(maxsize=128)  # edits of one file come rule by rule
 def _spoken(tree: ast.Module) -> _Spoken:
     read: dict[str, list[ast.Name]] = {}
     declared: set[str] = set()
@@ -113,7 +113,7 @@ def bindings(scope: ast.AST, name: str) -> list[Bound]:
     return _table(scope).get(name, [])
 
 
-@lru_cache(maxsize=64)  # edits of one file ask for the same scopes
+@lru_cache(maxsize=4096)  # edits of one file, one rule after the other, ask for the same scopes
 def _table(scope: ast.AST) -> dict[str, list[Bound]]:
     found: dict[str, list[Bound]] = {}
     for bound in _bindings(scope):
