@@ -57,7 +57,7 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     for keyword in use.call.keywords:
         value = context.facts.fold(use.module, keyword.value) if keyword.arg in use.surface.given else None
         if isinstance(value, Known) and keyword.arg and value.value is use.surface.given[keyword.arg]:
-            return made.keep(Reason.of("keep-object-elsewhere", text=use.module.text(keyword.value)))
+            return made.keep(Reason.of("keep-given", text=use.module.text(keyword.value)))
     maker = made_before(context, use) if use.surface.finds_group else None
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow.leaves import Doubt
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Action, Reason
+from ddp_codemod.model import Action, Place, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decisions import places_of
-from ddp_codemod.policy.findings import Finding
+from ddp_codemod.policy.findings import Finding, NewText
 from ddp_codemod.sites.scopes import scope_of
 
 
@@ -28,6 +29,27 @@ def said_once(findings: Iterable[Finding]) -> Iterator[Finding]:
             )
             said[key] = f"{module.name}:{module.source.position(place.start)[0]}"
         yield finding
+
+
+def without_what_is_edited(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, without the items for what only a name leads to from here where another use leads there surely and is edited."""
+    edited = {
+        change.leaf.place
+        for finding in findings
+        if finding.action is Action.EDIT
+        for change in finding.changes
+        if isinstance(change, NewText) and change.leaf.way.doubt is None
+    }
+    return [_settled(finding, edited) for finding in findings]
+
+
+def _settled(finding: Finding, edited: set[Place]) -> Finding:
+    leaves = finding.at if finding.action is Action.REVIEW else ()
+    if not leaves or not all(leaf.way.doubt is Doubt.NAME and leaf.place in edited for leaf in leaves):
+        return finding
+    first = leaves[0]
+    origin = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
+    return replace(finding.keep(Reason.of("keep-edited", origin=origin)), at=())
 
 
 def _subject(finding: Finding) -> tuple[object, ...] | None:

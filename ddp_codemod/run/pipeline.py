@@ -46,7 +46,7 @@ from ddp_codemod.policy.match_object import match_object
 from ddp_codemod.policy.match_settings import match_settings
 from ddp_codemod.policy.match_statement import match_statement
 from ddp_codemod.policy.match_url import match_init_method
-from ddp_codemod.policy.repeats import said_once
+from ddp_codemod.policy.repeats import said_once, without_what_is_edited
 from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.run.prefilter import Prefilter
@@ -114,7 +114,7 @@ class Run:
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
             classes = list(match_classes(self.context, findings, fix, self.limits.admits))
             findings += [finding for made in classes for finding in self._heeded(made)]
-        findings = settled_by_class(self.context, findings)
+        findings = without_what_is_edited(settled_by_class(self.context, findings))
         options = self.options
         rules = tuple(fix.id for fix in options.wanted)
         whole = Whole(self.context, switches(self.context, findings), self.imports, rules, self.options.style == "pin")
