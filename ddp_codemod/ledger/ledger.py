@@ -13,6 +13,7 @@ from ddp_codemod.ledger.accounted import Words, is_accounted
 from ddp_codemod.ledger.commands_in_code import commands_in_code
 from ddp_codemod.ledger.past_torch import made_past_torch
 from ddp_codemod.ledger.standing import Standing, standing
+from ddp_codemod.ledger.strategies import strategies
 from ddp_codemod.ledger.unread_keys import is_unread_entry
 from ddp_codemod.ledger.unread_options import is_unread_option
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
@@ -64,13 +65,16 @@ def unaccounted(
     others = (
         *made_past_torch(context.tracer, backends, names, admits),
         *commands_in_code(context.tracer, names, words.sayers, admits),
+        *strategies(context, decisions, admits),
     )
     for made in others:
         name = made.place.name
-        module = None if name in project.natives else project.module(name)
+        module = project.module(name) if name in project.names else None
         ignored = module is not None and any(says_ignore(module, made.place.start, rule) for rule in asking)
-        if not ignored and not spoken.of(made.place, made.line) and not limits.scope.ignores_in(name, set(asking)):
-            found.append(made)
+        if made.place in seen or ignored or spoken.of(made.place, made.line) or limits.scope.ignores_in(name, set(asking)):
+            continue
+        seen.add(made.place)
+        found.append(made)
     yield from sorted(found, key=lambda one: (one.place.name, one.place.start))
 
 

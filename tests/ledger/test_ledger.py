@@ -332,3 +332,28 @@ def test_a_table_of_json_is_listed_where_a_library_may_be_handed_it(tmp_path: Pa
     (tmp_path / "a.json").write_text('{"rate": 16, "dist_config": {"comm_kind": "nccl"}}', "utf-8")
     project(tmp_path, run_py=reading + 'config = Table(json.load(open("a.json")))\n' + text)
     assert [found for _, _, found in left(tmp_path)] == listed
+
+
+_TRAINER = "trainer:\n  gpus: 8\n  strategy: ddp\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "settings", "listed"),
+    [
+        ("import pytorch_lightning as pl\nfrom recipes import App\n\nApp(pl.Callback).run()\n", _TRAINER, ["ddp"]),
+        ("import torch\nfrom recipes import App\n\nApp().run()\n", _TRAINER, []),  # nothing speaks of Lightning
+        ("import pytorch_lightning as pl\nfrom recipes import App\n\nApp(pl.Callback).run()\n", "strategy: ddp\n", []),
+        ("import pytorch_lightning as pl\nfrom recipes import App\n\nApp(pl.Callback).run()\n", "gpus: 2\nstrategy: dp\n", []),
+        (
+            "import pytorch_lightning as pl\nfrom recipes import read\n\npl.Trainer(**read().trainer)\n",
+            _TRAINER,
+            [],
+        ),  # an item there
+    ],
+)
+def test_a_strategy_in_a_file_that_no_program_takes_is_listed(
+    tmp_path: Path, program: str, settings: str, listed: list[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(settings, "utf-8")
+    assert [text for _, _, text in left(project(tmp_path, run_py=program))] == listed
+    assert left(tmp_path, "cuda") == []

@@ -1,0 +1,48 @@
+"""Texts in files of settings that a trainer takes for an object which makes a group (``strategy: ddp``), where no program takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ddp_codemod.catalog.model import Surface
+from ddp_codemod.catalog.objects import Objects
+from ddp_codemod.discover.kinds import lies_with_tests
+from ddp_codemod.model import Action, Decision, Reason, Unaccounted
+from ddp_codemod.policy.findings import Context
+
+
+def strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Unaccounted]:
+    """Those that stand beside a number of devices, in a project with the framework, where its default does not work.
+
+    Where a call is for a person because its settings are not followed, that says it.
+    """
+    choice, rules = context.platform.backend, context.rules
+    taking = list(_taking(rules.surfaces.values()))
+    asked = {decision.surface for decision in decisions if decision.action is Action.REVIEW}
+    if choice.default in choice.works or not asked.isdisjoint(surface.id for surface, _, _ in taking):
+        return
+    project = context.tracer.resolver.project
+    files = tuple(name for name in project.small_configs if admits(name) and not lies_with_tests(name))
+    for surface, key, objects in taking:
+        roots = {name.partition(".")[0] for name in surface.names}
+        if not any(project.mentioning(root) for root in roots):
+            continue
+        texts = {one.text for one in rules.objects.get(objects.table, ())}
+        for document in project.documents(key, None, files):
+            for entry in document.ending(key):
+                beside = {one.path[-1] for one in document.mapping(entry.path[:-1], entry.document)}
+                if entry.is_text and entry.value in texts and (counts := sorted(beside.intersection(objects.several))):
+                    place = document.place(entry)
+                    path = ".".join(entry.path)
+                    reason = Reason.of(
+                        "unaccounted-strategy", text=entry.value, path=path, beside=counts[0], backend=choice.default
+                    )
+                    yield Unaccounted(place, document.source.position(place.start)[0], entry.value, reason)
+
+
+def _taking(surfaces: Iterable[Surface]) -> Iterator[tuple[Surface, str, Objects]]:
+    """The surfaces with a parameter that takes such a text, its name and what it stands for."""
+    for surface in surfaces:
+        for parameter in surface.parameters:
+            if parameter.objects is not None and parameter.objects.several:
+                yield surface, parameter.name, parameter.objects
