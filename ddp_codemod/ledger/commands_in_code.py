@@ -12,6 +12,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.ledger.unread import is_said
 from ddp_codemod.model import Reason, Unaccounted
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.words import Parts
 
 _STARTS = r"(?:\.py|-m\s+[\w.]+)\b[^\n]*?\s(--?[A-Za-z_][\w.-]*)[ =][\"']?"  # a program, and an option of it
 _PROSE = ("description", "doc", "epilog", "help", "usage")  # keywords that take a text for people
@@ -21,14 +22,15 @@ def commands_in_code(
     tracer: Tracer, names: Iterable[str], sayers: Container[str], admits: Callable[[str], bool]
 ) -> Iterator[Unaccounted]:
     """The commands that give one of the names to an option of a program."""
-    words = "|".join(map(re.escape, sorted(names)))
-    if not words:
-        return
-    pattern = re.compile(rf"{_STARTS}({words})\b(?![:./-])")
-    data = re.compile(pattern.pattern.encode())
+    given = Parts(f"{before}{quote}{name}" for before in " =" for quote in ("", "'", '"') for name in sorted(names))
     project = tracer.resolver.project
-    for name in filter(admits, project.names):
-        if is_test(name) or not data.search(project.data(name)):
+    likely = [name for name in filter(admits, project.names) if given.held(project.data(name)) and not is_test(name)]
+    if not likely:
+        return  # before the patterns are made, which takes longer
+    pattern = re.compile(rf"{_STARTS}({'|'.join(map(re.escape, sorted(names)))})\b(?![:./-])")
+    data = re.compile(pattern.pattern.encode())
+    for name in likely:
+        if not data.search(project.data(name)):
             continue
         for module in project.programs(name):
             for node in module.nodes.get(ast.Constant, ()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from ddp_codemod.catalog.model import Surface
@@ -24,11 +25,13 @@ def strategies(context: Context, decisions: Iterable[Decision], admits: Callable
     project = context.tracer.resolver.project
     files = tuple(name for name in project.small_configs if admits(name) and not lies_with_tests(name))
     for surface, key, objects in taking:
-        roots = {name.partition(".")[0] for name in surface.names}
-        if not any(project.mentioning(root) for root in roots):
-            continue
         texts = {one.text for one in rules.objects.get(objects.table, ())}
-        for document in project.documents(key, None, files):
+        written = rf"\b{re.escape(key)}\b[\"']?\s*[:=]\s*[\"']?(?:{'|'.join(map(re.escape, sorted(texts)))})"
+        documents = project.documents(key, written.encode(), files)
+        roots = {name.partition(".")[0] for name in surface.names}
+        if not documents or not any(project.mentioning(root) for root in roots):
+            continue
+        for document in documents:
             for entry in document.ending(key):
                 beside = {one.path[-1] for one in document.mapping(entry.path[:-1], entry.document)}
                 if entry.is_text and entry.value in texts and (counts := sorted(beside.intersection(objects.several))):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterable, Iterator
 
+from ddp_codemod.dataflow.calls import names_of
 from ddp_codemod.dataflow.options import declared_in, declaring
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread_keys import nodes_by_name
@@ -57,12 +58,11 @@ def _are_handed_on(tracer: Tracer, blind: Container[str]) -> bool:
         held = _HOLDERS | {name for file in project.names if b"parse_" in project.data(file) for name in _parsed(tracer, file)}
         given = re.compile(rb"[(,*=]\s*(?:%s)\s*[,).]" % "|".join(map(re.escape, sorted(held))).encode())
         tracer.memory["options handed on"] = any(
-            _gives(tracer, module, call, held) and not _is_blind(tracer, module, call, blind)
+            not _is_blind(tracer, module, call, blind)
             for file in project.names
             if given.search(project.data(file))
             for module in project.programs(file)
-            for call in module.nodes.get(ast.Call, ())
-            if isinstance(call, ast.Call)
+            for call in _given(module, held)
         )
     return bool(tracer.memory["options handed on"])
 
@@ -80,14 +80,18 @@ def _parsed(tracer: Tracer, file: str) -> set[str]:
     return {part.id for node in made for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
-def _gives(tracer: Tracer, module: Module, call: ast.Call, held: Container[str]) -> bool:
-    """Whether an argument is such an object as a whole: ``args``, ``vars(args)``, ``**args.__dict__``."""
-    for part in (part for given in (*call.args, *(keyword.value for keyword in call.keywords)) for part in ast.walk(given)):
-        if isinstance(part, ast.Name) and part.id in held:
-            around = module.parents[part]
-            if not isinstance(around, ast.Attribute) or around.attr == "__dict__":
-                return True
-    return False
+def _given(module: Module, held: Iterable[str]) -> Iterator[ast.Call]:
+    """The calls that are given such an object as a whole: ``f(args)``, ``f(vars(args))``, ``f(**args.__dict__)``."""
+    for part in (part for name in held for part in names_of(module).get(name, ())):
+        around = module.parents[part]
+        if not isinstance(around, ast.Attribute) or around.attr == "__dict__":
+            below: ast.AST = part
+            for around in module.ancestors(part):
+                if isinstance(around, ast.stmt):
+                    break
+                if isinstance(around, ast.Call) and below is not around.func:
+                    yield around
+                below = around
 
 
 def _is_blind(tracer: Tracer, module: Module, call: ast.Call, blind: Container[str]) -> bool:
