@@ -9,6 +9,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
+from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.policy.match import leaves_of, may_clash
 from ddp_codemod.policy.match_environment import already_set, set_before, unneeded
@@ -16,6 +17,8 @@ from ddp_codemod.policy.match_reasons import OMITTED
 from ddp_codemod.policy.url_beside import beside_backend
 from ddp_codemod.policy.url_ends import appended, head_of, is_off
 from ddp_codemod.sites.find import Use
+
+_MANY = 50  # places in files of settings with an address for one call
 
 
 def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | None = None) -> Finding | None:
@@ -53,10 +56,10 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
             return made.edit(fix.id, fix.applicability == "safe", reason, changes)
     if "store" in roles and use.argument(roles["store"]) is not None:
         return _match_store(context, use, roles["store"], fix, made)
-    return _match_url(context, use, parameter, fix, made)
+    return _match_url(context, use, parameter, fix, made, backend)
 
 
-def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
     query = fix.query
     assert query is not None
     switched_off = _switched(context, use, fix, on=False)
@@ -91,6 +94,11 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
                 spread = leaf.node is use.call and use.spread
                 text = f"**{use.module.text(use.spread[0])}" if spread else leaf.text
                 blocked = blocked or Reason.of("review-url", text=" ".join(text.split()), query=f"{query.key}={query.value}")
+    settings = {
+        change.leaf.place for change in changes if isinstance(change, NewText) and not isinstance(change.leaf.module, Module)
+    }
+    if len(settings) > _MANY and fix.environment is not None:
+        return set_before(context, use, fix, made, backend)  # one line does what hundreds would
     if changes:
         known = [text for text in made.resolves_to if "://" in text]
         leads = known[0] if known else " ".join(_built(made.leaves, query).split())
