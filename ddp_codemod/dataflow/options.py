@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.idioms import Flag
@@ -81,7 +81,7 @@ def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenanc
     if not found:
         return []
     given = [*_given_in_code(tracer, words, nearest, way), *_given_in_lists(tracer, words, others, way)]
-    return [*found, *given, *_given_at_launch(tracer, words, others, way)]
+    return [*found, *given, *_given_at_launch(tracer, words, lambda file: file not in others, way)]
 
 
 def declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
@@ -189,18 +189,19 @@ def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -
     """What launch files pass for the option that a parser makes from a field of a class, to the files that parse or name these."""
     project = tracer.resolver.project
     ours = {file for home in homes for file in (home, *project.mentioning(PurePosixPath(home).stem))}
-    return _given_at_launch(tracer, {name, name.replace("_", "-")}, {*project.names} - ours | set(declaring(tracer, name)), way)
+    others = declaring(tracer, name)
+    return _given_at_launch(tracer, {name, name.replace("_", "-")}, lambda file: file in ours and file not in others, way)
 
 
-def _given_at_launch(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:
-    """What the project's launch files pass for an option; ``others`` are files that have one of the same name of their own."""
+def _given_at_launch(tracer: Tracer, words: Iterable[str], takes: Callable[[str], bool], way: Way) -> list[Leaf]:
+    """What the project's launch files pass for an option to the files that take it."""
     found: list[Leaf] = []
     for word in sorted(words):
         project = tracer.resolver.project
         for script in (*project.scripts(f"-{word}", f"{word}="), *project.manifests(f"-{word}", f"{word}=")):
             for option in _options_of(tracer, script).get(word, ()):
                 started = takers(project, script, option)
-                if any(file not in others for file in started) and tracer.could_be_value(option.value):
+                if any(map(takes, started)) and tracer.could_be_value(option.value):
                     step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
                     found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return list(dict.fromkeys(found))

@@ -23,7 +23,13 @@ def is_unread_default(tracer: Tracer, module: Module, node: ast.expr, blind: Con
     call = module.parents[around] if isinstance(around, ast.keyword) else around
     if not isinstance(call, ast.Call):
         return False
-    names = (name for name, made in declared_in(tracer, module).items() if any(one is call for one, _ in made))
+    if "options by call" not in module.cache:
+        table: dict[ast.AST, list[str]] = {}
+        for name, made in declared_in(tracer, module).items():
+            for one, _ in made:
+                table.setdefault(one, []).append(name)
+        module.cache["options by call"] = table
+    names: list[str] = module.cache["options by call"].get(call, [])  # type: ignore[attr-defined]
     return any(is_unread_option(tracer, name, blind) for name in names)
 
 

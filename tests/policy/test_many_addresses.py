@@ -38,7 +38,9 @@ def test_one_line_takes_the_place_of_hundreds(tmp_path: Path, url: str) -> None:
 
 def test_a_few_are_edited_where_they_stand(tmp_path: Path) -> None:
     made = plan(project(tmp_path, 12), platform="windows", torch_version="2.5.1")
-    assert [(edit.path.partition("/")[0], edit.after) for edit in made.edits] == [("configs", '  dist_url: "env://?use_libuv=0"')] * 12
+    assert [(edit.path.partition("/")[0], edit.after) for edit in made.edits] == [
+        ("configs", '  dist_url: "env://?use_libuv=0"')
+    ] * 12
 
 
 @pytest.mark.parametrize(("platform", "version"), [("windows", "2.3.1"), ("rocm", "2.5.1")])
