@@ -206,7 +206,7 @@ def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
         if isinstance(around, ast.keyword) and around.arg:
             yield around.arg
         elif isinstance(around, ast.Dict):
-            key = _keys(module, around).get(below)
+            key = keys_of(module, around).get(below)
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield key.value
         elif isinstance(around, ast.Assign):
@@ -214,7 +214,7 @@ def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
         below = around
 
 
-def _keys(module: Module, display: ast.Dict) -> dict[ast.AST, ast.expr | None]:
+def keys_of(module: Module, display: ast.Dict) -> dict[ast.AST, ast.expr | None]:
     """The keys of a display by its values."""
     if ("keys", display) not in module.cache:
         module.cache["keys", display] = dict(zip(display.values, display.keys, strict=True))

@@ -68,7 +68,9 @@ def _are_handed_on(tracer: Tracer, blind: Container[str]) -> bool:
             for file in project.names
             if given.search(project.data(file))
             for module in project.programs(file)
-            for call in _given(module, held)
+            for call in given_to(
+                module, (part for name in held for part in names_of(module).get(name, ()) if _is_whole(module, part))
+            )
         )
     return bool(tracer.memory["options handed on"])
 
@@ -86,18 +88,22 @@ def _parsed(tracer: Tracer, file: str) -> set[str]:
     return {part.id for node in made for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
-def _given(module: Module, held: Iterable[str]) -> Iterator[ast.Call]:
-    """The calls that are given such an object as a whole: ``f(args)``, ``f(vars(args))``, ``f(**args.__dict__)``."""
-    for part in (part for name in held for part in names_of(module).get(name, ())):
-        around = module.parents[part]
-        if not isinstance(around, ast.Attribute) or around.attr == "__dict__":
-            below: ast.AST = part
-            for around in module.ancestors(part):
-                if isinstance(around, ast.stmt):
-                    break
-                if isinstance(around, ast.Call) and below is not around.func:
-                    yield around
-                below = around
+def _is_whole(module: Module, part: ast.Name) -> bool:
+    """Whether an object is meant with all that it holds: ``args``, ``args.__dict__``."""
+    around = module.parents[part]
+    return not isinstance(around, ast.Attribute) or around.attr == "__dict__"
+
+
+def given_to(module: Module, parts: Iterable[ast.Name]) -> Iterator[ast.Call]:
+    """The calls that names stand in the arguments of: ``f(args)``, ``f(vars(args))``, ``f(**args.__dict__)``."""
+    for part in parts:
+        below: ast.AST = part
+        for around in module.ancestors(part):
+            if isinstance(around, ast.stmt):
+                break
+            if isinstance(around, ast.Call) and below is not around.func:
+                yield around
+            below = around
 
 
 def _is_blind(tracer: Tracer, module: Module, call: ast.Call, blind: Container[str]) -> bool:

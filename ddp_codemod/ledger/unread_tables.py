@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import sys
 
+from ddp_codemod.dataflow.calls import names_of
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.ledger.unread_keys import nodes_by_name
+from ddp_codemod.ledger.unread_keys import keys_of, nodes_by_name
+from ddp_codemod.ledger.unread_options import given_to
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import External
 
@@ -16,8 +18,8 @@ def is_in_unread_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     tables: list[str] = []
     below: ast.AST = node
     for around in module.ancestors(node):
-        if isinstance(around, ast.Dict) and below in around.values:
-            key = around.keys[around.values.index(below)]
+        if isinstance(around, ast.Dict) and below in keys_of(module, around):
+            key = keys_of(module, around)[below]
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
                 return False
             if below is not node:
@@ -32,27 +34,36 @@ def is_in_unread_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
 
 
 def _is_looked_up(tracer: Tracer, key: str) -> bool:
-    """Whether a program speaks of a key, other than to put something under it in a table."""
+    """Whether a program speaks of a key, other than to put something under it in a table; asked once for each."""
     project = tracer.resolver.project
-    return any(
-        not isinstance(around := module.parents[node], ast.Dict) or node not in around.keys
-        for file in project.mentioning(key)
-        for module in project.programs(file)
-        for node in nodes_by_name(module).get(key, ())
-    )
+    known: dict[str, bool] = tracer.memory.setdefault("keys looked up", {})
+    if key not in known:
+        nodes = (
+            (module.parents[node], node)
+            for file in project.mentioning(key)
+            for module in project.programs(file)
+            for node in nodes_by_name(module).get(key, ())
+        )
+        known[key] = any(not isinstance(around, ast.Dict) or node not in around.keys for around, node in nodes)
+    return known[key]
 
 
 def _is_handed_on(tracer: Tracer, name: str) -> bool:
-    """Whether a call of a library is given what has this name, or unpacks it."""
+    """Whether a call of a library is given what has this name, or unpacks it; asked once for each."""
     project = tracer.resolver.project
-    for file in project.mentioning(name):
-        for module in project.programs(file):
-            for call in module.nodes.get(ast.Call, ()):
-                assert isinstance(call, ast.Call)
-                given = (*call.args, *(keyword.value for keyword in call.keywords))
-                if any(isinstance(part, ast.Name) and part.id == name for one in given for part in ast.walk(one)):
-                    entities = tracer.resolver.resolve(module, call.func)
-                    roots = {one.name.partition(".")[0] for one in entities if isinstance(one, External)}
-                    if not entities or roots - sys.stdlib_module_names:
-                        return True
-    return False
+    known: dict[str, bool] = tracer.memory.setdefault("tables handed on", {})
+    if name not in known:
+        calls = (
+            (module, call)
+            for file in project.mentioning(name)
+            for module in project.programs(file)
+            for call in given_to(module, names_of(module).get(name, ()))
+        )
+        known[name] = any(_may_read(tracer, module, call) for module, call in calls)
+    return known[name]
+
+
+def _may_read(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+    entities = tracer.resolver.resolve(module, call.func)
+    roots = {one.name.partition(".")[0] for one in entities if isinstance(one, External)}
+    return not entities or bool(roots - sys.stdlib_module_names)
