@@ -123,7 +123,7 @@ class _Search:
         context = self.context
         if call is self.use.call:
             return None
-        made = context.tracer.finder.use(module, call)
+        made = context.tracer.finder.use(module, call) or self._beside(module, call)
         if made is not None and self._at_once(made):
             return Maker(module, call, True) if context.facts.unreachable(module, call) is None else None
         names = context.tracer.resolver.names(module, call.func)
@@ -136,6 +136,17 @@ class _Search:
                 if (found := self._in(entity, depth)) is not None:
                     return found
         return None
+
+    def _beside(self, module: Module, call: ast.Call) -> Use | None:
+        """A call on the very object that the use is called on, which stands for a package: ``self.module.init_distributed()``."""
+        func, ours = call.func, self.use.call.func
+        if module is not self.use.module or not isinstance(func, ast.Attribute) or not isinstance(ours, ast.Attribute):
+            return None
+        if module.text(func.value) != module.text(ours.value):
+            return None
+        packages = {name.rpartition(".")[0] for name in self.use.surface.names if name.rpartition(".")[2] == ours.attr}
+        surfaces = (self.context.tracer.finder.surface(f"{package}.{func.attr}") for package in sorted(packages))
+        return next((Use(module, call, surface) for surface in surfaces if surface is not None), None)
 
     def _asks_for_group(self, module: Module, test: ast.expr) -> bool:
         """Whether a condition holds where there is no default group, and only there."""

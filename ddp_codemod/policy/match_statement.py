@@ -35,11 +35,12 @@ def match_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     args = arguments_of(context, parameter)
-    text = _text(use.module, use.call, statement)
+    held = _held(context, use, statement)
+    text = _text(use.module, use.call, statement, held or PACKAGE)
     if text is None:
         instead = {"instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead}
         return naming(context, parameter, made.review(fix.id, Reason.of("review-statement", **args, **instead)), fix)
-    change = NewStatement(use.module, use.call, text, f'"{platform.backend.wanted}"', package=statement.package)
+    change = NewStatement(use.module, use.call, text, f'"{platform.backend.wanted}"', package="" if held else statement.package)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
     return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-statement", **args), [change]), fix)
 
@@ -60,9 +61,19 @@ def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
     return flags(context.tracer, use.module, statement.attribute, way, origin)
 
 
-def _text(module: Module, call: ast.Call, statement: Statement) -> str | None:
+def _held(context: Context, use: Use, statement: Statement) -> str:
+    """What the package is called where the file does not import it: ``self.module.initialize()``, whose users may not have it at all."""
+    func = use.call.func
+    if not isinstance(func, ast.Attribute) or f"{statement.package}.{func.attr}" not in use.surface.names:
+        return ""
+    names = list(ast.walk(func.value))
+    plain = all(isinstance(node, (ast.Name, ast.Attribute, ast.expr_context)) for node in names)
+    return use.module.text(func.value) if plain and not context.tracer.resolver.names(use.module, func.value) else ""
+
+
+def _text(module: Module, call: ast.Call, statement: Statement, package: str) -> str | None:
     """The statement; None where what it would be about is no plain name."""
     if statement.call:
-        return f"{PACKAGE}.{statement.call}({statement.keyword}={VALUE})"
+        return f"{package}.{statement.call}({statement.keyword}={VALUE})"
     given = call.args[statement.position] if statement.position < len(call.args) else None
     return f"{module.text(given)}.{statement.attribute} = {VALUE}" if isinstance(given, ast.Name) else None
