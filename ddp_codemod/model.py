@@ -6,6 +6,7 @@ Offsets are characters of ``Source.text``; lines count from 1, columns from 0 in
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from enum import Enum
@@ -74,9 +75,9 @@ class Source(Struct, frozen=True, dict=True):
     encoding: str  # a codec that turns text back into data, byte for byte ("utf-8-sig" where there is a BOM)
 
     @cached_property
-    def line_starts(self) -> list[int]:
+    def line_starts(self) -> array[int]:
         """Offset of the first character of each line; lines end at \\n, \\r\\n and \\r, as in Python's grammar."""
-        return [0, *(end.end() for end in LINE_END.finditer(self.text))]
+        return array("I", [0, *(end.end() for end in LINE_END.finditer(self.text))])
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of a character offset, in the file."""

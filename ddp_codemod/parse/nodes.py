@@ -1,4 +1,4 @@
-"""Trees of ``ast`` in less memory: most nodes are remade as objects with slots, and every node is given its parent."""
+"""Trees of ``ast`` in less memory: the nodes are remade as objects with slots, and every node is given its parent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from typing import Any
 
-from ddp_codemod.parse.slots import OTHERS, OWN, constant, name
+from ddp_codemod.parse.slots import Make, maker
 
 Nodes = dict[type[ast.AST], list[ast.AST]]
 
@@ -14,6 +14,8 @@ _NO_NODES = frozenset({
     "ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "module", "simple", "is_async", "conversion", "type_comment",
 })  # fmt: skip
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+_MAKERS: dict[type[ast.AST], Make] = {}
+_PLAIN: dict[type[ast.AST], type[ast.AST]] = {}  # the classes in ``ast`` of those with slots
 
 
 def remade(tree: ast.Module) -> Nodes:
@@ -22,50 +24,54 @@ def remade(tree: ast.Module) -> Nodes:
     Contexts and operators, which no one asks for, are left out.
     """
     found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
-    names: list[ast.AST] = []
-    constants: list[ast.AST] = []
     todo: list[Any] = [tree]
-    known, maker, is_name, is_constant, any_node = _FIELDS, OTHERS.get, ast.Name, ast.Constant, ast.AST
+    known, makers, plain = _FIELDS, _MAKERS.get, _PLAIN.get
+    any_node, is_name, is_constant = ast.AST, ast.Name, ast.Constant
+    names, constants = found[is_name], found[is_constant]
     while todo:  # iterative: deep trees must not exhaust the stack
         node = todo.pop()
         around = type(node)
-        found[around].append(node)
+        found[plain(around, around)].append(node)
         for field in known.get(around) or fields_backwards(around):
             value = getattr(node, field)
             if type(value) is list:
                 for index in range(len(value) - 1, -1, -1):
                     child = value[index]
-                    kind = type(child)
-                    if kind is is_name:
-                        made = value[index] = name(child.__dict__, node)
-                        names.append(made)
-                    elif kind is is_constant:
-                        made = value[index] = constant(child.__dict__, node)
-                        constants.append(made)
-                    elif (make := maker(kind)) is not None:
-                        made = value[index] = make(child.__dict__, node)
-                        todo.append(made)
-                    elif isinstance(child, any_node):
-                        child.parent = node  # type: ignore[attr-defined]
-                        todo.append(child)
-            elif value is not None:
+                    if isinstance(child, any_node):
+                        kind = type(child)
+                        made = (makers(kind) or _maker(child))(child.__dict__, node)
+                        if made is None:
+                            made = child
+                            made.parent = node  # type: ignore[attr-defined]
+                        else:
+                            value[index] = made
+                        if kind is is_name:
+                            names.append(made)
+                        elif kind is is_constant:
+                            constants.append(made)
+                        else:
+                            todo.append(made)
+            elif isinstance(value, any_node):
                 kind = type(value)
+                made = (makers(kind) or _maker(value))(value.__dict__, node)
+                if made is None:
+                    made = value
+                    made.parent = node  # type: ignore[attr-defined]
+                else:
+                    setattr(node, field, made)
                 if kind is is_name:
-                    made = name(value.__dict__, node)
                     names.append(made)
-                    setattr(node, field, made)
                 elif kind is is_constant:
-                    made = constant(value.__dict__, node)
                     constants.append(made)
-                    setattr(node, field, made)
-                elif (make := maker(kind)) is not None:
-                    made = make(value.__dict__, node)
-                    setattr(node, field, made)
+                else:
                     todo.append(made)
-                elif isinstance(value, any_node):
-                    value.parent = node  # type: ignore[attr-defined]
-                    todo.append(value)
-    return {ast.Name: names, ast.Constant: constants, **{OWN.get(kind, kind): nodes for kind, nodes in found.items()}}
+    return dict(found)
+
+
+def _maker(node: ast.AST) -> Make:
+    slotted, make = maker(node)
+    _MAKERS[type(node)], _PLAIN[slotted] = make, type(node)
+    return make
 
 
 def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:

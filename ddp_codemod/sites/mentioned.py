@@ -28,12 +28,7 @@ def parts_of(module: Module) -> dict[ast.AST, Part]:
 
     The code of a class does not hold the decorators of its methods where it is a part of the code around it.
     """
-    if "parts" not in module.cache:
-        module.cache["parts"] = _parts(module.tree)
-    return module.cache["parts"]  # type: ignore[return-value]
-
-
-def _parts(tree: ast.Module) -> dict[ast.AST, Part]:
+    tree = module.tree
     found: dict[ast.AST, Part] = {tree: Part()}
     todo: list[tuple[ast.AST, Part]] = [(node, found[tree]) for node in tree.body]
     while todo:

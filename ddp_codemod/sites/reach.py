@@ -28,7 +28,8 @@ class Reach:
         self.project, self.taken = project, taken
         self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}  # what no code that runs has mentioned yet
         self._reached: set[ast.AST] = set()
-        self._names: dict[int, frozenset[str]] = {}  # by the part, which its file keeps
+        self._names: dict[int, frozenset[str]] = {}  # by the part
+        self._parts: dict[Module, dict[ast.AST, Part]] = {}  # of the files; needed only here, and large
         modules = [module for name in sorted(files) for module in project.programs(name)]
         for module in modules:
             for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
@@ -37,6 +38,8 @@ class Reach:
         self._ours = frozenset(self._by_name)
         self._started = frozenset(started)
         self._follow([(module, module.tree) for module in modules])
+        self._names.clear()
+        self._parts.clear()
 
     def runs(self, module: Module, node: ast.AST) -> bool:
         """Whether a node stands in code that runs."""
@@ -75,7 +78,9 @@ class Reach:
     def _mentioned(self, module: Module, scope: ast.AST) -> set[str]:
         """The names that the code of a scope mentions, without functions inside it and branches that the platform does not take."""
         found: set[str] = set()
-        todo = [parts_of(module)[scope]]
+        if module not in self._parts:
+            self._parts[module] = parts_of(module)
+        todo = [self._parts[module][scope]]
         while todo:
             part = todo.pop()
             found |= part.names

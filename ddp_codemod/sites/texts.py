@@ -72,22 +72,26 @@ class Texts:
         key = word.encode()
         if key not in self._mentions:
             if len(self._mentions) >= _MANY and _WORD.fullmatch(key):
-                self._mentions[key] = tuple(self._index.get(key, ()))
+                names = self._index.get(key, ())
+                self._mentions[key] = (names,) if isinstance(names, str) else tuple(names)
             else:
                 self._mentions[key] = tuple(name for name in self.names if holds(self.data(name), key))
         return self._mentions[key]
 
     @cached_property
-    def _index(self) -> dict[bytes, list[str]]:
-        """The files by all names in their bytes: from some number of questions on, this is less work."""
-        found: dict[bytes, list[str]] = {}
+    def _index(self) -> dict[bytes, str | list[str]]:
+        """The files by all names in their bytes, most of which are in one: from some number of questions on, this is less work."""
+        found: dict[bytes, str | list[str]] = {}
         for name in self.names:
             data = self.data(name)
             for word in {*data.translate(_LETTERS_ONLY).split(), *(_ESCAPED.findall(data) if b"\\" in data else ())}:
-                if word in found:
-                    found[word].append(name)
+                there = found.get(word)
+                if there is None:
+                    found[word] = name
+                elif isinstance(there, str):
+                    found[word] = [there, name]
                 else:
-                    found[word] = [name]
+                    there.append(name)
         return found
 
     def naming(self, words: Iterable[str]) -> set[str]:
