@@ -21,7 +21,7 @@ WORDS = st.text("ab_1n模", min_size=1, max_size=3)
 def test_asking_often_gives_the_same_answers(text: str, word: str) -> None:
     made = Roles(Path(), [Path("a.py")])
     made._bytes["a.py"] = text.encode()
-    assert (made._index.get(word.encode(), []) == ["a.py"]) == holds(text.encode(), word.encode())
+    assert (word.encode() in made._index) == holds(text.encode(), word.encode())
 
 
 @given(PIECES, st.sets(st.text("ab_1n.", max_size=3)))
