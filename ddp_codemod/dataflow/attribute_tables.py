@@ -31,5 +31,5 @@ def look_up_attribute(tracer: Tracer, module: Module, table: ast.expr, name: str
         return None
     attribute = ast.copy_location(ast.Attribute(held, name, ast.Load()), table)
     module.parents[attribute] = module.parents[table]
-    leaves = tracer.trace(module, attribute, way)
+    leaves = [*tracer.evaluate(module, attribute, way)]
     return None if all(leaf.kind == OriginKind.UNKNOWN for leaf in leaves) else leaves

@@ -132,7 +132,7 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     for binding in reached.found:
         if binding.kind == "value" and binding.value is not None:
             step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
-            found += tracer.trace(module, binding.value, step)
+            found += tracer.evaluate(module, binding.value, step)
     made_here = any(binding.kind == ROOT for binding in reached.found)
     return found, bool(found) and not reached.open and not made_here
 
@@ -149,7 +149,7 @@ def _elsewhere(
         if binding.value is not None and home is not scope and owner(module, home, root) is module.tree:
             if tracer.facts.unreachable(module, binding.node) is None:
                 step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
-                found += tracer.trace(module, binding.value, step.inside(None))
+                found += tracer.evaluate(module, binding.value, step.inside(None))
     return found
 
 
@@ -188,7 +188,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     if not found:
         found += [
             leaf
-            for leaf in tracer.trace(module, node.value, way)
+            for leaf in tracer.evaluate(module, node.value, way)
             if leaf.kind == OriginKind.PARAMETER and leaf.module.name == module.name
         ]
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
@@ -205,7 +205,7 @@ def _of_options(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr
 
 def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
     """Whether a mapping is ``vars(...)`` of something: the attributes of parsed arguments."""
-    made = [node] if isinstance(node, ast.Call) else [leaf.node for leaf in tracer.trace(module, node, way)]
+    made = [node] if isinstance(node, ast.Call) else [leaf.node for leaf in tracer.evaluate(module, node, way)]
     return any(isinstance(call, ast.Call) and last_name(call.func) == "vars" for call in made)
 
 
@@ -237,7 +237,7 @@ def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[
         step = step.doubted(
             None if found is not None else _may_have_its_own(tracer, module, node.func.value, way), module.text(node.func.value)
         )
-        found = [*(found or []), *tracer.trace(module, node.args[1], step)]
+        found = [*(found or []), *tracer.evaluate(module, node.args[1], step)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
 
 
@@ -272,7 +272,7 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
     if len(node.args) > 2:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), OriginKind.KEY_DEFAULT)
         step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way), module.text(node.args[0]))
-        found += tracer.trace(module, node.args[2], step)
+        found += tracer.evaluate(module, node.args[2], step)
     return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
 
 
@@ -280,7 +280,7 @@ def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) 
     """That an object which is not known may have what a default stands in for."""
     made = provenance(tracer, module, node, way).made
     if not made or all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made):
-        leaves = tracer.trace(module, node, Way(kind=OriginKind.OBJECT, frame=way.frame))
+        leaves = tracer.evaluate(module, node, Way(kind=OriginKind.OBJECT, frame=way.frame))
         if not leaves or any(leaf.kind not in (OriginKind.OBJECT, OriginKind.PARAMETER) for leaf in leaves):
             return Doubt.DEFAULT
     return None

@@ -40,7 +40,7 @@ def uses_of_receivers(tracer: Tracer, module: Module, words: Collection[str]) ->
     for call in (call for word in sorted(table.keys() & set(words)) for call in table[word]):
         if not isinstance(call.func, ast.Attribute) or tracer.resolver.resolve(module, call.func):
             continue
-        names = [list(_receivers(tracer, leaf)) for leaf in tracer.trace(module, call.func.value, Way(kind=OriginKind.OBJECT))]
+        names = [list(_receivers(tracer, leaf)) for leaf in tracer.evaluate(module, call.func.value, Way(kind=OriginKind.OBJECT))]
         found = [tracer.finder.surface(f"{name}.{call.func.attr}") for known in names for name in known]
         surface = next(filter(None, found), None)
         if surface is not None:
@@ -58,7 +58,7 @@ def _receivers(tracer: Tracer, leaf: Leaf) -> Iterator[str]:
         called = tracer.resolver.names(leaf.module, node.func)
         yield from called
         if node.args and "importlib.import_module" in called:
-            for named in tracer.trace(leaf.module, node.args[0]):
+            for named in tracer.evaluate(leaf.module, node.args[0]):
                 if isinstance(named.value, Known) and isinstance(named.value.value, str):
                     yield named.value.value
 
@@ -127,7 +127,7 @@ def _use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, surfac
         return None  # a class or function of the project, whose own code is read
     leaves = [
         leaf
-        for leaf in tracer.trace(module, call.func, Way(kind=OriginKind.OBJECT))
+        for leaf in tracer.evaluate(module, call.func, Way(kind=OriginKind.OBJECT))
         if not (isinstance(leaf.value, Known) and leaf.value.value is None)  # which is not called
     ]
     ours = [leaf for leaf in leaves if leaf.node is value or _is_surface(tracer, leaf.module, leaf.node, surface)]
@@ -151,4 +151,6 @@ def _is_surface(tracer: Tracer, module: object, node: object, surface: Surface) 
 
 def _may_give(tracer: Tracer, module: Module, callee: ast.expr, other: Module, part: ast.Call) -> bool:
     """Whether a callee can be what a call that binds arguments gives."""
-    return any(leaf.module is other and leaf.node is part for leaf in tracer.trace(module, callee, Way(kind=OriginKind.OBJECT)))
+    return any(
+        leaf.module is other and leaf.node is part for leaf in tracer.evaluate(module, callee, Way(kind=OriginKind.OBJECT))
+    )

@@ -205,7 +205,7 @@ def _through(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder
         return Given(other, call, tuple(call.args[forwarder.function_position + 1 :]), tuple(call.keywords), forwarder.skip)
     handed = argument_of(call, forwarder.args, forwarder.args_position)
     if isinstance(handed, ast.Name):
-        leaves = tracer.trace(other, handed)
+        leaves = tracer.evaluate(other, handed)
         written = [leaf.node for leaf in leaves if leaf.module is other and isinstance(leaf.node, (ast.Tuple, ast.List))]
         handed = written[0] if len(leaves) == 1 and written else None
     positional = tuple(handed.elts) if isinstance(handed, (ast.Tuple, ast.List)) else ()

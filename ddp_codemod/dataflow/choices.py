@@ -32,7 +32,7 @@ def trace_choice(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, w
             parts.append(node.values[-1])
     found: list[Leaf] = []
     for part in parts:
-        for leaf in tracer.trace(module, part, way):
+        for leaf in tracer.evaluate(module, part, way):
             falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
             if isinstance(node, ast.BoolOp) and part is not node.values[-1]:
                 if falsy and isinstance(node.op, ast.Or):

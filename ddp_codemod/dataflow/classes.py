@@ -35,7 +35,7 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
                     Reason.of("hop-attribute", name=name, owner=base.name),
                     OriginKind.ASSIGNMENT,
                 )
-                found += tracer.trace(owner_module, binding.value, step)
+                found += tracer.evaluate(owner_module, binding.value, step)
         found += _of_body(tracer, owner_module, base, name, way)
         if found:
             break
@@ -44,7 +44,7 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
             if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
                 place = other_module.place(binding.node)
                 step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), OriginKind.ASSIGNMENT)
-                found += tracer.trace(other_module, binding.value, step)
+                found += tracer.evaluate(other_module, binding.value, step)
         for leaf in _of_body(tracer, other_module, other, name, way):
             found.append(replace(leaf, kind=OriginKind.SUBCLASS_ARGUMENT) if leaf.kind == OriginKind.FIELD_DEFAULT else leaf)
     return found
@@ -79,7 +79,7 @@ def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list
     A member's text is what its name says, so what has to change is the place that picks the member.
     """
     found: list[Leaf] = []
-    for leaf in tracer.trace(module, node, way):
+    for leaf in tracer.evaluate(module, node, way):
         around = leaf.module.parents.get(leaf.module.statement(leaf.node)) if _in_code(leaf) else None  # type: ignore[union-attr,arg-type]
         if not isinstance(around, ast.ClassDef):
             return None
@@ -100,7 +100,7 @@ def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way:
         place = module.place(binding.node)
         if binding.kind == "value" and binding.value is not None:
             step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), OriginKind.FIELD_DEFAULT)
-            found += tracer.trace(module, binding.value, step)
+            found += tracer.evaluate(module, binding.value, step)
             if isinstance(binding.node, ast.AnnAssign):
                 found += _constructed(tracer, module, node, name, way)
             if isinstance(binding.node, ast.AnnAssign) or isinstance(binding.value, ast.Constant):
@@ -124,7 +124,7 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
             said = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name)
             step = replace(way.hop(other.place(call), said, OriginKind.ARGUMENT), frame=None)
             if argument is not None:
-                yield from tracer.trace(other, argument, step)
+                yield from tracer.evaluate(other, argument, step)
                 continue
             for spread in (
                 keyword.value for keyword in call.keywords if keyword.arg is None
@@ -144,7 +144,7 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
             if outside and any(isinstance(entity, Instance) and entity.node is node for entity in of):
                 said = Reason.of("hop-attribute", name=name, owner=node.name)
                 step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT)
-                yield from tracer.trace(other, value, replace(step, frame=None))
+                yield from tracer.evaluate(other, value, replace(step, frame=None))
 
 
 def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:

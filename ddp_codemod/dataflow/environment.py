@@ -27,7 +27,7 @@ def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) 
     default = argument_of(node, "default", 1)
     if default is not None:
         step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
-        return [*tracer.trace(module, default, step), *found]
+        return [*tracer.evaluate(module, default, step), *found]
     return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
 
 
@@ -82,7 +82,7 @@ def _in_code(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
                     together = imports.below(imports.above([module.name]))
                 if other.name == module.name or file in (together or ()):
                     step = way.hop(other.place(statement), Reason.of("hop-assigned", name=name), OriginKind.ASSIGNMENT)
-                    found += tracer.trace(other, value, step.inside(None))
+                    found += tracer.evaluate(other, value, step.inside(None))
     return found
 
 

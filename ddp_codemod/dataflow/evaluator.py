@@ -36,7 +36,7 @@ class Evaluator(Tracer):
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             return choices.trace_choice(self, module, node, way)
         if isinstance(node, ast.NamedExpr):
-            return self.trace(module, node.value, way)
+            return self.evaluate(module, node.value, way)
         if isinstance(node, ast.Name):
             return names.trace_name(self, module, node, way)
         if isinstance(node, ast.Attribute):
@@ -52,7 +52,7 @@ class Evaluator(Tracer):
             return joined_texts.trace_text(self, module, node, way)
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
 
-    def _call(self, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+    def _call(self, module: Module, node: ast.Call, way: Way) -> Iterable[Leaf]:
         called = self.resolver.names(module, node.func)
         for idioms in self.idioms:
             if any(name in idioms.default_functions for name in called):
@@ -60,19 +60,19 @@ class Evaluator(Tracer):
             if any(name in idioms.current_functions for name in called):
                 return [Leaf(module, node, OriginKind.CURRENT, Current(), None, way)]
             if any(name in idioms.backend_enums for name in called) and len(node.args) == 1:
-                return self.trace(module, node.args[0], way)
+                return self.evaluate(module, node.args[0], way)
         if isinstance(node.func, ast.Attribute):
             if self._asks_for_default(module, node.func, way):
                 return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
             if node.func.attr in TEXT_CHANGES and not node.args:
-                return self.trace(module, node.func.value, way)
+                return self.evaluate(module, node.func.value, way)
             if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
                 return attributes.trace_get(self, module, node, way)
             if node.func.attr == "format" and (put_together := joined_texts.trace_pieces(self, module, node, way)) is not None:
                 return put_together
         if isinstance(node.func, ast.Name):
             if node.func.id == "str" and len(node.args) == 1:
-                return self.trace(module, node.args[0], way)
+                return self.evaluate(module, node.args[0], way)
             if node.func.id == "getattr" and len(node.args) >= 2:
                 return attributes.trace_getattr(self, module, node, way)
             if node.func.id == "dict":
@@ -81,7 +81,7 @@ class Evaluator(Tracer):
             return environment.trace_environment(self, module, node, way)
         declared = options.declared_default(self, module, node, called)
         if declared is not None:
-            return self.trace(module, declared, way)
+            return self.evaluate(module, declared, way)
         return returns.result(self, module, node, way)
 
     def _asks_for_default(self, module: Module, callee: ast.Attribute, way: Way) -> bool:
@@ -89,7 +89,7 @@ class Evaluator(Tracer):
         asked = {maker for idioms in self.idioms for maker in idioms.default_methods.get(callee.attr, ())}
         if not asked:
             return False
-        held = [(leaf.module, leaf.node) for leaf in self.trace(module, callee.value, way)]
+        held = [(leaf.module, leaf.node) for leaf in self.evaluate(module, callee.value, way)]
         return bool(held) and all(
             isinstance(home, Module) and isinstance(made, ast.Call) and asked.intersection(self.resolver.names(home, made.func))
             for home, made in held

@@ -106,7 +106,7 @@ def _by_calls(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], n
                 Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=configurable[-1]),
                 OriginKind.ARGUMENT,
             )
-            yield from tracer.trace(module, value, step.inside(None))
+            yield from tracer.evaluate(module, value, step.inside(None))
 
 
 def _in_texts(tracer: Tracer, binding: Binding, configurable: tuple[str, ...], name: str, way: Way) -> Iterator[Leaf]:

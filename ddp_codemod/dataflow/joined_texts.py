@@ -112,7 +112,7 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> li
     """The leaves of the backends in a text such as ``f"cpu:gloo,cuda:{backend}"``; None where it is no such text."""
     joined = [piece for piece in pieces(node) or [] if piece != ""]
     if len(joined) == 1 and isinstance(joined[0], ast.expr):
-        return tracer.trace(module, joined[0], _step(module, node, way))
+        return [*tracer.evaluate(module, joined[0], _step(module, node, way))]
     slots: list[ast.expr] = []
     parts = _parts(joined)
     for part in parts:
@@ -124,7 +124,7 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> li
             slots.append(name)
         else:
             return None
-    found = [leaf for slot in slots for leaf in tracer.trace(module, slot, _step(module, node, way))]
+    found = [leaf for slot in slots for leaf in tracer.evaluate(module, slot, _step(module, node, way))]
     # the name of one device: what is a composite itself, or no name at all, does not fit in there
     fits = all(
         isinstance(leaf.value.value, str) and ":" not in leaf.value.value for leaf in found if isinstance(leaf.value, Known)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import UNKNOWN, Value
-from ddp_codemod.kinds import OriginKind
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Hop, Place, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
@@ -88,6 +89,11 @@ class Leaf(Struct, frozen=True):
     decided: bool = True  # the platform decides every condition of ``outer``
 
     @property
+    def is_lost(self) -> bool:
+        """Whether what it gives is not understood; what the user gives at run time is the user's."""
+        return self.kind == OriginKind.UNKNOWN and self.why is not None and self.why.means is not Meaning.GIVEN_AT_START
+
+    @property
     def place(self) -> Place:
         """Where the expression stands."""
         return place_of(self.module, self.node)
@@ -103,3 +109,26 @@ class Leaf(Struct, frozen=True):
     def text(self) -> str:
         """Source text of the expression."""
         return text_of(self.module, self.node)
+
+
+class Possible(Struct, frozen=True, eq=False):
+    """All that an expression can be: the answer to the one question that callees, objects, arguments and values ask."""
+
+    values: tuple[Leaf, ...] = ()
+
+    def __iter__(self) -> Iterator[Leaf]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def closed(self) -> bool:
+        """Whether each way that leads here is known to its end: nothing in the project that can reach the place is unread."""
+        return self.why is None
+
+    @property
+    def why(self) -> Leaf | None:
+        """What keeps it open: the first that is not understood, else the first that is only guessed to come here."""
+        lost = next((leaf for leaf in self.values if leaf.is_lost), None)
+        return lost or next((leaf for leaf in self.values if leaf.way.doubt is not None), None)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.catalog.backends import assess
-from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
@@ -28,7 +26,7 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
             return None
         over, path = over.args[0], path[1:]
     found: list[Leaf] = []
-    for leaf in tracer.trace(module, over, way):
+    for leaf in tracer.evaluate(module, over, way):
         if not isinstance(leaf.node, (ast.List, ast.Tuple)):
             return None
         for element in leaf.node.elts:
@@ -36,19 +34,8 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
             if at is None:
                 return None
             step = leaf.way.hop(leaf.code[0].place(element), Reason.of("hop-loop", name=binding.name), OriginKind.LOOP)
-            found += tracer.trace(leaf.code[0], at, step)
-    return [_spared(tracer, leaf, found) for leaf in found]
-
-
-def _spared(tracer: Tracer, leaf: Leaf, beside: list[Leaf]) -> Leaf:
-    """A value that would become a second copy of what the loop has already is for a person to drop."""
-    value = leaf.value.value if isinstance(leaf.value, Known) else None
-    if not isinstance(value, str) or not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST):
-        return leaf
-    wanted = assess(value, tracer.platform.backend, tracer.rules.backends).wanted
-    if wanted is None or not any(isinstance(other.value, Known) and other.value.value == wanted for other in beside):
-        return leaf
-    return tracer.unknown(leaf.module, leaf.node, leaf.way, "why-loop", value=value, platform=tracer.platform.id)
+            found += tracer.evaluate(leaf.code[0], at, step)
+    return found
 
 
 def _path(target: ast.expr, name: str) -> list[int] | None:

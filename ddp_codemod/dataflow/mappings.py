@@ -64,7 +64,7 @@ def _of_name(
     for step in reached:
         at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), OriginKind.KEY)
         if step.does is Does.SETS and step.value is not None:
-            found += tracer.trace(module, step.value, at)
+            found += tracer.evaluate(module, step.value, at)
         elif step.does is Does.MIXES and step.value is not None:
             mixed = look_up(tracer, module, step.value, ast.Constant(name), at, whole)
             found += [_not_known(tracer, module, step.value, at)] if mixed is None and whole else mixed or []
@@ -73,7 +73,7 @@ def _of_name(
     fills = [step for step in reached if step.does is Does.FILLS and step.value is not None]
     for step in fills if not found or open_ else ():
         at = way.hop(module.place(step.statement), Reason.of("hop-assigned", name=f"{mapping.id}[{name!r}]"), OriginKind.KEY)
-        found += tracer.trace(module, step.value, at)  # type: ignore[arg-type]
+        found += tracer.evaluate(module, step.value, at)  # type: ignore[arg-type]
     return found
 
 
@@ -94,8 +94,8 @@ def _of_leaves(
             found += [_not_known(tracer, other, argument, step)] if inside is None and whole else inside or []
         return found, understood
     made = [step.value for step in reached if step.does is Does.MAKES and step.value is not None]
-    traced = [leaf for value in made for leaf in tracer.trace(module, value, replace(way, kind=OriginKind.OBJECT))]
-    for leaf in traced if made else tracer.trace(module, mapping, replace(way, kind=OriginKind.OBJECT)):
+    traced = [leaf for value in made for leaf in tracer.evaluate(module, value, replace(way, kind=OriginKind.OBJECT))]
+    for leaf in traced if made else tracer.evaluate(module, mapping, replace(way, kind=OriginKind.OBJECT)):
         if leaf.kind == OriginKind.PARAMETER:
             passed = star_args.passed_through(tracer, leaf, name, whole)
             understood = understood or passed is not None
@@ -161,7 +161,7 @@ def _changed_later(
                 home.place(step.statement), Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]"), OriginKind.KEY
             )
             if step.does in (Does.SETS, Does.FILLS) and step.value is not None:
-                found += tracer.trace(home, step.value, at)
+                found += tracer.evaluate(home, step.value, at)
             elif step.does is Does.MIXES and step.value is not None:
                 mixed = look_up(tracer, home, step.value, ast.Constant(name), at, whole)
                 found += [_not_known(tracer, home, step.value, at)] if mixed is None and whole else mixed or []
@@ -195,7 +195,7 @@ def _entry(
     found: list[Leaf] = []
     for value in _chosen(tracer, module, node, wanted, way):
         step = way.hop(module.place(value), Reason.of("hop-key", text=name), OriginKind.KEY)
-        found += tracer.trace(module, value, step)
+        found += tracer.evaluate(module, value, step)
     explicit = bool(found)
     if explicit and isinstance(wanted, Known) and not _spread_behind(module, tracer, node, wanted):
         return found, True
@@ -222,7 +222,7 @@ def _inner(tracer: Tracer, module: Module, node: ast.expr, name: str, way: Way, 
     inside = look_up(tracer, module, node, ast.Constant(name), way, whole)
     if inside is None:
         return ([_not_known(tracer, module, node, way)] if whole else []), False
-    leaves = tracer.trace(module, node, replace(way, kind=OriginKind.OBJECT))
+    leaves = tracer.evaluate(module, node, replace(way, kind=OriginKind.OBJECT))
     tables = [leaf.code for leaf in leaves if isinstance(leaf.node, ast.Dict)]
     sure = len(tables) == len(leaves) and all(
         Known(name) in [tracer.facts.fold(home, key) for key, _ in entries(at)] for home, at in tables
@@ -254,6 +254,8 @@ def _not_known(tracer: Tracer, module: Module, node: ast.AST, way: Way) -> Leaf:
 
 def _chosen(tracer: Tracer, module: Module, node: ast.AST, wanted: Value, way: Way) -> list[ast.expr]:
     """The entries of a table that a key can pick; of a table of device types, those of the platform's devices."""
+    if isinstance(node, (ast.Tuple, ast.List)) and isinstance(wanted, Known):
+        return _item(node.elts, wanted.value)
     folded = [(tracer.facts.fold(module, key), value) for key, value in entries(node)]
     if isinstance(wanted, Known):
         last = [value for key, value in folded if isinstance(key, Known) and key.value == wanted.value][-1:]
@@ -267,11 +269,19 @@ def _chosen(tracer: Tracer, module: Module, node: ast.AST, wanted: Value, way: W
     return [value for _, value in folded]
 
 
+def _item(elements: list[ast.expr], index: object) -> list[ast.expr]:
+    """The item at an index, counted from the end where it is negative; nothing where one that is unpacked moves it."""
+    if not isinstance(index, int) or not -len(elements) <= index < len(elements):
+        return []
+    counted = elements[: index + 1] if index >= 0 else elements[index:]
+    return [] if any(isinstance(part, ast.Starred) for part in counted) else [elements[index]]
+
+
 def _may_be(tracer: Tracer, module: Module, key: ast.expr, wanted: Known, way: Way) -> bool:
     """Whether a key that is worked out when the program runs can be the wanted one: not where all that it can be is known, and is not it."""
     if isinstance(tracer.facts.fold(module, key), Known):
         return False
-    values = [leaf.value for leaf in tracer.trace(module, key, replace(way, kind=OriginKind.KEY))]
+    values = [leaf.value for leaf in tracer.evaluate(module, key, replace(way, kind=OriginKind.KEY))]
     return not values or any(not isinstance(value, Known) or value.value == wanted.value for value in values)
 
 

@@ -47,7 +47,7 @@ def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definit
             found += parameters.trace_parameter(tracer, module, home, binding, way)
         elif binding.kind == "value" and binding.value is not None:
             step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT)
-            found += tracer.trace(module, binding.value, step)
+            found += tracer.evaluate(module, binding.value, step)
         elif binding.kind == "unpack" and binding.value is not None:
             found += unpacking.trace_unpacked(tracer, module, binding, way)
         elif binding.kind == "import":

@@ -43,7 +43,7 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
                     step = leaf.way.hop(
                         home.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT
                     )
-                    found += tracer.trace(home, binding.value, step)
+                    found += tracer.evaluate(home, binding.value, step)
         step = leaf.way.hop(home.place(call), Reason.of("hop-key", text=path[0]), OriginKind.KEY)
         for keyword in call.keywords:
             if keyword.arg == path[0]:
@@ -58,7 +58,7 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
 
 def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozenset[ast.expr] = frozenset()) -> Iterator[Leaf]:
     """What an object can be: the calls that made it, or what it was copied from, copies of copies included, and what is no call."""
-    for leaf in tracer.trace(module, node, replace(way, kind=OriginKind.OBJECT)):
+    for leaf in tracer.evaluate(module, node, replace(way, kind=OriginKind.OBJECT)):
         call = leaf.node
         if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
             yield leaf

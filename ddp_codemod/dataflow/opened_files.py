@@ -86,7 +86,7 @@ def _endings(tracer: Tracer, module: Module, node: ast.expr, depth: int = 0) -> 
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         yield from _endings(tracer, module, node.right, depth + 1)
         return
-    for leaf in tracer.trace(module, node):
+    for leaf in tracer.evaluate(module, node):
         inner, home = leaf.node, leaf.module
         if leaf.way.kind in _CHOSEN:  # a person may choose another one
             yield ""

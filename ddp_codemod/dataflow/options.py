@@ -182,7 +182,7 @@ def _among(
         if joined and tracer.could_be_value(value):  # one text holds the name and the value
             yield tracer.unknown(module, part, step, "why-expression", text=module.text(part))
         elif after is not None and not joined:
-            yield from tracer.trace(module, after, step.inside(None))
+            yield from tracer.evaluate(module, after, step.inside(None))
 
 
 def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -> list[Leaf]:
@@ -250,14 +250,14 @@ def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: s
     step = way.hop(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
     if value is None:
         return [tracer.unknown(module, call, step, "why-option", Meaning.GIVEN_AT_START, name=name)]
-    return tracer.trace(module, value, step.inside(None))
+    return [*tracer.evaluate(module, value, step.inside(None))]
 
 
 def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
     """The default of ``HANDLE.value``, where HANDLE is what declaring an option gave (absl)."""
     found: list[Leaf] = []
     if node.attr == "value":
-        for leaf in tracer.trace(module, node.value, way):
+        for leaf in tracer.evaluate(module, node.value, way):
             for flag in _flags_of(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
                 if isinstance(leaf.node, ast.Call) and last_name(leaf.node.func) == flag.method:
                     found += _default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)

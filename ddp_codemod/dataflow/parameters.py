@@ -56,12 +56,12 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
                 Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
                 OriginKind.ARGUMENT,
             )
-            return tracer.trace(bound_module, bound, step.inside(outer))
+            return [*tracer.evaluate(bound_module, bound, step.inside(outer))]
         if default is not None:
             step = way.hop(
                 module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
             )
-            return tracer.trace(module, default, step)
+            return [*tracer.evaluate(module, default, step)]
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     found: list[Leaf] = []
     spread_open: tuple[Module, ast.expr, Way] | None = None
@@ -70,7 +70,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
         step = way.hop(
             module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
         )
-        found += tracer.trace(module, default, step.inside(None))
+        found += tracer.evaluate(module, default, step.inside(None))
     elif default is not None:
         tracer.memory.setdefault(OVERRIDDEN, set()).add(default)
     for source in SOURCES:
@@ -86,7 +86,7 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             kind,
         )
         if argument is not None:
-            found += tracer.trace(given.module, argument, step.inside(None))
+            found += tracer.evaluate(given.module, argument, step.inside(None))
             continue
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
             if not is_handed_on(given.module, spread):

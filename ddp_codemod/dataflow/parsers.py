@@ -57,7 +57,7 @@ def _made(tracer: Tracer, module: Module, node: ast.expr, depth: int = 0) -> fro
     """The calls that made a parser, with those that made the ones that it has its options from; None where that is not known."""
     parts = {name for idioms in tracer.idioms for flag in idioms.flag for name in flag.part_methods}
     found: set[ast.AST] = set()
-    for leaf in tracer.trace(module, node, Way(kind=OriginKind.OBJECT)):
+    for leaf in tracer.evaluate(module, node, Way(kind=OriginKind.OBJECT)):
         call, home = leaf.node, leaf.module
         if not isinstance(call, ast.Call) or not isinstance(home, Module) or depth > DEPTH:
             return None

@@ -101,7 +101,7 @@ def provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: 
 def _provenance(tracer: Tracer, module: Module, node: ast.expr, way: Way, depth: int) -> Provenance:
     at = node
     while True:
-        leaves = tracer.trace(module, at, Way(kind=OriginKind.OBJECT, frame=way.frame))
+        leaves = tracer.evaluate(module, at, Way(kind=OriginKind.OBJECT, frame=way.frame))
         made = tuple(dict.fromkeys(one for leaf in leaves for one in _of_leaf(tracer, leaf, at, depth)))
         if made or not isinstance(at, (ast.Attribute, ast.Subscript)):
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -22,6 +23,7 @@ def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Lea
     for entity in tracer.resolver.resolve(module, node.func):
         if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found += returned(tracer, entity, way, parameters.frame(tracer, module, node, entity, way.frame))
+    found = found or list(_of_lambda(tracer, module, node, way))
     if (
         not found
         and isinstance(node.func, ast.Attribute)
@@ -29,6 +31,17 @@ def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Lea
     ):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.short_text(node.func))]
+
+
+def _of_lambda(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> Iterator[Leaf]:
+    """What a call of a name gives that stands for a lambda, and for nothing else."""
+    if not isinstance(node.func, ast.Name) or ast.Lambda not in module.nodes:
+        return
+    called = tracer.evaluate(module, node.func, Way(kind=OriginKind.OBJECT, frame=way.frame))
+    if all(isinstance(leaf.node, ast.Lambda) for leaf in called):
+        for home, function in (leaf.code for leaf in called):
+            step = way.inside(None).hop(home.place(function), Reason.of("hop-returns", name=node.func.id), OriginKind.RETURN)
+            yield from tracer.evaluate(home, function.body, step)  # type: ignore[attr-defined]
 
 
 def returned(tracer: Tracer, entity: Definition, way: Way, frame: Frame | None) -> list[Leaf]:
@@ -39,5 +52,5 @@ def returned(tracer: Tracer, entity: Definition, way: Way, frame: Frame | None) 
     for statement in module.nodes.get(ast.Return, ()):
         if isinstance(statement, ast.Return) and scope_of(module, statement) is function and statement.value is not None:
             if tracer.facts.unreachable(module, statement) is None:
-                found += tracer.trace(module, statement.value, step)
+                found += tracer.evaluate(module, statement.value, step)
     return found

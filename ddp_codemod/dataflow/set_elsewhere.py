@@ -51,7 +51,7 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
         ):
             said = Reason.of("hop-assigned", name=other.text(target))
             step = way.hop(other.place(statement), said, OriginKind.ASSIGNMENT).inside(None)
-            leaves += (leaf for leaf in tracer.trace(other, value, step) if leaf.place not in known)
+            leaves += (leaf for leaf in tracer.evaluate(other, value, step) if leaf.place not in known)
             filled = filled or fills_none(other, Binding(other.text(target), "value", statement, value)) is not None
     return [*(leaf for leaf in found if not filled or leaf.value != Known(None)), *leaves]
 

@@ -28,7 +28,7 @@ def at_position(
     """
     star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
     if star > position:
-        return tracer.trace(module, arguments[position], way) if position < len(arguments) else []
+        return [*tracer.evaluate(module, arguments[position], way)] if position < len(arguments) else []
     if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that hangs on its length
         return None
     unpacked = arguments[star].value  # type: ignore[attr-defined]
@@ -61,11 +61,11 @@ def _function_of(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncF
 
 def _written_out(tracer: Tracer, module: Module, node: ast.expr, index: int, way: Way) -> list[Leaf] | None:
     found: list[Leaf] = []
-    for leaf in tracer.trace(module, node, way):
+    for leaf in tracer.evaluate(module, node, way):
         if not isinstance(leaf.node, (ast.Tuple, ast.List)) or any(isinstance(part, ast.Starred) for part in leaf.node.elts):
             return None
         if index < len(leaf.node.elts):
-            found += tracer.trace(leaf.code[0], leaf.node.elts[index], leaf.way)
+            found += tracer.evaluate(leaf.code[0], leaf.node.elts[index], leaf.way)
     return found
 
 
@@ -88,7 +88,7 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -
         )
         for keyword in given.keywords:
             if keyword.arg == name:
-                found += tracer.trace(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
+                found += tracer.evaluate(given.module, keyword.value, replace(step.inside(None), kind=OriginKind.ARGUMENT))
             elif keyword.arg is None:
                 inside = tracer.entry(given.module, keyword.value, ast.Constant(name), step.inside(None), whole)
                 found += [one for one in inside or () if not one.open]

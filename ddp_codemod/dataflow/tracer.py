@@ -15,7 +15,7 @@ from ddp_codemod.catalog.model import Platform
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN
-from ddp_codemod.dataflow.leaves import MAX_HOPS, Leaf, Way
+from ddp_codemod.dataflow.leaves import MAX_HOPS, Leaf, Possible, Way
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -47,7 +47,7 @@ class Tracer(ABC):
 
     @abstractmethod
     def step(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
-        """The leaves of an expression by its kind; ``trace`` is what to ask, which keeps count."""
+        """The leaves of an expression by its kind; ``evaluate`` is what to ask, which keeps count."""
 
     @abstractmethod
     def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
@@ -72,21 +72,21 @@ class Tracer(ABC):
         """Whether a text can be what a parameter of interest takes: a backend (of a device each, in a composite) or a URL."""
         return "://" in text or all(part.rpartition(":")[2].lower() in self.rules.backends for part in text.split(","))
 
-    def trace(self, module: Module, node: ast.expr, way: Way | None = None) -> list[Leaf]:
-        """All leaves of an expression, each once; [] where it can only come from itself."""
+    def evaluate(self, module: Module, node: ast.expr, way: Way | None = None) -> Possible:
+        """All that an expression can be, each once; nothing where it can only come from itself."""
         way = way or Way()
         key = (id(node), id(way.frame))
         if key in way.seen:
-            return []
+            return Possible()
         if len(way.hops) > MAX_HOPS:
             again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
-            return [] if again else [self.too_far(module, node, way)]
+            return Possible() if again else Possible((self.too_far(module, node, way),))
         on = replace(way, seen=way.seen | {key})
         if not self.open:
-            return self.outermost(module, node, way, lambda: list(self.step(module, node, on))) or []
+            return Possible(tuple(self.outermost(module, node, way, lambda: list(self.step(module, node, on))) or ()))
         if self.spent() and not isinstance(node, ast.Constant):
-            return [self.too_far(module, node, way)]
-        return list(self.step(module, node, on))
+            return Possible((self.too_far(module, node, way),))
+        return Possible(tuple(self.step(module, node, on)))
 
     def spent(self) -> bool:
         """Count a step of the trace that is open; whether it has taken more than it may."""
@@ -96,7 +96,7 @@ class Tracer(ABC):
     def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
         """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
         if not keys:
-            return self.trace(module, node, way)
+            return list(self.evaluate(module, node, way))
         found: list[Leaf] = []
         for leaf in self.entry(module, node, ast.Constant(keys[0]), way) or []:
             if len(keys) == 1:

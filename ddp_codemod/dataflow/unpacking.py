@@ -22,7 +22,7 @@ def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Way) -
             if isinstance(at, (ast.Tuple, ast.List)):
                 displays = [(home, at, step)]
             else:
-                leaves = tracer.trace(home, at, step)
+                leaves = tracer.evaluate(home, at, step)
                 displays = [(*leaf.code, leaf.way) for leaf in leaves if isinstance(leaf.node, (ast.Tuple, ast.List))]  # type: ignore[misc]
                 if not leaves or len(displays) < len(leaves):
                     return [tracer.unknown(module, binding.node, way, "why-binding", name=binding.name)]
@@ -35,5 +35,5 @@ def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Way) -
     return [
         leaf
         for home, at, step in found
-        for leaf in tracer.trace(home, at, step.hop(module.place(binding.node), reason, OriginKind.ASSIGNMENT))
+        for leaf in tracer.evaluate(home, at, step.hop(module.place(binding.node), reason, OriginKind.ASSIGNMENT))
     ]

@@ -35,24 +35,24 @@ def _around_all(finding: Finding, rules: Rules) -> tuple[list[Listed], list[Modu
 
     The lists around them; the files that they stand in; the ids of both; and which of the files check or type a name.
     """
-    key = ("listed-around", id(finding.leaves))
+    key = ("listed-around", id(finding.possible))
     cache = finding.use.module.cache
     if key not in cache:
         # a value that is come to on many ways is a leaf for each of them
         around = {
             id(node): (leaf.module, node)
-            for leaf in finding.leaves
+            for leaf in finding.possible
             if isinstance(leaf.module, Module) and isinstance(node := leaf.outer or leaf.node, ast.expr)
         }
         listed = [found for module, node in around.values() for found in _around(module, node, rules)]
-        trees = {leaf.module for leaf in finding.leaves} | {finding.use.module}
+        trees = {leaf.module for leaf in finding.possible} | {finding.use.module}
         modules = sorted((tree for tree in trees if isinstance(tree, Module)), key=lambda tree: tree.name)
         naming: dict[str, list[int]] = {}
         for number, module in enumerate(modules):
             for name in _by_name(module):
                 naming.setdefault(name, []).append(number)
         seen = {*around, *map(id, modules)}
-        cache[key] = (finding.leaves, (listed, modules, seen, naming))  # the leaves are kept, and with them their id
+        cache[key] = (finding.possible, (listed, modules, seen, naming))  # the leaves are kept, and with them their id
     return cache[key][1]  # type: ignore[index, no-any-return]
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
+from ddp_codemod.dataflow.leaves import Possible
 from ddp_codemod.impact.advisories import Whole, notes, spoken
 from ddp_codemod.impact.rewrites import rewritten
 from ddp_codemod.impact.usage import Hit
@@ -175,7 +176,7 @@ def _finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Fin
     shown = hit.argument if hit.argument is not None else hit.node
     parameter = advice.pattern.argument or ""
     argument = shown if isinstance(shown, ast.expr) else None
-    made = Finding(use, parameter, argument, (), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
+    made = Finding(use, parameter, argument, Possible(), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
     if not changes or advice.rewrite is None:
         own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
         left = replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice

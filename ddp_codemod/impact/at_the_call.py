@@ -45,10 +45,10 @@ def at_the_call(finding: Finding) -> Finding | None:
         return None
     (text,) = texts
     changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
-    others = [leaf for leaf in finding.leaves if id(leaf.node) not in changed]
+    others = [leaf for leaf in finding.possible if id(leaf.node) not in changed]
     alike = all(isinstance(leaf.value, Known) and leaf.value.value == text for leaf in others)
-    given = any(leaf.kind in _GIVEN or leaf.way.kind in _GIVEN for leaf in finding.leaves)
-    if not alike or given or len(changed) < len(changes) or any(leaf.node is argument for leaf in finding.leaves):
+    given = any(leaf.kind in _GIVEN or leaf.way.kind in _GIVEN for leaf in finding.possible)
+    if not alike or given or len(changed) < len(changes) or any(leaf.node is argument for leaf in finding.possible):
         return None
     first = next(change.leaf for change in changes if isinstance(change, NewText))
     leaf = Leaf(finding.use.module, argument, OriginKind.AT_CALL, first.value)

@@ -97,12 +97,12 @@ class _Edits:
 
     def that_give(self, module: Module, node: ast.expr) -> set[int]:
         """The findings whose edits change what an expression gives; none where it asks a group that exists for its name."""
-        leaves = self.context.tracer.trace(module, node)
+        leaves = self.context.tracer.evaluate(module, node)
         return {number for leaf in leaves for number in self._numbers.get((id(leaf.module), id(leaf.node)), ())}
 
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""
-        leaves = self.context.tracer.trace(module, node)
+        leaves = self.context.tracer.evaluate(module, node)
         if leaves and all(isinstance(leaf.value, Current) for leaf in leaves):
             return self.group
         swaps = {swap for leaf in leaves if (swap := self._swap(leaf)) is not None}

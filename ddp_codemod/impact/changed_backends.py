@@ -82,7 +82,7 @@ def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
         elif isinstance(change, NewKeyword):
             yield change.value.strip("\"'").lower()
     if finding.action is Action.KEEP:
-        for leaf in finding.leaves:
+        for leaf in finding.possible:
             if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) and _is_conditional(leaf):
                 yield leaf.value.value.lower()
             elif isinstance(leaf.value, Default) and finding.use.surface.default_group and not finding.changes:

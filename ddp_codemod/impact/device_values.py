@@ -37,7 +37,7 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
 
 def is_chosen(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether an argument names devices by their numbers, or asks for all of them: a count is not negative."""
-    for leaf in context.tracer.trace(module, argument):
+    for leaf in context.tracer.evaluate(module, argument):
         # a number is nothing that the tracer looks for
         node = leaf.node if isinstance(leaf.node, ast.expr) else None
         at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
@@ -54,7 +54,7 @@ def is_chosen(context: Context, module: Module, argument: ast.expr) -> bool:
 
 def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether what has the name of a number is a device by its name, or what some object calls its device."""
-    leaves = context.tracer.trace(module, argument)
+    leaves = context.tracer.evaluate(module, argument)
     made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
 
     def names_one(leaf: Leaf) -> bool:
@@ -82,7 +82,7 @@ def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
 def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     return any(
         starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
-        for leaf in context.tracer.trace(module, argument)
+        for leaf in context.tracer.evaluate(module, argument)
         if pattern.device
     )
 

@@ -26,7 +26,7 @@ def left_behind(context: Context, findings: Sequence[Finding], writable: Writabl
         return
     wanted = re.compile(rf"""['"](?:{"|".join(map(re.escape, wrong))})['"]""".encode(), re.IGNORECASE).search
     words = Words(name.lower() for name in wrong)
-    seen = {id(leaf.node) for finding in findings for leaf in (*finding.leaves, *finding.at)}
+    seen = {id(leaf.node) for finding in findings for leaf in (*finding.possible, *finding.at)}
     project = context.tracer.resolver.project
     tied = {finding.use.module.name for finding in findings} | set(project.mentioning(context.platform.backend.wanted))
     methods = Words(flag.method for idioms in context.rules.idioms for flag in idioms.flag)

@@ -122,7 +122,7 @@ def _name(context: Context, advice: Advice, hit: Hit, device: Device, alone: boo
     """The other device's name where a text starts with it: in code, or in a file of settings."""
     argument, old = hit.argument, device.instead_of
     made: list[Change] = []
-    for leaf in context.tracer.trace(hit.module, argument) if argument is not None else ():
+    for leaf in context.tracer.evaluate(hit.module, argument) if argument is not None else ():
         text = leaf.value.value if isinstance(leaf.value, Known) else None
         named = isinstance(text, str) and text.startswith(old)
         if not named and not starts_with(leaf.node, old):

@@ -131,7 +131,7 @@ def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
     nodes: list[tuple[Module, ast.expr, str]] = [(hit.module, argument, rewrite.otherwise)]
     if pattern.argument_is == "device" and pattern.device:
         nodes = []
-        for leaf in context.tracer.trace(hit.module, argument):
+        for leaf in context.tracer.evaluate(hit.module, argument):
             text = leaf.value.value if isinstance(leaf.value, Known) else None
             named = isinstance(text, str) and text.startswith(pattern.device)
             if named or starts_with(leaf.node, pattern.device):

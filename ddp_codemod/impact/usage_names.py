@@ -34,13 +34,13 @@ def comparisons(context: Context, pattern: Pattern, module: Module) -> Iterator[
                 and named <= set(pattern.texts)
                 and (other is not compare.left or isinstance(compare.ops[0], (ast.Eq, ast.NotEq)))
             ):
-                if any(isinstance(leaf.value, Current) for leaf in context.tracer.trace(module, side)):
+                if any(isinstance(leaf.value, Current) for leaf in context.tracer.evaluate(module, side)):
                     yield compare
 
 
 def is_text(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     """Whether an argument is one of the texts."""
-    values = (getattr(leaf.value, "value", None) for leaf in context.tracer.trace(module, argument))
+    values = (getattr(leaf.value, "value", None) for leaf in context.tracer.evaluate(module, argument))
     return any(isinstance(value, str) and value.lower() in pattern.texts for value in values)
 
 

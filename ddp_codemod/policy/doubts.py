@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Fix
-from ddp_codemod.dataflow.leaves import Doubt, Leaf
+from ddp_codemod.dataflow.leaves import Doubt, Leaf, Possible
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.policy.findings import Finding, NewText
@@ -16,9 +16,9 @@ from ddp_codemod.policy.findings import Finding, NewText
 def doubted(finding: Finding, fix: Fix) -> Finding:
     """The finding without the changes that only a name leads to; an item for a person where there are no others."""
     if finding.action is Action.KEEP:
-        doubtful = [leaf for leaf in finding.leaves if leaf.way.doubt in (Doubt.REPLACED, Doubt.OTHERS)]
-        if all(leaf.way.doubt is Doubt.NAME for leaf in finding.leaves):
-            doubtful = list(finding.leaves)
+        doubtful = [leaf for leaf in finding.possible if leaf.way.doubt in (Doubt.REPLACED, Doubt.OTHERS)]
+        if all(leaf.way.doubt is Doubt.NAME for leaf in finding.possible):
+            doubtful = list(finding.possible)
         return finding.review(fix.id, _reason(doubtful[0])) if doubtful else finding
     if finding.action is not Action.EDIT:
         return finding
@@ -39,7 +39,7 @@ def candidates(finding: Finding, fix: Fix) -> Iterator[Finding]:
         return
     changed = [change.leaf for change in finding.changes if isinstance(change, NewText)]
     named = [leaf for leaf in changed if leaf.way.doubt is Doubt.NAME]
-    sure = [leaf for leaf in finding.leaves if leaf.way.doubt is not Doubt.NAME]
+    sure = [leaf for leaf in finding.possible if leaf.way.doubt is not Doubt.NAME]
     places = {leaf.place for leaf in sure}
     if not sure:
         return
@@ -47,7 +47,7 @@ def candidates(finding: Finding, fix: Fix) -> Iterator[Finding]:
         calls = _calls(leaf)
         if leaf.place not in places and not any(_calls(other)[: len(calls)] == calls for other in sure):
             places.add(leaf.place)
-            yield replace(finding.review(fix.id, _reason(leaf)), changes=(), at=(leaf,), leaves=(leaf,))
+            yield replace(finding.review(fix.id, _reason(leaf)), changes=(), at=(leaf,), possible=Possible((leaf,)))
 
 
 def _calls(leaf: Leaf) -> tuple[Place, ...]:

@@ -14,7 +14,7 @@ from ddp_codemod.catalog.model import Environment, Parameter, Platform
 from ddp_codemod.catalog.objects import Handler
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.leaves import Leaf, Possible
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Place, Reason
@@ -152,7 +152,7 @@ class Finding(Struct, frozen=True, eq=False):
     use: AnyUse
     parameter: str
     argument: Node | None
-    leaves: tuple[Leaf, ...]
+    possible: Possible
     resolves_to: tuple[str, ...]
     action: Action
     applicability: Applicability
@@ -195,7 +195,7 @@ def start(
     use: AnyUse,
     parameter: Parameter | None,
     argument: Node | None,
-    leaves: list[Leaf],
+    leaves: Iterable[Leaf],
     texts: Iterable[str],
 ) -> Finding:
     """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
@@ -203,7 +203,7 @@ def start(
     found = tuple(dict.fromkeys(texts))
     values = ", ".join(text for text in found if text != "?")
     reason = Reason.of("keep-right", value=values, platform=context.platform.id)
-    return Finding(use, name, argument, tuple(leaves), found, Action.KEEP, Applicability.SAFE, None, reason)
+    return Finding(use, name, argument, Possible(tuple(leaves)), found, Action.KEEP, Applicability.SAFE, None, reason)
 
 
 def reason_for(finding: Finding, change: Change) -> Reason:

@@ -54,7 +54,7 @@ def for_other_hardware(context: Context, leaf: Leaf, leaves: list[Leaf]) -> bool
 
 def one_branch(context: Context, made: Finding, fix: Fix) -> Finding | None:
     """A choice between accelerators of which the platform's own is one: which is taken is not known; else None."""
-    leaves = list(made.leaves)
+    leaves = list(made.possible)
     others = [leaf for leaf in leaves if _is_wrong(context, leaf) and for_other_hardware(context, leaf, leaves)]
     if not others:
         return None
@@ -62,7 +62,7 @@ def one_branch(context: Context, made: Finding, fix: Fix) -> Finding | None:
     if len(others) == len(leaves):
         named = ", ".join(dict.fromkeys(str(leaf.value.value) for leaf in others if isinstance(leaf.value, Known)))
         return made.keep(Reason.of("keep-foreign", value=named, platform=context.platform.id))
-    works = [str(leaf.value.value) for leaf in made.leaves if leaf not in others and isinstance(leaf.value, Known)]
+    works = [str(leaf.value.value) for leaf in made.possible if leaf not in others and isinstance(leaf.value, Known)]
     said = {
         "value": ", ".join(dict.fromkeys(works)),
         "platform": context.platform.id,
@@ -121,7 +121,9 @@ def is_chosen_by_option(context: Context, leaf: Leaf) -> bool:
         if isinstance(around, (ast.If, ast.IfExp)):
             asked = (part for part in ast.walk(around.test) if isinstance(part, (ast.Name, ast.Attribute)))
             if any(
-                found.way.kind == OriginKind.OPTION_DEFAULT for part in asked for found in context.tracer.trace(leaf.module, part)
+                found.way.kind == OriginKind.OPTION_DEFAULT
+                for part in asked
+                for found in context.tracer.evaluate(leaf.module, part)
             ):
                 return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):

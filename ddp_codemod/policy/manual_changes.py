@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Possible
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.policy.findings import Context, Finding, NewText
@@ -25,7 +26,7 @@ def apart(context: Context, finding: Finding) -> Iterator[Finding]:
     yield replace(finding, changes=left) if left else replace(finding, changes=()).keep(Reason.of("keep-by-hand", where=where))
     for change in by_hand:
         made = finding.review(finding.rule, _reason(context, change))
-        yield replace(made, at=(change.leaf,), leaves=(change.leaf,), resolves_to=(_given(change),))
+        yield replace(made, at=(change.leaf,), possible=Possible((change.leaf,)), resolves_to=(_given(change),))
 
 
 def _is_by_hand(change: NewText) -> bool:

@@ -46,7 +46,7 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
     module, call = use.module, use.call
     argument = use.argument(parameter)
     if argument is not None:
-        return argument, context.tracer.trace(module, argument)
+        return argument, [*context.tracer.evaluate(module, argument)]
     found: list[Leaf] = []
     for mapping in use.spread:
         if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
@@ -127,11 +127,11 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
 def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
     """What becomes of a site whose leaves are known."""
     platform, surface = context.platform, made.use.surface
-    if len(left := when_launched(context.facts, parameter, made.leaves)) < len(made.leaves):
+    if len(left := when_launched(context.facts, parameter, made.possible)) < len(made.possible):
         made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
     if (not_heeded := ignored(context, made, parameter, fix)) is not None:
         return not_heeded
-    changes, blocked = _changes(context, parameter, list(made.leaves))
+    changes, blocked = _changes(context, parameter, list(made.possible))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of(
             "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
@@ -153,7 +153,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         names = (about(context, change.leaf) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
-        elif any(is_lost(leaf) for leaf in made.leaves):  # the edits cure only a part of what can come here
+        elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what can come here
             safe, reason = False, Reason("edit-partly", reason.args)
         elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
             default = {"default": platform.backend.default}
@@ -194,6 +194,8 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
                 continue
             if (objection := stands.objection(context, value.value, verdict.wanted)) is not None:
                 blocked = blocked or objection
+            elif verdict.wanted is not None and _runs_with(leaves, leaf, verdict.wanted):
+                blocked = blocked or Reason.of("why-loop", value=value.value, platform=context.platform.id)
             elif verdict.wanted is not None:
                 changes.append(_change(parameter, leaf, verdict.wanted))
             elif not verdict.known:
@@ -220,6 +222,12 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     return changes, blocked
 
 
+def _runs_with(leaves: list[Leaf], leaf: Leaf, wanted: str) -> bool:
+    """Whether a loop runs with a value, and with the wanted one besides: a person drops the value there."""
+    others = (other for other in leaves if leaf.kind == other.kind == OriginKind.LOOP)
+    return any(isinstance(other.value, Known) and other.value.value == wanted for other in others)
+
+
 def _is_default(leaf: Leaf) -> bool:
     """Whether a leaf leaves the choice to torch: it asks for it, or gives None."""
     return isinstance(leaf.value, Default) or (isinstance(leaf.value, Known) and leaf.value.value is None)
@@ -228,7 +236,7 @@ def _is_default(leaf: Leaf) -> bool:
 def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
     """The leaves that no change mends."""
     changed = {id(change.leaf) for change in changes if isinstance(change, NewText)}
-    return [leaf for leaf in made.leaves if leaf.kind != OMITTED and id(leaf) not in changed]
+    return [leaf for leaf in made.possible if leaf.kind != OMITTED and id(leaf) not in changed]
 
 
 def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
@@ -237,11 +245,6 @@ def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
         assert isinstance(leaf.module, Module)
         return NewKeyword(leaf.module, leaf.node, parameter.name, f'"{wanted}"')
     return NewText(leaf, wanted)
-
-
-def is_lost(leaf: Leaf) -> bool:
-    """Whether the trace ended in something that it does not understand; what the user gives at run time is the user's."""
-    return leaf.kind == OriginKind.UNKNOWN and leaf.why is not None and leaf.why.means is not Meaning.GIVEN_AT_START
 
 
 def may_clash(change: Change) -> bool:

@@ -92,7 +92,7 @@ def outcomes(backend: Finding) -> set[str]:
     """The backends that a group can have once the backend rule's edits are made; "?" stands for what is not known."""
     changed = {change.leaf: change.text for change in backend.changes if isinstance(change, NewText)}
     found: set[str] = set()
-    for leaf in backend.leaves:
+    for leaf in backend.possible:
         text = changed.get(leaf)
         if text is None and isinstance(leaf.value, Known) and isinstance(leaf.value.value, str):
             text = leaf.value.value

@@ -93,7 +93,7 @@ def _set_later(context: Context, use: Use, fields: Fields) -> list[Leaf]:
     for call in calls_of(use.module).get(fields.method, ()):
         for keyword in call.keywords:
             if keyword.arg == fields.field:
-                found += context.tracer.trace(use.module, keyword.value, Way(kind=OriginKind.OPTION_DEFAULT))
+                found += context.tracer.evaluate(use.module, keyword.value, Way(kind=OriginKind.OPTION_DEFAULT))
     return found
 
 

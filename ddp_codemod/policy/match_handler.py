@@ -101,7 +101,7 @@ def _is_for_others(context: Context, use: Use) -> bool:
 
 def _is_written(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool:
     """Whether all that the list can be is written out, also what is appended to it."""
-    leaves = context.tracer.trace(module, argument)
+    leaves = context.tracer.evaluate(module, argument)
     if not leaves or not all(isinstance(leaf.node, (ast.List, ast.Tuple)) for leaf in leaves):
         return False
     grown = [
@@ -113,7 +113,9 @@ def _is_written(context: Context, module: Module, argument: ast.expr, handler: H
         and isinstance(call := home.parents.get(named), ast.Call)
     ]
     for call in grown:
-        made = context.tracer.trace(module, call.args[0]) if len(call.args) == 1 and last_name(call.func) == "append" else []
+        if len(call.args) != 1 or last_name(call.func) != "append":
+            return False
+        made = context.tracer.evaluate(module, call.args[0])
         if not made or not all(isinstance(leaf.node, ast.Call) and _is_another(context, *leaf.code, handler) for leaf in made):
             return False
     return True
@@ -129,9 +131,9 @@ def _is_another(context: Context, module: Module, call: ast.AST, handler: Handle
 def _handlers(context: Context, module: Module, argument: ast.expr, handler: Handler) -> list[tuple[Module, ast.Call]]:
     """The calls that make the handler in a list that is written out."""
     found: list[tuple[Module, ast.Call]] = []
-    for leaf in context.tracer.trace(module, argument):
+    for leaf in context.tracer.evaluate(module, argument):
         for element in leaf.node.elts if isinstance(leaf.node, (ast.List, ast.Tuple)) else ():
-            for made in context.tracer.trace(leaf.code[0], element):
+            for made in context.tracer.evaluate(leaf.code[0], element):
                 if isinstance(made.node, ast.Call):
                     if set(context.tracer.resolver.names(made.code[0], made.node.func)) & set(handler.names):
                         found.append((made.code[0], made.node))

@@ -16,7 +16,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.device_counts import Count, devices_of
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
-from ddp_codemod.policy.match import is_lost, leaves_of
+from ddp_codemod.policy.match import leaves_of
 from ddp_codemod.policy.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.policy.match_reasons import OMITTED
 from ddp_codemod.policy.other_devices import said_by
@@ -109,7 +109,7 @@ def _unknown(
 ) -> Finding | None:
     """It is not known what stands for the object: for a person, where the framework's choice does not work."""
     choice = context.platform.backend
-    unpacked = [use.module.text(part) for part in use.spread if any(is_lost(leaf) and leaf.node is use.call for leaf in leaves)]
+    unpacked = [use.module.text(part) for part in use.spread if any(leaf.is_lost and leaf.node is use.call for leaf in leaves)]
     unfollowed = _unfollowed(context, leaves)
     assert parameter.objects is not None
     if not (unfollowed or unpacked) or choice.default in choice.works or is_test(use.module.name):
@@ -130,7 +130,7 @@ def _unknown(
 
 def _unfollowed(context: Context, leaves: Sequence[Leaf]) -> list[Leaf]:
     """The leaves of which it is not known what they give, and that are no object of a class that is known."""
-    return [leaf for leaf in leaves if is_lost(leaf) and not (isinstance(leaf.node, ast.Call) and _is_object(context, leaf))]
+    return [leaf for leaf in leaves if leaf.is_lost and not (isinstance(leaf.node, ast.Call) and _is_object(context, leaf))]
 
 
 def _is_object(context: Context, leaf: Leaf) -> bool:

@@ -73,7 +73,7 @@ def line_of(leaf: Leaf) -> str:
 
 def keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason:
     """Why nothing is to be changed."""
-    kinds = {leaf.kind for leaf in made.leaves}
+    kinds = {leaf.kind for leaf in made.possible}
     if kinds == {OMITTED}:
         return Reason.of("keep-inherits" if parameter.omitted == "inherits" else "keep-omitted", parameter=parameter.name)
     if kinds == {OriginKind.PARTIAL}:
@@ -81,11 +81,11 @@ def keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason
     if kinds == {OriginKind.CLASS}:
         return Reason.of("keep-class")
     if kinds == {OriginKind.PARAMETER}:
-        return Reason("keep-parameter", next(leaf.why.args for leaf in made.leaves if leaf.why))
-    if any(isinstance(leaf.value, Current) for leaf in made.leaves):
+        return Reason("keep-parameter", next(leaf.why.args for leaf in made.possible if leaf.why))
+    if any(isinstance(leaf.value, Current) for leaf in made.possible):
         return Reason.of("keep-current")
-    if (given := next((leaf for leaf in made.leaves if leaf.kind == OriginKind.HANDED_ON), None)) is not None:
+    if (given := next((leaf for leaf in made.possible if leaf.kind == OriginKind.HANDED_ON), None)) is not None:
         return Reason.of("keep-handed-on", text=given.text)
-    named = ((leaf, leaf.value.value) for leaf in made.leaves if isinstance(leaf.value, Known))
+    named = ((leaf, leaf.value.value) for leaf in made.possible if isinstance(leaf.value, Known))
     later = (since(context, leaf, text) for leaf, text in named if isinstance(text, str))
     return next(filter(None, later), made.reason)

@@ -53,7 +53,7 @@ def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
         for target, value in assigned(node):
             if isinstance(target, ast.Attribute) and target.attr == statement.attribute and isinstance(given, ast.Name):
                 if isinstance(target.value, ast.Name) and target.value.id == given.id and value is not None:
-                    found += context.tracer.trace(use.module, value, Way(kind=OriginKind.ASSIGNMENT))
+                    found += context.tracer.evaluate(use.module, value, Way(kind=OriginKind.ASSIGNMENT))
     if found or given is None:
         return found
     origin = provenance(context.tracer, use.module, given, Way())

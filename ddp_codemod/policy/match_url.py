@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from ddp_codemod.catalog.model import Fix, Parameter, Query
 from ddp_codemod.dataflow.fold import Known
@@ -67,7 +68,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
     switched_off = switched_off or spared is not None
     changes: list[Change] = []
     blocked: Reason | None = None
-    for leaf in made.leaves:
+    for leaf in made.possible:
         value = leaf.value
         if leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if switched_off or _older_torch(leaf, query):
@@ -101,7 +102,7 @@ def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made:
         return set_before(context, use, fix, made, backend)  # one line does what hundreds would
     if changes:
         known = [text for text in made.resolves_to if "://" in text]
-        leads = known[0] if known else " ".join(_built(made.leaves, query).split())
+        leads = known[0] if known else " ".join(_built(made.possible, query).split())
         reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=leads)
         safe = fix.applicability == "safe" and not any(map(may_clash, changes))
         return made.edit(fix.id, safe, reason, changes)
@@ -121,7 +122,7 @@ def _without_store(context: Context, backend: Finding) -> bool:
     return bool(known) and all(one is not None and not one.store for one in known)
 
 
-def _built(leaves: tuple[Leaf, ...], query: Query) -> str:
+def _built(leaves: Iterable[Leaf], query: Query) -> str:
     """The source text of an address that is put together."""
     return next((leaf.text for leaf in leaves if head_of(leaf) in query.schemes), query.default_url)
 
@@ -175,7 +176,7 @@ def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, mad
     if (spared := unneeded(context, use, fix, "store")) is not None:
         return made.keep(spared)
     changes: list[Change] = []
-    for leaf in context.tracer.trace(use.module, argument):
+    for leaf in context.tracer.evaluate(use.module, argument):
         module, node = leaf.code
         if isinstance(leaf.value, Known) and leaf.value.value is None:
             continue

@@ -48,7 +48,7 @@ def _given(context: Context, module: Module, argument: ast.expr) -> list[Entity]
         return found
     return [
         entity
-        for leaf in context.tracer.trace(module, argument)
+        for leaf in context.tracer.evaluate(module, argument)
         if isinstance(leaf.module, Module) and isinstance(leaf.node, (ast.Tuple, ast.List))
         for part in leaf.node.elts
         for entity in context.tracer.resolver.resolve(leaf.module, part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from ddp_codemod.catalog.model import Parameter, Platform, Portable
 from ddp_codemod.dataflow.facts import Facts
@@ -59,7 +60,7 @@ def why_of(platform: Platform, entry: Portable | None) -> dict[str, str]:
     return {"why": f"{platform.why}; {entry.why}", "why_zh": f"{platform.why_zh or platform.why}；{entry.why_zh or entry.why}"}
 
 
-def when_launched(facts: Facts, parameter: Parameter, leaves: tuple[Leaf, ...]) -> list[Leaf]:
+def when_launched(facts: Facts, parameter: Parameter, leaves: Iterable[Leaf]) -> list[Leaf]:
     """The leaves, without those that only a process without a launcher gets."""
     entry = parameter.launched
     return [leaf for leaf in leaves if entry is None or not _is_without(facts, entry, leaf)]

@@ -132,7 +132,7 @@ def _given_by(script: Script, launch: Launch, flags: tuple[str, ...]) -> Option 
 
 def _may_be_none(context: Context, use: Use, value: ast.expr) -> bool:
     """Whether an argument is left out by some who start the program: an option without a value."""
-    return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.trace(use.module, value))
+    return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.evaluate(use.module, value))
 
 
 def _is_none(context: Context, use: Use, value: ast.expr) -> bool:

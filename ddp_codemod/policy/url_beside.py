@@ -14,9 +14,9 @@ from ddp_codemod.policy.findings import Change, Finding, NewKey, NewKeyword, Spl
 
 def beside_backend(backend: Finding | None, parameter: Parameter, url: str) -> list[Change] | None:
     """The address in every mapping that the backend comes from; None where one of them is not written out, or has an address."""
-    if backend is None or backend.action is Action.REVIEW or backend.argument is not None or not backend.leaves:
+    if backend is None or backend.action is Action.REVIEW or backend.argument is not None or not backend.possible:
         return None
-    changes = [_beside(leaf, parameter.name, url) for leaf in backend.leaves]
+    changes = [_beside(leaf, parameter.name, url) for leaf in backend.possible]
     return None if None in changes else [change for change in changes if change is not None]
 
 

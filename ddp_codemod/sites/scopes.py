@@ -255,8 +255,9 @@ def _targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path: tupl
     elif isinstance(target, ast.Starred):
         yield from _targets(target.value, None, node, path)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        starred = any(isinstance(part, ast.Starred) for part in target.elts)
+        starred = False  # a name behind one that takes the rest stands at no place that is known
         for index, part in enumerate(target.elts):
+            starred = starred or isinstance(part, ast.Starred)
             yield from _targets(part, None if starred else value, node, (*path, index))
 
 
