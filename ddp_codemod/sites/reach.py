@@ -29,7 +29,7 @@ class Reach:
         self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}  # what no code that runs has mentioned yet
         self._reached: set[ast.AST] = set()
         self._names: dict[int, frozenset[str]] = {}  # by the part
-        self._parts: dict[Module, dict[ast.AST, Part]] = {}  # of the files; needed only here, and large
+        self._parts: dict[Module, dict[ast.AST, Part]] = {}  # of the files; needed only here
         modules = [module for name in sorted(files) for module in project.programs(name)]
         for module in modules:
             for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
