@@ -17,6 +17,8 @@ from pathlib import Path
 PEERS = Path(__file__).parent / "peers"
 Command = Callable[[Path], list[str]]
 OURS = "ddp-codemod"
+PLATFORM = "rocm"
+OTHERS = ("windows", "ascend", "cpu", "single-gpu")  # those that differ in kind: another rule, another device, one process
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,9 @@ class Peers:
         return str(at / name)
 
 
-def ours(command: str, *words: str) -> list[str]:
+def ours(command: str, *words: str, platform: str = PLATFORM) -> list[str]:
     """A command line of ours, as installed."""
-    return [str(Path(sys.executable).parent / OURS), command, *words, "--platform", "rocm"]
+    return [str(Path(sys.executable).parent / OURS), command, *words, "--platform", platform]
 
 
 def on_one_core(words: list[str]) -> list[str]:
@@ -76,6 +78,10 @@ def tools(peers: Peers) -> list[Tool]:
     sed = 'xargs -0 --no-run-if-empty sed -i -E "s/([\\"\'])nccl\\1/\\1gloo\\1/g"'
     return [
         *(Tool(f"{OURS} {name}", lambda tree, name=name: ours(name, str(tree)), ours=True) for name in ("scan", "check", "diff")),
+        *(
+            Tool(f"{OURS} check, {other}", lambda tree, other=other: ours("check", str(tree), platform=other), ours=True)
+            for other in OTHERS
+        ),
         Tool(f"{OURS} check (one core)", lambda tree: on_one_core(ours("check", str(tree))), ours=True),
         Tool(
             "ast-grep",
