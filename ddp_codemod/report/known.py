@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +29,8 @@ class Known(Struct, frozen=True):
 
 def findings(survey: Survey) -> list[Known]:
     """What a person or ``apply`` has to do, and the notes."""
-    import json  # not in what every run imports
+    import hashlib  # not in what every run imports
+    import json
 
     seen: Counter[bytes] = Counter()
     texts: dict[tuple[str, str, int], Any] = {}  # thousands of findings may stand on one line that is long
