@@ -14,7 +14,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
-from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 
 def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
@@ -36,6 +36,10 @@ def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Lea
 def _of_lambda(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> Iterator[Leaf]:
     """What a call of a name gives that stands for a lambda, and for nothing else."""
     if not isinstance(node.func, ast.Name) or ast.Lambda not in module.nodes:
+        return
+    scope = owner(module, scope_of(module, node.func), node.func.id)
+    made = [binding.value for binding in bindings(module, scope).get(node.func.id, ())] if scope is not None else []
+    if not any(isinstance(part, ast.Lambda) for value in made if value is not None for part in ast.walk(value)):
         return
     called = tracer.evaluate(module, node.func, Way(kind=OriginKind.OBJECT, frame=way.frame))
     if all(isinstance(leaf.node, ast.Lambda) for leaf in called):
