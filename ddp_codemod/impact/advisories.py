@@ -17,7 +17,7 @@ from ddp_codemod.impact.changed_backends import Switches, concerned
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
-from ddp_codemod.impact.usage_settings import in_commands, in_settings
+from ddp_codemod.impact.usage_settings import in_commands, in_readmes, in_settings
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
@@ -240,7 +240,10 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
     if advice.pattern is None:
         return
     if advice.pattern.commands or advice.pattern.use in _OUTSIDE:
-        found = list(_commands(whole, advice.pattern) if advice.pattern.commands else _outside(whole, advice.pattern))
+        if advice.pattern.commands:
+            found = [*_commands(whole, advice.pattern), *in_readmes(whole.context, advice.pattern, whole.groups(advice))]
+        else:
+            found = list(_outside(whole, advice.pattern))
         yield from found if found and whole.versions(advice) else ()
         return
     for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):

@@ -1,12 +1,23 @@
-"""Finds in files of settings and launch files what an advice is about: a key with one of some values, an option of a command."""
+"""Finds in files of settings, launch files and READMEs what an advice is about: a key with one of some values, an option, a command."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.discover.files import read_text
+from ddp_codemod.model import Source
 from ddp_codemod.policy.findings import Context
+
+_README = re.compile(r"(?i)readme[\w.-]*\.(?:md|rst|txt)")
+# how a line of a README begins that is typed: as it stands, or behind a prompt, settings of the environment, an interpreter; a program or an
+# option follows, which tells it from a sentence
+_TYPED = (
+    r"(?m)^[ \t]*(?:[$>%#][ \t]+)?(?:[A-Z_]+=\S+[ \t]+)*(?:python[\d.]*[ \t]+-m[ \t]+)?(?:COMMANDS)"
+    r"(?=[ \t](?:[^\n]*(?:\.py\b|[ \t]--?\w)|[^\n]*\\\r?$|--?\w))"
+)
 
 
 def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
@@ -37,6 +48,21 @@ def in_commands(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]
             for found in given.finditer(command):
                 if (found[1] or "true").lower() != "false":
                     yield script.name, script.source.position(launch.start + found.start())[0]
+
+
+def in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The lines that say to type one of the commands, in the READMEs of the folders of some files and above them."""
+    root = context.tracer.resolver.project.root
+    typed = re.compile(_TYPED.replace("COMMANDS", "|".join(map(re.escape, pattern.commands))))
+    folders = sorted({folder.as_posix() for name in files for folder in PurePosixPath(name).parents})
+    for folder in folders:
+        there = (
+            sorted((root / folder).iterdir()) if (root / folder).is_dir() else []
+        )  # an editor's new file may have no folder yet
+        for path in there:
+            made = read_text(path, root) if _README.fullmatch(path.name) and path.is_file() else None
+            if isinstance(made, Source):
+                yield from ((made.name, made.position(found.end())[0]) for found in typed.finditer(made.text))
 
 
 def _end(text: str, start: int) -> int:
