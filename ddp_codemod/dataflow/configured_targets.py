@@ -6,11 +6,13 @@ import ast
 
 from ddp_codemod.dataflow.calls import default_of
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.targets import TARGETS
 
 _CONSTRUCTOR = "__init__"
+_DOT = rb"\w\.\w"  # in a name that is meant
 Place = tuple[Document, tuple[str, ...]]
 
 
@@ -52,7 +54,9 @@ def _places(tracer: Tracer) -> dict[str, list[Place]]:
             homes.setdefault(_dotted(name).rpartition(".")[2], []).append(_dotted(name))
         table: dict[str, list[Place]] = {}
         for key, inside in TARGETS.items():
-            for document, entry in ((one, entry) for one in project.documents(key) for entry in one.ending(key)):
+            for document, entry in (
+                (one, entry) for one in project.documents(key, giving(key, [_DOT])) for entry in one.ending(key)
+            ):
                 package, _, last = entry.value.rpartition(".") if entry.is_text else ("", "", "")
                 for home in homes.get(package.rpartition(".")[2], ()) if package else ():
                     if f".{home}".endswith(f".{package}"):

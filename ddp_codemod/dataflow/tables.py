@@ -54,7 +54,7 @@ def holders(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.Asyn
             if not any(last_name(value) == function.name for value in table.values):
                 continue
             named = [part.id for part in getattr(other.parents.get(table), "targets", ()) if isinstance(part, ast.Name)]
-            for file in {name, *(file for word in named for file in project.mentioning(word))} - seen:
+            for file in {name, *(file for word in named for file in project.using(name, word))} - seen:
                 seen.add(file)
                 if (using := project.module(file)) is not None:
                     yield using

@@ -26,6 +26,7 @@ from ddp_codemod.sites.words import Parts
 
 _OUTSIDE = ("configured", "option")  # what is looked for outside of programs
 LISTED = 20  # places that one note names
+MANY = 100  # files to parse, which take longer than to find out which files belong together
 
 
 class Whole(Struct, dict=True):
@@ -97,7 +98,7 @@ class Whole(Struct, dict=True):
         project = self.context.tracer.resolver.project
         able = {texts for texts in self._kinds if may_hold(pattern, texts)}
         names = sorted(name for name in named if self._texts[name] in able)
-        if advice.level == "review":
+        if advice.level == "review" or sum(not project.is_parsed(name) for name in names) > MANY:
             names = [name for name in names if name in within()]
         for name in names:
             if not advice.if_open and not self.versions(advice, name):

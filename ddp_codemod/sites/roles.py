@@ -152,6 +152,12 @@ class Roles(Texts):
             self._carriers[word] = {_module(file).encode() for file in (*self._with_stars, *importing)}
         return {_module(name).encode(), *self._carriers[word]}
 
+    def using(self, name: str, word: str) -> list[str]:
+        """The files that may use what a file has under a name: itself, and those that import the name, the file, or all of some file."""
+        wanted = {word.encode(), _module(name).encode()}
+        stars = {*self._with_stars}
+        return [other for other in self.mentioning(word) if other == name or other in stars or wanted & self._imports(other)]
+
     @cached_property
     def _with_stars(self) -> list[str]:
         stars = Parts(["import *", "import*", "import\t", "import  ", "import \\", "import\\"])
