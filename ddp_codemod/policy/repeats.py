@@ -44,7 +44,7 @@ def without_what_is_edited(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _settled(finding: Finding, edited: set[Place]) -> Finding:
-    leaves = finding.at if finding.action is Action.REVIEW else ()
+    leaves = (finding.at or finding.possible.values) if finding.action is Action.REVIEW else ()
     if not leaves or not all(leaf.way.doubt is Doubt.NAME and leaf.place in edited for leaf in leaves):
         return finding
     first = leaves[0]
