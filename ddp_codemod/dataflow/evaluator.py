@@ -47,7 +47,9 @@ class Evaluator(Tracer):
             return self._call(module, node, way)
         is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)  # of two mappings
         if is_union or isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
-            return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way)]
+            return [
+                Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way.reached())
+            ]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             return joined_texts.trace_text(self, module, node, way)
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
@@ -76,7 +78,9 @@ class Evaluator(Tracer):
             if node.func.id == "getattr" and len(node.args) >= 2:
                 return attributes.trace_getattr(self, module, node, way)
             if node.func.id == "dict":
-                return [Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way)]
+                return [
+                    Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way.reached())
+                ]
         if any(name in ("os.getenv", "os.environ.get") for name in called):
             return environment.trace_environment(self, module, node, way)
         declared = options.declared_default(self, module, node, called)

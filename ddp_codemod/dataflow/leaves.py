@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -59,12 +59,17 @@ class Way(Struct, frozen=True):
     seen: frozenset[tuple[int, int]] = frozenset()
     doubt: Doubt | None = None
     doubted_at: str = ""  # source text of what the doubt is about
+    objects: int = 0  # that were reached on the way: what is asked of one is another question than what led to it
 
     def doubted(self, doubt: Doubt | None, text: str = "") -> Way:
         """The same way, which leads no further than a guess; the graver doubt stays."""
         if doubt is None or (self.doubt is not None and doubt is not Doubt.NAME):
             return self
         return replace(self, doubt=doubt, doubted_at=" ".join(text.split()))
+
+    def reached(self) -> Way:
+        """The same way, from which it goes on into what was reached."""
+        return replace(self, objects=self.objects + 1)
 
     def inside(self, frame: Frame | None) -> Way:
         """The same way in another frame."""
@@ -93,6 +98,10 @@ class Leaf(Struct, frozen=True):
         """Whether what it gives is not understood; what the user gives at run time is the user's."""
         return self.kind == OriginKind.UNKNOWN and self.why is not None and self.why.means is not Meaning.GIVEN_AT_START
 
+    def is_same(self, other: Leaf) -> bool:
+        """Whether two are one, wherever their ways have been."""
+        return replace(self, way=replace(self.way, seen=other.way.seen)) == other
+
     @property
     def place(self) -> Place:
         """Where the expression stands."""
@@ -115,6 +124,21 @@ class Possible(Struct, frozen=True, eq=False):
     """All that an expression can be: the answer to the one question that callees, objects, arguments and values ask."""
 
     values: tuple[Leaf, ...] = ()
+
+    @staticmethod
+    def of(found: Iterable[Leaf]) -> Possible:
+        """What was found, each once: two branches that lead on the same way to the same place are one."""
+        values = [*found]
+        if len(values) > 1:
+            alike: dict[tuple[int, OriginKind, int], list[Leaf]] = {}
+            for leaf in values:
+                same = alike.setdefault((id(leaf.node), leaf.kind, len(leaf.way.hops)), [])
+                if not any(leaf.is_same(other) for other in same):
+                    same.append(leaf)
+            if sum(map(len, alike.values())) < len(values):
+                kept = {id(leaf) for same in alike.values() for leaf in same}
+                values = [leaf for leaf in values if id(leaf) in kept]
+        return Possible(tuple(values))
 
     def __iter__(self) -> Iterator[Leaf]:
         return iter(self.values)

@@ -17,7 +17,7 @@ from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.resolve import Definition
-from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner, scope_of
 
 # Where a parameter gets values besides its default and its callers: each gives the leaves of what it declares, [] for nothing.
 SOURCES: tuple[Callable[[Tracer, Module, Def, str, Way], list[Leaf]], ...] = (
@@ -143,14 +143,21 @@ def _given_by_test(tracer: Tracer, module: Module, function: Def, name: str) -> 
     return False
 
 
-def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, around: Frame | None) -> Frame:
-    """The frame for following one call into a function."""
+def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, way: Way) -> Frame:
+    """The frame for following one call into a function: the same one for all calls that hand it the same.
+
+    So a method that reads what it has set itself is met a second time, and not followed again at each turn.
+    """
     function = entity.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    given = Given(module, call, tuple(call.args), tuple(call.keywords))
+    around, given = way.frame, Given(module, call, tuple(call.args), tuple(call.keywords))
     bound: dict[str, tuple[Module, ast.expr, Frame | None]] = {}
     for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
         value = given_argument(given, function, argument.arg, bound_method(entity.module, function))
         if value is not None:
             bound[argument.arg] = (module, value, around)
-    return Frame(function, bound, around)
+    if not isinstance(scope_of(entity.module, function), FUNCTIONS):
+        around = None  # it sees no names of the functions around
+    same = (function, way.objects, around, tuple((name, value, outer) for name, (_, value, outer) in bound.items()))
+    made: Frame = tracer.memory.setdefault("frames", {}).setdefault(same, Frame(function, bound, around))
+    return made

@@ -20,9 +20,13 @@ from ddp_codemod.sites.scopes import bindings, owner, scope_of
 def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
     """What a function of the project returns for this call."""
     found: list[Leaf] = []
+    turns = False  # whether it gives back only what it is asked for while that is asked for
     for entity in tracer.resolver.resolve(module, node.func):
         if isinstance(entity, Definition) and isinstance(entity.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found += returned(tracer, entity, way, parameters.frame(tracer, module, node, entity, way.frame))
+            made = returned(tracer, entity, way, parameters.frame(tracer, module, node, entity, way))
+            found, turns = [*found, *made], turns or (not made and any(_returned(tracer, entity)))
+    if turns and not found:
+        return []
     found = found or list(_of_lambda(tracer, module, node, way))
     if (
         not found
@@ -52,9 +56,13 @@ def returned(tracer: Tracer, entity: Definition, way: Way, frame: Frame | None) 
     """The leaves of a function's ``return`` statements that the platform can reach."""
     function, module = entity.node, entity.module
     step = replace(way, frame=frame).hop(module.place(function), Reason.of("hop-returns", name=function.name), OriginKind.RETURN)
-    found: list[Leaf] = []
+    return [leaf for value in _returned(tracer, entity) for leaf in tracer.evaluate(module, value, step)]
+
+
+def _returned(tracer: Tracer, entity: Definition) -> Iterator[ast.expr]:
+    """The values of a function's ``return`` statements that the platform can reach."""
+    module = entity.module
     for statement in module.nodes.get(ast.Return, ()):
-        if isinstance(statement, ast.Return) and scope_of(module, statement) is function and statement.value is not None:
+        if isinstance(statement, ast.Return) and scope_of(module, statement) is entity.node and statement.value is not None:
             if tracer.facts.unreachable(module, statement) is None:
-                found += tracer.evaluate(module, statement.value, step)
-    return found
+                yield statement.value

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform
+from ddp_codemod.dataflow.answers import Answers
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN
@@ -39,6 +40,7 @@ class Tracer(ABC):
         entries = (entry for known in rules.idioms for entry in known.config_entry)
         self.composed = Composed(resolver.project, resolver, entries)
         self.commands = Commands(resolver.project, resolver, rules.idioms)
+        self.answers = Answers()
         self._steps, self.open = 0, False  # taken in the trace that is open
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
@@ -73,20 +75,35 @@ class Tracer(ABC):
         return "://" in text or all(part.rpartition(":")[2].lower() in self.rules.backends for part in text.split(","))
 
     def evaluate(self, module: Module, node: ast.expr, way: Way | None = None) -> Possible:
-        """All that an expression can be, each once; nothing where it can only come from itself."""
+        """All that an expression can be, each once; nothing where it can only come from what it is asked for."""
         way = way or Way()
         key = (id(node), id(way.frame))
         if key in way.seen:
+            self.answers.met(key)
             return Possible()
         if len(way.hops) > MAX_HOPS:
+            self.answers.gave_up()
             again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
             return Possible() if again else Possible((self.too_far(module, node, way),))
         on = replace(way, seen=way.seen | {key})
         if not self.open:
-            return Possible(tuple(self.outermost(module, node, way, lambda: list(self.step(module, node, on))) or ()))
-        if self.spent() and not isinstance(node, ast.Constant):
+            found = self.outermost(module, node, way, lambda: list(self.step(module, node, on)))
+            return Possible.of(found or [self.unknown(module, node, way, "why-itself", text=module.text(node))])
+        if isinstance(node, ast.Constant):
+            return Possible(tuple(self.step(module, node, on)))
+        if self.spent():
+            self.answers.gave_up()
             return Possible((self.too_far(module, node, way),))
-        return Possible(tuple(self.step(module, node, on)))
+        if (known := self.answers.recall(node, way)) is not None:
+            self._steps += len(known)  # what is found at one place over many ways multiplies as ways do
+            return known
+        around = self.answers.begin(key, way)
+        answer = None
+        try:
+            answer = Possible.of(self.step(module, node, on))
+        finally:
+            self.answers.end(around, node, way, answer)
+        return answer
 
     def spent(self) -> bool:
         """Count a step of the trace that is open; whether it has taken more than it may."""
@@ -120,7 +137,7 @@ class Tracer(ABC):
 
     def unknown(self, module: Module, node: ast.AST, way: Way, key: str, means: Meaning | None = None, /, **args: object) -> Leaf:
         """A leaf whose value is not known, and why."""
-        return Leaf(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way)
+        return Leaf(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way.reached())
 
     def too_far(self, module: Module, node: ast.expr, way: Way) -> Leaf:
         """A leaf where the tracer gives up: the reason names the place, so that a person goes on from there."""

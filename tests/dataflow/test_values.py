@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ddp_codemod.catalog.load import load
+from ddp_codemod.dataflow.answers import Answers
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
@@ -53,6 +55,12 @@ def said(leaf: Leaf) -> str:
     return " ".join(leaf.text.split())
 
 
+def whole(leaf: Leaf) -> tuple[object, ...]:
+    """All of a leaf that decisions are made by."""
+    hops = tuple((hop.place, hop.reason) for hop in leaf.way.hops)
+    return said(leaf), leaf.place, leaf.kind, leaf.why, leaf.open, leaf.decided, leaf.way.doubt, leaf.way.doubted_at, hops
+
+
 A, B = "'nccl'", "'gloo'"
 CLOSED = {
     "a constant": ("ASK('nccl')", [A]),
@@ -65,6 +73,25 @@ CLOSED = {
     "a ternary that the platform decides": ("import os\nASK('gloo' if os.name == 'nt' else 'nccl')", [A]),
     "or of a text": ("ASK('nccl' or c())", [A]),
     "or of None": ("x = None\nASK(x or 'nccl')", [A]),
+    "a method that gives back what it set": (
+        "class S:\n    def __init__(self, b=None):\n        self.b = b\n    def get(self):\n        return self.b or self.own()\n"
+        "    def own(self):\n        return 'nccl'\n    def set(self):\n        self.b = self.get()\n        ASK(self.b)",
+        [A],
+    ),
+    "a mapping that holds what it gives itself": (
+        "def get():\n    return d\nd = {'a': get()['b'], 'b': 'nccl'}\nASK(get()['a'])",
+        [A],
+    ),
+    "an object that holds what it gives itself": (
+        "class C: pass\ndef get():\n    return c\nc = C()\nc.b = 'nccl'\nc.a = get().b\nASK(get().a)",
+        [A],
+    ),
+    "one function, other arguments": ("def f(x):\n    return x\ny = f('gloo')\nASK(f(f('nccl')))", [A]),
+    "one function, made twice": (
+        "def f(x):\n    def g():\n        return x\n    return g()\nASK(f('nccl') if c() else f('gloo'))",
+        [A, B],
+    ),
+    "functions that end in one another": ("def f():\n    return g()\ndef g():\n    return f()\nASK(f() or 'nccl')", [A]),
     "a lambda of the scope": ("y = 'nccl'\nf = lambda: y\nASK(f())", [A]),
     "one of two lambdas": ("f = (lambda: 'nccl') if c() else (lambda: 'gloo')\nASK(f())", [A, B]),
     "a named expression": ("ASK(x := 'nccl')", [A]),
@@ -242,3 +269,26 @@ def test_what_leads_only_to_itself_is_nothing(tmp_path: Path) -> None:
 def test_the_platform_decides(tmp_path: Path, platform: str, value: str) -> None:
     text = "import sys\nx = 'gloo' if sys.platform == 'win32' else 'nccl'\nASK(x)"
     assert list(map(said, evaluated(tmp_path, {"a.py": text}, platform))) == [value]
+
+
+@pytest.mark.parametrize("name", [*CLOSED, *OPEN, *FILES])
+def test_what_is_remembered_is_what_would_be_found_again(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = FILES[name][0] if name in FILES else {"a.py": {**CLOSED, **OPEN}[name][0]}  # type: ignore[dict-item]
+    remembered = [*map(whole, evaluated(tmp_path, files))]
+    monkeypatch.setattr(Answers, "recall", lambda *_: None)
+    assert [*map(whole, evaluated(tmp_path, files))] == remembered
+
+
+def test_what_is_asked_on_many_ways_is_followed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each function is reached on two ways, so the last on two to the thirtieth, and all say the same."""
+    asked, real = [0], Evaluator.step
+
+    def counted(self: Evaluator, *given: Any) -> Any:
+        asked[0] += 1
+        return real(self, *given)
+
+    monkeypatch.setattr(Evaluator, "step", counted)
+    links = "".join(f"def f{i + 1}():\n    return f{i}() if c() else f{i}()\n" for i in range(30))
+    found = evaluated(tmp_path, {"a.py": f"def f0():\n    return 'nccl'\n{links}ASK(f30())"})
+    assert [*map(said, found)] == [A]
+    assert asked[0] < 200
