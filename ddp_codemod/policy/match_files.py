@@ -12,14 +12,14 @@ from ddp_codemod.policy.match_configured_object import match_configured_object
 from ddp_codemod.policy.match_keyed import match_keyed
 from ddp_codemod.sites.commanded import commanded_uses
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
-from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.keyed import keyed_uses
+from ddp_codemod.sites.users import Users
 
 
-def match_files(context: Context, finder: Finder, fixes: Sequence[Fix], writable: Callable[[str], bool]) -> Iterator[Finding]:
+def match_files(context: Context, users: Users, fixes: Sequence[Fix], writable: Callable[[str], bool]) -> Iterator[Finding]:
     """The findings of all configuration and launch files that may be written."""
-    project = context.tracer.resolver.project
-    for use in configured_uses(project, finder):
+    project, finder = context.tracer.resolver.project, users.finder
+    for use in configured_uses(project, finder, users.derived):
         if writable(use.module.name):
             yield from _configured(context, use, fixes)
     for keyed in keyed_uses(project, finder.surfaces):

@@ -109,7 +109,7 @@ class Run:
     def survey(self) -> Survey:
         """Everything that the run finds."""
         findings = list(said_once(finding for use in self._uses() for finding in self._match(use)))
-        found = match_files(self.context, self.finder, self.options.wanted, self.limits.admits)
+        found = match_files(self.context, self.users, self.options.wanted, self.limits.admits)
         findings += [finding for made in found for finding in self._heeded(made)]
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
             classes = list(match_classes(self.context, findings, fix, self.limits.admits))

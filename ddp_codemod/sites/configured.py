@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -41,14 +41,19 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
         return not self.named_in and not TARGETS[self.call.path[-1]] and self.module.may_add_below(self.call)
 
 
-def configured_uses(project: Project, finder: Finder) -> Iterator[ConfiguredUse]:
-    """The names of surfaces in all configuration files."""
+def configured_uses(project: Project, finder: Finder, derived: Iterable[str]) -> Iterator[ConfiguredUse]:
+    """The names of surfaces in all configuration files, and those of the project's classes that derive from one."""
+    own = frozenset(derived)
     last = {name.rpartition(".")[2].encode() for surface in finder.surfaces for name in surface.names}
+    last |= {name.encode() for name in own}
     named = rb"\.(?:%b)(?![\w\x80-\xff])" % b"|".join(map(re.escape, sorted(last)))
     for target in TARGETS:
         for document in project.documents(target, giving(target, [named])):
             for entry in document.ending(target):
-                if surface := finder.surface(entry.value):
+                surface = finder.surface(entry.value)
+                if surface is None and entry.value.rpartition(".")[2] in own:
+                    surface = finder.surface_of_class(entry.value)
+                if surface is not None:
                     yield ConfiguredUse(document, entry, surface)
                     if entry.path == (target,):
                         yield from _built_on(project, document, surface)

@@ -14,8 +14,10 @@ from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.names import Names
 from ddp_codemod.sites.resolve import Definition, External, Resolver
+from ddp_codemod.sites.targets import TARGETS
 
 TYPE = "type"  # the key under which OpenMMLab's registries find the class
+TARGET = next(key for key, inside in TARGETS.items() if not inside)  # and that of Hydra's, a text, with its arguments beside it
 
 
 class Use(Struct, frozen=True, eq=False):
@@ -72,6 +74,22 @@ class Finder:
         """The surface of a qualified name."""
         return self._surfaces.get(name)
 
+    def surface_of_class(self, name: str) -> Surface | None:
+        """The surface that is made where a text names a class of the project with its module, and that class has no ``__init__`` of its own."""
+        package, _, last = name.rpartition(".")
+        path = f"/{package.replace('.', '/')}.py"
+        for file in self.resolver.project.names if package else ():
+            module = self.resolver.project.module(file) if f"/{file}".endswith(path) else None
+            for node in module.nodes.get(ast.ClassDef, ()) if module is not None else ():
+                assert isinstance(node, ast.ClassDef)
+                assert module is not None
+                if node.name == last and module.parents.get(node) is module.tree:
+                    bases = (self.surface(base) for base in self.resolver.external_bases(module, node))
+                    makers = self.resolver.member(Definition(module, node), "__init__")
+                    own = any(isinstance(maker, Definition) for maker in makers)  # where the surface is called, if it is
+                    return None if own else next((base for base in bases if base is not None), None)
+        return None
+
     def uses(self, module: Module, more_words: Mapping[str, object] = {}) -> Iterator[Use]:
         """The calls of surfaces in a file, in source order."""
         also = aliases(module, self.words)
@@ -99,11 +117,14 @@ class Finder:
         return next((use for entity in entities if (use := self._use(module, node, entity))), None)
 
     def _typed(self, module: Module, node: ast.Call) -> Use | None:
-        """The use in ``dict(type=Class, ...)``, which a registry makes the object from."""
-        named = next((keyword.value for keyword in node.keywords if keyword.arg == TYPE), None)
-        if named is None or last_name(named) not in self.words:
+        """The use in ``dict(type=Class, ...)`` or ``dict(_target_="package.Class", ...)``, which the object is made from."""
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if isinstance(text := given.get(TARGET), ast.Constant):
+            named = self.surface(str(text.value))
+            return Use(module, node, named) if named is not None else None
+        if TYPE not in given or last_name(given[TYPE]) not in self.words:
             return None
-        found = (self.surface(name) for name in self.resolver.names(module, named))
+        found = (self.surface(name) for name in self.resolver.names(module, given[TYPE]))
         return next((Use(module, node, surface) for surface in found if surface is not None), None)
 
     def _handed_on(self, module: Module, node: ast.Call, also: set[str]) -> Iterator[Use]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from ddp_codemod.discover.kinds import NOTEBOOK
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.candidates import Candidates
-from ddp_codemod.sites.find import Finder
+from ddp_codemod.sites.find import TARGET, Finder
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.words import Words
 
@@ -17,7 +17,8 @@ _RENAMED = re.compile(rb"[\s\\]+as\b")
 _ENDED = re.compile(rb"[ \t\f)]*(?:[\r\n;#\"\\]|\Z)")  # of the statement; or, in a notebook, of the line
 # what stands before a name that is handed on, or assigned
 _HANDED_ON = re.compile(rb"\([\w\x80-\xff.\s\\]*\Z")
-_TYPED = re.compile(rb"\btype\s*=\s*[\w.]*\Z")  # dict(type=Class): a registry calls it
+# dict(type=Class), dict(_target_="package.Class"): a registry calls it
+_TYPED = re.compile(rb"\b(?:type\s*=\s*|%b\s*=\s*[\"'])[\w.]*\Z" % TARGET.encode())
 _ASSIGNED = re.compile(rb"=[\s(\\]*[\w\x80-\xff.\s\\]*\Z")
 # what stands before a name that a value is chosen from, returned or looked up by; and before one that is no value at all
 _CHOSEN = re.compile(
