@@ -66,7 +66,7 @@ def tell_cost(patch: Patching, below: bool = False) -> None:
 
 
 def patching(job: Job, converted: bool = False) -> Patching:
-    """Survey the project and render its edits; without an edit neither LibCST nor git is loaded."""
+    """Survey the project and render its edits; without an edit nothing that renders is loaded."""
     return patched(job, look(job), converted)
 
 

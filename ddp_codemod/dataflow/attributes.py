@@ -62,7 +62,7 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
         origin = filled
     guess = way.doubted(origin.doubt, module.text(node.value)) if origin is not None else way
     if origin is not None:
-        found += options.held_value(tracer, module, node, way) or options.flags(tracer, module, node.attr, guess, origin)
+        found += options.held_value(tracer, module, node, way) or options.of_name(tracer, module, node.attr, guess, origin)
     if not found and argument_types.stored(tracer, node.attr):
         found += _of_objects(tracer, argument_types.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
     if not found or len(config_keys.chain(node)) > 1:
@@ -172,7 +172,7 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     found += [leaf for leaf in looked_up if not leaf.open]
     whole = bool(found) and all(leaf.kind != OriginKind.UNKNOWN for leaf in looked_up)
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
-        found += options.flags(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
+        found += options.of_name(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
         whole = bool(found)
     else:
         found += _of_options(tracer, module, node.value, node.slice, way, not found)
@@ -200,7 +200,7 @@ def _of_options(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr
         return []
     origin = provenance(tracer, module, mapping, way)
     given = origin.sure and any(one.maker is Maker.OPTIONS for one in origin.made)
-    return options.flags(tracer, module, key.value, way, origin) if given else []
+    return options.of_name(tracer, module, key.value, way, origin) if given else []
 
 
 def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
@@ -264,7 +264,7 @@ def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> l
     found: list[Leaf] = []
     name = node.args[1]
     if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.isidentifier():
-        found = options.flags(tracer, module, name.value, way, provenance(tracer, module, node.args[0], way))
+        found = options.of_name(tracer, module, name.value, way, provenance(tracer, module, node.args[0], way))
     elif isinstance(name, ast.Constant) and isinstance(name.value, str):
         attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
         module.parents[attribute] = module.parents[node]

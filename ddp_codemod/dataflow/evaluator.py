@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ddp_codemod.dataflow import attributes, callers, choices, environment, joined_texts, mappings, names, options, returns
+from ddp_codemod.dataflow import attributes, callers, conditionals, environment, joined_texts, mappings, names, options, returns
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
@@ -34,7 +34,7 @@ class Evaluator(Tracer):
         if isinstance(node, ast.Constant):
             return [Leaf(module, node, way.kind, Known(node.value), None, way)]
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
-            return choices.trace_choice(self, module, node, way)
+            return conditionals.trace_conditional(self, module, node, way)
         if isinstance(node, ast.NamedExpr):
             return self.evaluate(module, node.value, way)
         if isinstance(node, ast.Name):

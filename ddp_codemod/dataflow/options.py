@@ -51,7 +51,7 @@ def decorated_default(
     return found
 
 
-def flags(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenance | None = None) -> list[Leaf]:
+def of_name(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenance | None = None) -> list[Leaf]:
     """The defaults of the options whose value an attribute of this name reads.
 
     Those of the parser that made the object, where that is known, in the files that parse them where these declare it, else in

@@ -65,10 +65,10 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     instead = too_old(context, use.module.name, parameter) or void(context, use, parameter)
     if instead is not None:
         return made.review(fix.id, instead)
-    return doubted(context, parameter, use.module.name, made) if sure is Showing.YES else unsafe(made)
+    return unsure_of_versions(context, parameter, use.module.name, made) if sure is Showing.YES else unsafe(made)
 
 
-def doubted(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
+def unsure_of_versions(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
     """The same; its edit is unsafe where what the project says of its versions is at odds, and under a part of it nobody knows the parameter.
 
     So it is where nothing is said of them, and older versions are common.

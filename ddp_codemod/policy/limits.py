@@ -12,8 +12,8 @@ from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree, place_of
-from ddp_codemod.policy.decisions import places_of
 from ddp_codemod.policy.findings import Finding, NewText
+from ddp_codemod.policy.reported import places_of
 
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 

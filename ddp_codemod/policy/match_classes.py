@@ -12,7 +12,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context, Finding, NewKeyword, NewStatement, start
-from ddp_codemod.policy.left_out import doubted, picked, picks_wrong, too_old
+from ddp_codemod.policy.left_out import picked, picks_wrong, too_old, unsure_of_versions
 from ddp_codemod.policy.match_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.policy.parsed_classes import taken_classes
 from ddp_codemod.sites.find import Use
@@ -66,7 +66,7 @@ def _found(context: Context, surface: Surface, parameter: Parameter, module: Mod
         return made.review(fix.id, why)
     reason = edit_reason(context, parameter)
     changes = [new_field(module, node, fields, f'"{platform.backend.wanted}"')]
-    return doubted(context, parameter, module.name, made.edit(fix.id, fix.applicability == "safe", reason, changes))
+    return unsure_of_versions(context, parameter, module.name, made.edit(fix.id, fix.applicability == "safe", reason, changes))
 
 
 def _deriving(context: Context, parameter: Parameter) -> Iterator[tuple[Module, ast.ClassDef]]:

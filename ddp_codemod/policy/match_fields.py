@@ -14,7 +14,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import VALUE, Change, Context, Finding, NewStatement, start, unreachable
-from ddp_codemod.policy.left_out import arguments_of, doubted, naming, picked, picks_wrong
+from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong, unsure_of_versions
 from ddp_codemod.policy.match import decide
 from ddp_codemod.policy.match_reasons import text_of
 from ddp_codemod.policy.parsed_classes import Taken, field_of, likely_class, taken_classes
@@ -51,7 +51,7 @@ def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> 
         decided = made.edit(fix.id, fix.applicability == "safe" and parameter.add_applicability == "safe", reason, changes)
     decided = naming(context, parameter, decided, fix)
     for one in taken:
-        decided = doubted(context, one.parameter, use.module.name, decided)
+        decided = unsure_of_versions(context, one.parameter, use.module.name, decided)
     return decided
 
 

@@ -7,7 +7,7 @@ import ast
 from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import Statement
 from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.dataflow.options import flags
+from ddp_codemod.dataflow.options import of_name
 from ddp_codemod.dataflow.provenance import provenance
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
@@ -58,7 +58,7 @@ def _set(context: Context, use: Use, statement: Statement) -> list[Leaf]:
         return found
     origin = provenance(context.tracer, use.module, given, Way())
     way = Way(kind=OriginKind.OPTION_DEFAULT).doubted(origin.doubt, use.module.text(given))
-    return flags(context.tracer, use.module, statement.attribute, way, origin)
+    return of_name(context.tracer, use.module, statement.attribute, way, origin)
 
 
 def _held(context: Context, use: Use, statement: Statement) -> str:

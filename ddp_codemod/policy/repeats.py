@@ -11,8 +11,8 @@ from ddp_codemod.dataflow.leaves import Doubt
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Place, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decisions import places_of
 from ddp_codemod.policy.findings import Finding, NewText
+from ddp_codemod.policy.reported import places_of
 from ddp_codemod.sites.scopes import scope_of
 
 

@@ -29,7 +29,7 @@ def devices(view: View) -> list[str]:
     shown = len(ordered) if view.verbose or len(ordered) == _MOST + 1 else _MOST
     names = {"old": about.old, "new": about.new} if about is not None else {}
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
-    lines = view.folded(view.say(key, n=sum(counts.values()), **names), 0, 2)
+    lines = view.folded(view.say(key, n=sum(counts.values()), platform=survey.platform, **names), 0, 2)
     for rule, n in ordered[:shown]:
         title = about.titles.get(rule) if about is not None else None
         said = f"{view.reason(title)} ({rule})" if title is not None else rule

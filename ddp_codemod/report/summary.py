@@ -14,6 +14,7 @@ from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
+FEW_PLACES = 3  # that a person has to look at are named in the first lines
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
 
@@ -87,7 +88,8 @@ def told(view: View, key: str, command: str) -> list[str]:
 def _counts(view: View, outcome: Outcome) -> dict[str, int]:
     actions = [decision.action for decision in view.survey.decisions]
     kept, review = actions.count(Action.KEEP), actions.count(Action.REVIEW)
-    return {"files": view.survey.files_seen, "sites": len(actions), "kept": kept, "review": review}
+    edited = len(actions) - kept - review
+    return {"files": view.survey.files_seen, "sites": len(actions), "edited": edited, "kept": kept, "review": review}
 
 
 def _headline(view: View, outcome: Outcome) -> list[str]:
@@ -108,9 +110,20 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
     block = [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
     if left := _left(view, outcome):
         block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=left), 0, 2)]
+        block += _to_look_at(view)
     elif edits and outcome.done != "scanned" and not survey.hidden:
         block += view.folded(_complete(view), 0, 2)
     return block
+
+
+def _to_look_at(view: View) -> list[str]:
+    """Where a person has to look, if that is at few places: why, each says further down."""
+    survey = view.survey
+    places = [one.place for one in survey.decisions if one.action is Action.REVIEW] + [one.place for one in survey.unaccounted]
+    where = list(dict.fromkeys(map(view.where, places)))
+    if not 0 < len(where) <= FEW_PLACES:
+        return []
+    return view.folded(view.say("summary-look-at", places=view.say("list-comma").join(where)), 0, 2)
 
 
 def _complete(view: View) -> str:

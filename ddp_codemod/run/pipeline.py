@@ -28,7 +28,6 @@ from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decisions import decisions_of, in_order
 from ddp_codemod.policy.doubts import candidates, doubted
 from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
 from ddp_codemod.policy.findings import Context, Finding
@@ -47,6 +46,7 @@ from ddp_codemod.policy.match_settings import match_settings
 from ddp_codemod.policy.match_statement import match_statement
 from ddp_codemod.policy.match_url import match_init_method
 from ddp_codemod.policy.repeats import said_once, without_what_is_edited
+from ddp_codemod.policy.reported import decisions_of, in_order
 from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.run.prefilter import Prefilter

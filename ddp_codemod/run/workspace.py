@@ -88,7 +88,7 @@ def joined(surveys: Sequence[Survey]) -> Survey:
         edits += (replace(edit, group=edit.group + first, also=tuple(also + first for also in edit.also)) for edit in found.edits)
     decisions = [decision for found in surveys for decision in found.decisions]
     if decisions:
-        from ddp_codemod.policy.decisions import in_order
+        from ddp_codemod.policy.reported import in_order
 
         decisions.sort(key=in_order)
     return replace(

@@ -39,7 +39,7 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
     assert '\n      "nccl" → "gloo"\n' in done.out
     assert "1 change written to 1 file for rocm." in done.out
-    assert "2 sites found, 1 stays as it is, 0 for review" in done.out
+    assert "2 sites found: 1 with an edit, 1 that needs none, 0 for a person" in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -232,8 +232,8 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
     project(train=TRAIN, unclear=UNKNOWN)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[:2] == ["1 change written to 1 file for rocm.", "Not finished: 1 place for a person to look at."]
-    assert "Take it back:     ddp-codemod undo ." in lines[:6]
-    assert lines[-3:] == [*lines[:2], "Take it back:     ddp-codemod undo ."]
+    assert "Undo:             ddp-codemod undo ." in lines[:6]
+    assert lines[-4:] == [*lines[:2], "Look at: unclear.py:5", "Undo:             ddp-codemod undo ."]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
     assert quiet[:2] == ["For rocm nothing can be changed automatically.", lines[1]]
 
@@ -242,8 +242,8 @@ def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-unt
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[-2:] == [
-        "Take it back:     ddp-codemod undo .",
-        "Make those too:   ddp-codemod apply . --platform rocm --unsafe",
+        "Undo:             ddp-codemod undo .",
+        "Apply those too:  ddp-codemod apply . --platform rocm --unsafe",
     ]
 
 
@@ -252,10 +252,10 @@ def test_a_command_that_would_be_cut_stands_below_what_it_is_for(project, run, m
     project(**{f"{long}__{long}": TRAIN})
     monkeypatch.setenv("COLUMNS", "90")
     command = f"ddp-codemod explain {long}/{long}.py:4 --platform rocm"
-    assert f"Ask why:          {command}\n" not in run("check", ".", "--platform", "rocm").said
-    assert f"\nAsk why:\n  {command}\n" in run("check", ".", "--platform", "rocm").said
+    assert f"Why this line:    {command}\n" not in run("check", ".", "--platform", "rocm").said
+    assert f"\nWhy this line:\n  {command}\n" in run("check", ".", "--platform", "rocm").said
     monkeypatch.setenv("COLUMNS", "120")
-    assert f"\nAsk why:          {command}\n" in run("check", ".", "--platform", "rocm").said
+    assert f"\nWhy this line:    {command}\n" in run("check", ".", "--platform", "rocm").said
 
 
 def test_a_place_is_not_said_to_use_itself(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -305,5 +305,5 @@ def test_the_places_of_one_file_that_take_a_value_are_one_line(project, run) -> 
 def test_what_the_backend_costs_comes_after_what_was_done(project) -> None:  # type: ignore[no-untyped-def]
     line = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
     done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
-    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changes"))]
-    assert [text.split()[1] for text in said] == ["change", "it", "changes,", "change"]
+    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changed"))]
+    assert [text.split()[1] for text in said] == ["change", "it", "changed,", "change"]

@@ -63,8 +63,6 @@ def test_it_does_what_it_says(started: Session, typed: str) -> None:
             + ("" if "--answers" in typed else " --answers")
             + ("" if "--platform" in typed else " --platform rocm")
         )
-    elif typed == "apply ./GPT-SoVITS":  # without a platform it is the machine's
-        line += " --platform windows"
     code, said = started.run(line)
     assert code == (1 if typed.split()[0] in ("check", "diagnose") else 0), said
     if typed.startswith("apply ./"):

@@ -13,8 +13,8 @@ from ddp_codemod.report.table import cells
 from ddp_codemod.report.text import advisories
 from ddp_codemod.report.view import View
 
-WHY = "on ROCm the name nccl means RCCL, which fails here (WSL2, many consumer cards); gloo works on CPU and GPU tensors"
-WHY_ZH = "在 ROCm 上 nccl 即 RCCL，它在这里无法工作（WSL2、许多消费级显卡）；gloo 支持 CPU 和 GPU 张量"
+WHY = "on ROCm the name nccl means RCCL, which fails on WSL2 and many consumer cards; gloo works on CPU and GPU tensors"
+WHY_ZH = "在 ROCm 上 nccl 即 RCCL，它在 WSL2 和许多消费级显卡上无法工作；gloo 支持 CPU 和 GPU 张量"
 
 
 def view(width: int = 0, lang: str = "en", verbose: bool = False) -> View:

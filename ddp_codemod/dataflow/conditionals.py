@@ -13,7 +13,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
 
-def trace_choice(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, way: Way) -> list[Leaf]:
+def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, way: Way) -> list[Leaf]:
     """The parts of a ternary, or of an ``or``, that can be what it gives on the platform."""
     parts: list[ast.expr] = []
     if isinstance(node, ast.IfExp):
