@@ -35,8 +35,7 @@ def devices(view: View) -> list[str]:
         said = f"{view.reason(title)} ({rule})" if title is not None else rule
         lines += _row(view, n, said)
     if rest := ordered[shown:]:
-        kinds = view.say("list-comma").join(rule for rule, _ in rest)
-        lines += _row(view, sum(n for _, n in rest), view.say("summary-other-kinds", n=len(rest), kinds=kinds))
+        lines += _row(view, sum(n for _, n in rest), view.say("summary-other-kinds", n=len(rest)))
     return lines
 
 
