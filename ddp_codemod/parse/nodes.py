@@ -37,12 +37,13 @@ def remade(tree: ast.Module) -> Nodes:
             if type(value) is list:
                 for index in range(len(value) - 1, -1, -1):
                     child = value[index]
-                    if isinstance(child, any_node):
-                        kind = type(child)
-                        made = (makers(kind) or _maker(child))(child.__dict__, node)
+                    kind = type(child)
+                    make = makers(kind)
+                    if make is not None or isinstance(child, any_node):
+                        made = (make or _maker(child))(child.__dict__, node)
                         if made is None:
                             made = child
-                            made.parent = node  # type: ignore[attr-defined]
+                            made.parent = node
                         else:
                             value[index] = made
                         if kind is is_name:
@@ -51,12 +52,14 @@ def remade(tree: ast.Module) -> Nodes:
                             constants.append(made)
                         else:
                             todo.append(made)
-            elif isinstance(value, any_node):
-                kind = type(value)
-                made = (makers(kind) or _maker(value))(value.__dict__, node)
+                continue
+            kind = type(value)
+            make = makers(kind)
+            if make is not None or isinstance(value, any_node):
+                made = (make or _maker(value))(value.__dict__, node)
                 if made is None:
                     made = value
-                    made.parent = node  # type: ignore[attr-defined]
+                    made.parent = node
                 else:
                     setattr(node, field, made)
                 if kind is is_name:
