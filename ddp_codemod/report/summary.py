@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from ddp_codemod.model import Action, Applicability, Edit, Skipped
 from ddp_codemod.report import text
 from ddp_codemod.report.kinds import devices, is_device
-from ddp_codemod.report.table import cells
+from ddp_codemod.report.table import cells, padded
 from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
 FEW_PLACES = 3  # that a person has to look at are named in the first lines
+_ROOM = 26  # cells that what a command is for may take beside it
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
 
@@ -35,9 +36,8 @@ def summary(view: View, outcome: Outcome) -> list[str]:
 
 def opening(view: View, outcome: Outcome) -> list[str]:
     """The first things: what was done, whether that is all, and what to type next."""
-    survey, counts = view.survey, _counts(view, outcome)
-    block = [*_headline(view, outcome)]
-    block += view.folded(view.say("summary-counts", **counts), 0, 2)
+    survey = view.survey
+    block = [*_headline(view, outcome), *_counted(view, outcome)]
     if survey.ignored:
         block += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
     if survey.hidden:
@@ -50,7 +50,7 @@ def opening(view: View, outcome: Outcome) -> list[str]:
         block += view.folded(view.say("version-unstated", package=packages), 0, 2)
     if survey.excluded:
         block += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
-    return block + _next(view, outcome, bool(counts["kept"]))
+    return block + _next(view, outcome)
 
 
 def details(view: View, outcome: Outcome) -> list[str]:
@@ -74,22 +74,39 @@ def details(view: View, outcome: Outcome) -> list[str]:
 
 def closing(view: View, outcome: Outcome) -> list[str]:
     """The first things once more, for a reader who stands at the end of a long patch: what was done, is left, goes on."""
-    return [*_headline(view, outcome), *(line for key, command in _going_on(view, outcome) for line in told(view, key, command))]
+    return [*_headline(view, outcome), *told(view, _going_on(view, outcome))]
 
 
-def told(view: View, key: str, command: str) -> list[str]:
-    """A command and what it is for, on one line; below it where it would be cut: it is copied as it stands."""
-    line = view.say(key, command=command)
-    if view.width and cells(line) >= view.width:
-        return [view.say(key, command="").rstrip(), "  " + view.ink(command, "bold")]
-    return [view.say(key, command=view.ink(command, "bold"))]
+def told(view: View, commands: Sequence[tuple[str, str]]) -> list[str]:
+    """What each command is for, and the command, under each other; below that where it would be cut: it is copied as it stands."""
+    room = max((cells(head) for head, _ in commands if cells(head) < _ROOM), default=0) + 1
+    lines = list[str]()
+    for head, command in commands:
+        shown = view.ink(command, "bold")
+        fits = cells(head) < room and not 0 < view.width <= room + cells(command)
+        lines += [padded(head, room) + shown] if fits else [*view.folded(head, 0, 2), f"  {shown}"]
+    return lines
 
 
-def _counts(view: View, outcome: Outcome) -> dict[str, int]:
-    actions = [decision.action for decision in view.survey.decisions]
-    kept, review = actions.count(Action.KEEP), actions.count(Action.REVIEW)
-    edited = len(actions) - kept - review
-    return {"files": view.survey.files_seen, "sites": len(actions), "edited": edited, "kept": kept, "review": review}
+def _counted(view: View, outcome: Outcome) -> list[str]:
+    """How many files were read, and what becomes of the places that were looked at in them."""
+    survey = view.survey
+    if not survey.decisions:
+        return view.folded(view.say("summary-files", n=survey.files_seen), 0, 2)
+    kinds = {one: 0 for one in Applicability}
+    for site in survey.decisions:
+        kinds[site.applicability] += site.action is Action.EDIT
+    left = kinds[Applicability.UNSAFE] if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left) else 0
+    counts = {
+        "count-changed" if outcome.done == "written" else "count-to-change": sum(kinds.values()) - kinds[Applicability.MANUAL] - left,
+        "count-unsafe": left,
+        "count-manual": kinds[Applicability.MANUAL],
+        "count-kept": sum(site.action is Action.KEEP for site in survey.decisions),
+        "count-review": sum(site.action is Action.REVIEW for site in survey.decisions),
+    }
+    what = view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
+    line = view.say("summary-counts", files=survey.files_seen, sites=len(survey.decisions), what=what)
+    return view.folded(line, 0, 2)
 
 
 def _headline(view: View, outcome: Outcome) -> list[str]:
@@ -108,6 +125,8 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
         none = "summary-none-made" if _left(view, outcome) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
     block = [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
+    if unsafe := sum(edit.applicability is Applicability.UNSAFE for edit in outcome.made):
+        block += view.folded(view.say("summary-unsafe", n=unsafe), 0, 2)
     if left := _left(view, outcome):
         block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=left), 0, 2)]
         block += _to_look_at(view)
@@ -117,13 +136,19 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
 
 
 def _to_look_at(view: View) -> list[str]:
-    """Where a person has to look, if that is at few places: why, each says further down."""
+    """Where a person has to look: why, each says further down."""
+    where = _for_a_person(view)
+    if not where:
+        return []
+    if len(where) <= FEW_PLACES:
+        return view.folded(view.say("summary-look-at", places=view.say("list-comma").join(where)), 0, 2)
+    return view.folded(view.say("summary-look-below", place=where[0], n=len(where) - 1), 0, 2)
+
+
+def _for_a_person(view: View) -> list[str]:
     survey = view.survey
     places = [one.place for one in survey.decisions if one.action is Action.REVIEW] + [one.place for one in survey.unaccounted]
-    where = list(dict.fromkeys(map(view.where, places)))
-    if not 0 < len(where) <= FEW_PLACES:
-        return []
-    return view.folded(view.say("summary-look-at", places=view.say("list-comma").join(where)), 0, 2)
+    return list(dict.fromkeys(map(view.where, places)))
 
 
 def _complete(view: View) -> str:
@@ -156,36 +181,41 @@ def _left(view: View, outcome: Outcome) -> str:
 
 
 def _going_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
-    """The commands that do something: back, or on."""
+    """The commands that do something, back or on, each with what it is for."""
     commands: list[tuple[str, str]] = []
     if outcome.made and outcome.done == "written":
-        commands.append(("next-undo", outcome.again("undo")))
+        commands.append((view.say("next-undo"), outcome.again("undo")))
     elif outcome.made:
-        commands.append(("next-apply", outcome.again("apply")))
-    if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left):
-        commands.append(("next-unsafe", outcome.again("apply", "--unsafe")))
+        commands.append((view.say("next-apply"), outcome.again("apply")))
+    unsafe = sum(edit.applicability is Applicability.UNSAFE for edit in leading(outcome.left, view.survey))
+    if unsafe:
+        commands.append((view.say("next-unsafe", n=unsafe), outcome.again("apply", "--unsafe")))
     about = view.survey.devices
     if about is not None and about.entries and any(is_device(decision.rule) for decision in view.survey.decisions):
-        commands.append(("next-vendor", outcome.again("apply", "--rule", about.vendor, "--unsafe")))
-    return [(key, command) for key, command in commands if command]
+        commands.append((view.say("next-vendor"), outcome.again("apply", "--rule", about.vendor, "--unsafe")))
+    return [(head, command) for head, command in commands if command]
 
 
-def _next(view: View, outcome: Outcome, kept: bool) -> list[str]:
+def _next(view: View, outcome: Outcome) -> list[str]:
     commands = _going_on(view, outcome)
-    if places := _telling(view, outcome):
-        commands.append(("next-explain", outcome.again("explain", places[0])))
+    changed, left = _changed(view, outcome), _for_a_person(view)
+    for key, places in (("next-explain", changed), ("next-explain-left", left)):
+        if places:
+            commands.append((view.say(key), outcome.again("explain", places[0])))
+    if not changed and not left and view.survey.decisions:
+        commands.append((view.say("next-explain"), outcome.again("explain", view.where(view.survey.decisions[0].place))))
+    kept = any(site.action is Action.KEEP for site in view.survey.decisions)
     if kept and not view.verbose and outcome.done != "scanned":
-        commands.append(("next-scan", outcome.again("scan")))
+        commands.append((view.say("next-scan"), outcome.again("scan")))
     if not view.survey.decisions:
-        commands.append(("next-rules", outcome.again("rules")))
-    return ["", *(line for key, command in commands for line in told(view, key, command))] if commands else []
+        commands.append((view.say("next-rules"), outcome.again("rules")))
+    commands = [(head, command) for head, command in commands if command]
+    return ["", *told(view, commands)] if commands else []
 
 
-def _telling(view: View, outcome: Outcome) -> list[str]:
-    """Lines that ``explain`` has something to say of, the most telling first: one that changes, one that is left, any."""
+def _changed(view: View, outcome: Outcome) -> list[str]:
+    """Lines that change, or would with --unsafe, the most telling first: one that a site is on."""
     survey = view.survey
     found = [view.at(edit.name, view.edit_line(edit)) for edit in leading(outcome.made, survey) if touching(edit, survey)]
     found = found or [view.at(edit.name, view.edit_line(edit)) for edit in outcome.made]
-    found = found or [view.where(one.place) for one in survey.decisions if one.action is not Action.KEEP]
-    found = found or [view.where(one.place) for one in survey.decisions]
-    return found or [view.where(one.place) for one in survey.unaccounted]
+    return found or [view.where(one.place) for one in survey.decisions if one.action is Action.EDIT]

@@ -58,7 +58,7 @@ def closing(view: View, outcome: Outcome, undecided: int, total: int) -> list[st
     block += text.advisories(view, view.survey.advisories)
     block += text.skipped(view, (*view.survey.skipped, *outcome.failed))
     if made:
-        block += ["", *told(view, "next-undo", outcome.again("undo"))]
+        block += ["", *told(view, [(view.say("next-undo"), outcome.again("undo"))])]
     return block
 
 

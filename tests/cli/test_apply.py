@@ -39,7 +39,7 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
     assert '\n      "nccl" → "gloo"\n' in done.out
     assert "1 change written to 1 file for rocm." in done.out
-    assert "2 sites found: 1 with an edit, 1 that needs none, 0 for a person" in done.out
+    assert "2 Python files read; 2 places looked at: 1 changed, 1 right as it is." in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -232,8 +232,9 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
     project(train=TRAIN, unclear=UNKNOWN)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[:2] == ["1 change written to 1 file for rocm.", "Not finished: 1 place for a person to look at."]
-    assert "Undo:             ddp-codemod undo ." in lines[:6]
-    assert lines[-4:] == [*lines[:2], "Look at: unclear.py:5", "Undo:             ddp-codemod undo ."]
+    assert "Undo:               ddp-codemod undo ." in lines[:6]
+    assert "What is open there: ddp-codemod explain unclear.py:5 --platform rocm" in lines[:8]
+    assert lines[-4:] == [*lines[:2], "Look at: unclear.py:5", "Undo: ddp-codemod undo ."]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
     assert quiet[:2] == ["For rocm nothing can be changed automatically.", lines[1]]
 
@@ -242,9 +243,23 @@ def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-unt
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[-2:] == [
-        "Undo:             ddp-codemod undo .",
-        "Apply those too:  ddp-codemod apply . --platform rocm --unsafe",
+        "Undo:              ddp-codemod undo .",
+        "Apply the other 1: ddp-codemod apply . --platform rocm --unsafe",
     ]
+
+
+def test_many_places_for_a_person_are_not_all_named_at_once(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(**{f"unclear{number}": UNKNOWN for number in range(5)})
+    said = run("check", ".", "--platform", "rocm").said
+    assert "Look at: unclear0.py:5 and 4 more, listed below\n" in said
+
+
+def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, other=TRAINER)
+    lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
+    assert lines[1].startswith("3 of them are unsafe, which means that more than the backend can change: test-run")
+    assert "2 Python files read; 2 places looked at: 2 changed." in lines
+    assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
 
 
 def test_a_command_that_would_be_cut_stands_below_what_it_is_for(project, run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -252,10 +267,10 @@ def test_a_command_that_would_be_cut_stands_below_what_it_is_for(project, run, m
     project(**{f"{long}__{long}": TRAIN})
     monkeypatch.setenv("COLUMNS", "90")
     command = f"ddp-codemod explain {long}/{long}.py:4 --platform rocm"
-    assert f"Why this line:    {command}\n" not in run("check", ".", "--platform", "rocm").said
-    assert f"\nWhy this line:\n  {command}\n" in run("check", ".", "--platform", "rocm").said
-    monkeypatch.setenv("COLUMNS", "120")
-    assert f"\nWhy this line:    {command}\n" in run("check", ".", "--platform", "rocm").said
+    assert f"Why a line changes: {command}\n" not in run("check", ".", "--platform", "rocm").said
+    assert f"\nWhy a line changes:\n  {command}\n" in run("check", ".", "--platform", "rocm").said
+    monkeypatch.setenv("COLUMNS", "125")
+    assert f"\nWhy a line changes: {command}\n" in run("check", ".", "--platform", "rocm").said
 
 
 def test_a_place_is_not_said_to_use_itself(project, run) -> None:  # type: ignore[no-untyped-def]

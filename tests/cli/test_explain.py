@@ -142,7 +142,7 @@ def test_commands_that_are_offered_next_keep_where_variables_go(project, run) ->
     folder = project(train='import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
     (folder / "run.sh").write_text("torchrun train.py\n")
     words = ("--platform", "cuda", "--rule", "nccl-p2p-off", "--env-in", "shell")
-    assert "Apply:            ddp-codemod apply . " + " ".join(words) in run("check", ".", *words).said
+    assert "Apply:              ddp-codemod apply . " + " ".join(words) in run("check", ".", *words).said
     assert run("apply", ".", *words).code == 0
     assert (folder / "run.sh").read_text() == 'export NCCL_P2P_DISABLE="${NCCL_P2P_DISABLE:-1}"\ntorchrun train.py\n'
     assert run("check", ".", *words).code == 0

@@ -85,7 +85,7 @@ def test_the_command_that_apply_prints_answers(project, run) -> None:  # type: i
     project(a=TRAIN)
     for command in ("check", "apply"):
         done = run(command, ".", "--platform", "rocm")
-        (line,) = [line for line in done.said.splitlines() if line.startswith("Why this line:")]
+        (line,) = [line for line in done.said.splitlines() if line.startswith("Why a line changes:")]
         answer = run(*line.split("ddp-codemod ")[1].split())
         assert "nccl does not work on rocm" in answer.out
 

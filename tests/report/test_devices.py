@@ -47,22 +47,23 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     text = "\n".join(screen)
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
     assert "Not finished: 9 edits for the device not applied" in text
-    assert "The code also uses cuda, in 9 places that training reaches; on ascend the device is npu." in text
+    assert "9 uses of cuda that training reaches; on ascend the device is npu:" in text
     assert "    2  moving to a CUDA device (device-method)" in screen
-    assert any(line.endswith("--unsafe") and "Apply those too" in line for line in screen)
-    assert any("map CUDA by the vendor's import" in line and "--rule transfer-to-npu --unsafe" in line for line in screen)
+    assert any(line.endswith("--unsafe") and line.startswith("Apply the other 9:") for line in screen)
+    assert any("the vendor's module that maps CUDA" in line for line in screen)
+    assert any("--rule transfer-to-npu --unsafe" in line for line in screen)
 
 
 def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--rule", "transfer-to-npu"))
-    assert "map CUDA by" not in text
+    assert "vendor's module" not in text
     assert '1  a comparison with "cuda" (device-asked)' in text
 
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
-    assert "The code also uses a GPU, in 7 places that training reaches; cpu has none" in text
-    assert "map CUDA by" not in text
+    assert "7 uses of a GPU that training reaches; cpu has none:" in text
+    assert "vendor's module" not in text
 
 
 def test_where_cuda_is_right_nothing_is_said_of_a_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +74,7 @@ def test_where_cuda_is_right_nothing_is_said_of_a_device(tmp_path: Path, capsys:
 def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--lang", "zh"))
     assert "移动到 CUDA 设备" in text
-    assert "或改用厂商的导入来映射 CUDA" in text
+    assert "改为导入厂商提供的映射模块" in text
 
 
 def test_a_use_of_several_lines_is_not_said_to_use_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

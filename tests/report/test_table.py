@@ -48,6 +48,11 @@ def test_a_line_is_cut_where_it_would_not_fit(line: str, width: int, shown: str)
     assert cut(line, width) == shown
 
 
+def test_a_negation_stays_with_what_it_negates_and_a_number_with_what_it_counts() -> None:
+    assert wrapped("中文中不安全", 8) == ["中文中", "不安全"]
+    assert wrapped("中文中文，295 个中", 14) == ["中文中文，", "295 个中"]
+
+
 def test_a_bracket_stays_with_what_it_opens() -> None:
     assert wrapped("中文中（中文）", 8) == ["中文中", "（中文）"]
     assert wrapped("中文（https://a.b）", 6) == ["中文", "（https://a.b）"]
