@@ -47,7 +47,7 @@ class Answers:
         self._asked.met.add(key)
 
     def gave_up(self) -> None:
-        """Note that what is asked around here is not followed to its end."""
+        """Note that what is asked around here is not followed to its end, so that its answer is good for this way alone."""
         self._asked.gave_up = True
 
     def recall(self, node: ast.expr, way: Way) -> Possible | None:

@@ -18,14 +18,18 @@ from ddp_codemod.sites.aliases import imported
 from ddp_codemod.sites.resolve import Definition, Instance
 from ddp_codemod.sites.words import Words
 
+_NOT_YET = object()  # in place of what is being looked for
 _RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is given back
 
 
 def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
     """Every place of the project that calls a function, also through a forwarder such as ``mp.spawn`` or ``partial``."""
     key = ("callers", function)
+    if module.cache.get(key) is _NOT_YET:  # a function that is handed to itself
+        tracer.answers.gave_up()
+        return []
     if key not in module.cache:
-        module.cache[key] = []  # for a function that is handed to itself
+        module.cache[key] = _NOT_YET
         found = list(_callers(tracer, module, function))
         known = {given.call for given in found}
         others = (*_by_value(tracer, module, function), *_by_decorators(tracer, module, function))
