@@ -93,12 +93,13 @@ def _counted(view: View, outcome: Outcome) -> list[str]:
     survey = view.survey
     if not survey.decisions:
         return view.folded(view.say("summary-files", n=survey.files_seen), 0, 2)
-    kinds = {one: 0 for one in Applicability}
+    kinds = dict.fromkeys(Applicability, 0)
     for site in survey.decisions:
         kinds[site.applicability] += site.action is Action.EDIT
     left = kinds[Applicability.UNSAFE] if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left) else 0
+    now = sum(kinds.values()) - kinds[Applicability.MANUAL] - left
     counts = {
-        "count-changed" if outcome.done == "written" else "count-to-change": sum(kinds.values()) - kinds[Applicability.MANUAL] - left,
+        "count-changed" if outcome.done == "written" else "count-to-change": now,
         "count-unsafe": left,
         "count-manual": kinds[Applicability.MANUAL],
         "count-kept": sum(site.action is Action.KEEP for site in survey.decisions),
