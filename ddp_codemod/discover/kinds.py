@@ -14,8 +14,10 @@ SHELL = (
 )
 # launch files of Windows, which are read and never edited
 WINDOWS = {".bat": "batch", ".cmd": "batch", ".ps1": "powershell"}
+GUIDES = (".md", ".rst", ".markdown")  # read for the commands that they say to type, and never edited
 LAUNCHERS = (
     *SHELL,
+    *GUIDES,
     *("Dockerfile", "dockerfile", "Containerfile", "Makefile", "makefile"),
     *WINDOWS,
     *(suffix.upper() for suffix in WINDOWS),

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.impact.changed_backends import Switches, concerned
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
@@ -260,7 +261,7 @@ def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The lines of launch files that start one of the programs."""
     project = whole.context.tracer.resolver.project
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
-    for name in project.launchers:
+    for name in (name for name in project.launchers if not name.endswith(GUIDES)):  # those are in_readmes' to read
         data = project.data(name)
         for number, line in enumerate(data.splitlines() if wanted.search(data) else (), 1):
             if wanted.search(line) and not line.lstrip().startswith(b"#"):

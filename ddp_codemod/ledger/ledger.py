@@ -19,7 +19,7 @@ from ddp_codemod.ledger.unread_options import is_unread_option
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Reason, Unaccounted
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.parse.shell import Option, Script, Setting
+from ddp_codemod.parse.shell import GUIDE, Option, Script, Setting
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.limits import Limits, says_ignore
 
@@ -151,7 +151,13 @@ def _words(context: Context, devices: set[str]) -> Words:
 
 
 def _is_unread(tracer: Tracer, one: Standing, words: Words) -> bool:
-    """Whether nothing can read an entry or an option; or a variable says how a library is built, whose calls are sites."""
+    """Whether nothing can read an entry or an option; or a variable says how a library is built, whose calls are sites.
+
+    In a guide only what starts a program of the project counts: the rest is what it prints, or is about other programs.
+    """
+    if isinstance(one.tree, Script) and one.tree.kind == GUIDE:
+        if not isinstance(one.node, Option) or not tracer.resolver.project.started(one.node.program):
+            return True
     if isinstance(one.tree, Document) and isinstance(one.node, Entry):
         return is_unread_entry(tracer, one.tree, one.node, words.sayers)
     if isinstance(one.node, Option) and is_unread_option(tracer, one.node.name, words.blind):

@@ -15,6 +15,7 @@ from ddp_codemod.model import Place, Source
 
 MAX_BYTES = 500_000  # a launch file; 5 MB of words took 17 s and 1.4 GB, and what is larger carries data behind its commands
 MANIFEST = "manifest"  # the kind of the commands that a configuration file holds
+GUIDE = "guide"  # and of those that a README or a page of documentation says to type
 _SAFE = re.compile(r"[\w./:,+@%=-]+", re.ASCII)
 
 
@@ -82,7 +83,7 @@ class Script(Struct, eq=False):
     """A parsed launch file. Identity is the file, as for a Module."""
 
     source: Source
-    kind: str  # "shell", "docker", "make", "batch", "powershell" or "manifest"
+    kind: str  # "shell", "docker", "make", "batch", "powershell", "manifest" or "guide"
     parts: Parts
     cache: dict[object, object] = field(default_factory=dict)
 
@@ -123,8 +124,8 @@ class Script(Struct, eq=False):
 
     @property
     def editable(self) -> bool:
-        """Whether values in it are edited; in what Windows or a cluster runs they are for a person."""
-        return self.kind not in (MANIFEST, *WINDOWS.values())
+        """Whether values in it are edited; in what Windows or a cluster runs, and in what people read, they are for a person."""
+        return self.kind not in (MANIFEST, GUIDE, *WINDOWS.values())
 
     def place(self, entry: Option | Setting | Launch | Program) -> Place:
         """Where a value, or a command, stands."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from ddp_codemod.discover.kinds import SHELL
+from ddp_codemod.discover.kinds import GUIDES, SHELL
 from ddp_codemod.model import Source
+from ddp_codemod.parse.shell import GUIDE
 
 _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 # with the lines that continue it, and comments between these
@@ -19,12 +20,14 @@ _MAKE_VARIABLE = re.compile(r"(?:(?:export|override)[ \t]+)?(?P<name>[A-Za-z_]\w
 
 
 def kind(source: Source) -> str | None:
-    """The kind of a file by its name or first line ("shell", "docker" or "make"); None for any other file."""
+    """The kind of a file by its name or first line ("shell", "docker", "make" or "guide"); None for any other file."""
     name = PurePath(source.name).name.lower()
     if name.startswith(("dockerfile", "containerfile")) or name.endswith(".dockerfile"):
         return "docker"
     if name in ("makefile", "gnumakefile") or name.endswith(".mk"):
         return "make"
+    if name.endswith(GUIDES):
+        return GUIDE
     return "shell" if name.endswith(SHELL) or _SHEBANG.match(source.text) else None
 
 
@@ -34,6 +37,10 @@ def shell_text(text: str, kind: str) -> str:
         return "".join(_docker(line[0]) for line in _LINE.finditer(text))
     if kind == "make":
         return "".join(_make(line[0]) for line in _LINE.finditer(text))
+    if kind == GUIDE:
+        from ddp_codemod.parse import guide
+
+        return guide.shell_text(text)
     return text
 
 

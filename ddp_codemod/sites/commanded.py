@@ -34,12 +34,7 @@ def commanded_uses(project: Project, surfaces: Iterable[Surface]) -> Iterator[Co
     for surface in surfaces:
         if not surface.commands:
             continue
-        own = {
-            home
-            for command in surface.commands
-            for file in project.started(command)
-            if (home := _home(file, command)) is not None
-        }
+        own = {home for command in surface.commands for home in _homes(project, command)}
         for script in (*project.scripts(*surface.commands), *project.manifests(*surface.commands)):
             places = {program.start: program for program in script.programs if names(surface, program.name)}
             if not script.name.startswith(tuple(own)):
@@ -55,7 +50,9 @@ def _same(option: str, name: str, override: bool) -> bool:
     return option == name if override else option.replace("_", "-") == name.replace("_", "-")
 
 
-def _home(file: str, command: str) -> str | None:
-    """The folder, with its slash, in which a copy of the framework lies whose program the file is; None where it is none."""
+def _homes(project: Project, command: str) -> Iterator[str]:
+    """The folders, with their slashes, in which copies of the framework lie: they hold the program of a command, or its package."""
     path = command if command.endswith(".py") else f"{command.replace('.', '/')}.py"
-    return file.removesuffix(path) if "/" in path and f"/{file}".endswith(f"/{path}") else None
+    package = f"{path.partition('/')[0]}/__init__.py"
+    for part in (path, package) if "/" in path else ():
+        yield from (file.removesuffix(part) for file in project.started(part) if f"/{file}".endswith(f"/{part}"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.discover.files import MAX_BYTES, content
+from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.discover.listing import Listing
 from ddp_codemod.discover.submodules import absent
 from ddp_codemod.model import Reason, Skipped
@@ -36,7 +37,7 @@ def left_unread(
     for paths, limit in ((listing.configs, grammar.MAX_BYTES), (listing.launchers, shell.MAX_BYTES)):
         for path in paths:
             name = path.relative_to(listing.root).as_posix()
-            if name not in listing.unread and _size(path) > limit and bounds.covers(name):
+            if path.suffix not in GUIDES and name not in listing.unread and _size(path) > limit and bounds.covers(name):
                 data = content(path, listing.root)
                 # of what is larger than anything that is read only the size is known
                 counts = name in bounds.named or (wrong(data) if isinstance(data, bytes) else path.suffix in _TEXT)

@@ -1,0 +1,88 @@
+"""What a guide says to type: the commands, where they stand, and nothing of the prose around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ddp_codemod.model import Source
+from ddp_codemod.parse.guide import shell_text
+from ddp_codemod.parse.scripts import parse_shell
+from ddp_codemod.parse.shell import Script
+
+PIECES = [
+    "```",
+    "```bash\n",
+    "~~~",
+    "\n",
+    "    ",
+    "\t",
+    "`",
+    "$ ",
+    "> ",
+    "(venv) $ ",
+    "python a.py --b c",
+    "--d=e",
+    "'",
+    '"',
+    "\\\n",
+    "é",
+    "\r\n",
+    "<x>",
+]
+
+
+def options(text: str, name: str = "README.md") -> list[tuple[str, str, str, int]]:
+    parsed = parse_shell(Source(Path(name), name, text.encode("utf-8"), text, "utf-8"))
+    assert isinstance(parsed, Script)
+    assert not parsed.editable
+    return [(option.name, option.value, option.program, option.line) for option in parsed.options]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\npython train.py --backend nccl\n```\n",
+        "```bash\n$ python train.py --backend nccl\n```\n",
+        "~~~ sh\n(env) user@host:~/x$ python train.py --backend nccl\n~~~\n",
+        "- a\n  ```shell\n  python train.py --backend nccl\n  ```\n",
+        "```python\npython train.py --backend nccl\n```\n",  # the kind of a block is often wrong
+        "or\n\n    python train.py --backend nccl\n",
+        "or `python train.py --backend nccl`, and so on\n",
+        "```\nCUDA_VISIBLE_DEVICES=0,1 python train.py [options] --backend nccl <data>\n```\n",
+        "```\npython train.py\n    --backend nccl\n```\n",
+        "```\nits output: it's done\npython train.py --backend nccl\n```\n",
+        "```\npython train.py --backend nccl",  # never closed
+        "`one` and ``python train.py --backend nccl``\n",
+    ],
+)
+def test_a_command_is_found(text: str) -> None:
+    line = text[: text.index("nccl")].count("\n") + 1
+    assert options(text) == [("backend", "nccl", "train.py", line)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Start it with python train.py --backend nccl.\n",
+        "`--backend nccl` is the default\n",
+        "```python\nadd('--backend', 'nccl')\n```\n",
+        '```json\n{"a": "--backend nccl"}\n```\n',
+        "```\n   /__\\ --backend nccl (\n```\n",
+        "    a quotation with --backend nccl\n",
+        "# python train.py --backend nccl\n",
+    ],
+)
+def test_prose_code_and_pictures_are_none(text: str) -> None:
+    assert options(text) == []
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_what_is_left_stands_where_it_stood(text: str) -> None:
+    left = shell_text(text)
+    assert len(left) == len(text)
+    kept = [(was, now) for was, now in zip(text, left, strict=True) if was != now]
+    assert all(now == " " or (now, was) in {("_", "<"), ("_", ">")} for was, now in kept)
