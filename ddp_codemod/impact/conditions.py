@@ -65,10 +65,35 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
                 return Stake(
                     Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new), unsets=not swap.group
                 )
+    if context.rules.backends[swap.new].specific and (beside := _group_made(context, module, old)) not in (None, swap.new):
+        if _group_made(context, module, new or _behind(module, node)) is None:
+            return Stake(Reason.of("tied-group", backend=beside, old=swap.old, new=swap.new))
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
         return Stake(Reason.of("tied-chain", new=swap.new))
     return None
+
+
+def _group_made(context: Context, module: Module, block: Sequence[ast.AST]) -> str | None:
+    """The backend that a block names for a group of its own, ``dist.new_group(backend="gloo")``."""
+    taking = {
+        name
+        for surface in context.rules.surfaces.values()
+        if any(one.role == "backend" for one in surface.parameters)
+        for name in surface.names
+    }
+    for call in (node for statement in block for node in ast.walk(statement) if isinstance(node, ast.Call)):
+        given = [part.value for part in call.keywords if isinstance(part.value, ast.Constant)]
+        named = [str(part.value) for part in given if part.value in context.rules.backends]
+        if named and taking & set(context.tracer.resolver.names(module, call.func)):
+            return named[0]
+    return None
+
+
+def _behind(module: Module, node: ast.stmt) -> Sequence[ast.stmt]:
+    """The statements behind one in the same block."""
+    blocks = [getattr(module.parents[node], field, None) for field in ("body", "orelse", "finalbody")]
+    return next((block[block.index(node) + 1 :] for block in blocks if isinstance(block, list) and node in block), [])
 
 
 def of_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Stake | None:

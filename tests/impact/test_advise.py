@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.model import Advisory
+from ddp_codemod.model import TIED, Advisory
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -41,3 +41,38 @@ def test_it_is_there_where_nccl_is_built_in(tmp_path: Path, platform: str) -> No
 )
 def test_an_import_behind_a_check_and_a_namesake_are_left_alone(tmp_path: Path, guarded: str) -> None:
     assert notes(tmp_path, "windows", guarded) == []
+
+
+SIDE = """import torch.distributed as dist
+
+
+def cpu_group():
+    if dist.get_backend() == "nccl":
+        return dist.new_group(backend="{beside}")
+    return dist.group.WORLD
+
+
+dist.init_process_group("nccl")
+"""
+
+
+@pytest.mark.parametrize(
+    ("platform", "beside", "expected"),
+    [
+        ("ascend", "gloo", ["tied-group"]),
+        ("mlu", "gloo", ["tied-group"]),
+        ("rocm", "gloo", []),
+        ("ascend", "mpi", ["tied-group"]),
+    ],
+)
+def test_a_side_group_that_only_the_old_name_gets_is_named(
+    tmp_path: Path, platform: str, beside: str, expected: list[str]
+) -> None:
+    found = [note for note in notes(tmp_path, platform, SIDE.replace("{beside}", beside)) if note.rule == TIED]
+    assert [note.message.key for note in found] == expected
+    assert all(note.line == 5 for note in found)
+
+
+def test_a_side_group_that_every_name_gets_is_not(tmp_path: Path) -> None:
+    text = SIDE.replace("{beside}", "gloo").replace("    return dist.group.WORLD", '    return dist.new_group(backend="gloo")')
+    assert not [note for note in notes(tmp_path, "ascend", text) if note.message.key == "tied-group"]
