@@ -51,6 +51,8 @@ def bound_import(source: Source, tree: ast.Module, module: str, name: str | None
     None where no such import is seen from there.
     """
     wanted = Wanted(module, name)
+    if not _speaks_of(source, wanted.package):
+        return None
     scopes = scopes_at(source, tree, before)
     for depth, scope in enumerate(scopes):
         for statement in scope.earlier:
@@ -77,6 +79,19 @@ def add_import(
     if written is not None:
         return None, written
     wanted = Wanted(module, name)
+    if _speaks_of(source, wanted.bound) and (taken := _taken(source, tree, wanted, before)) is not None:
+        return taken
+    place = _joined(source, tree, wanted, before) or _place(source, tree, wanted, before)
+    return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)
+
+
+def _speaks_of(source: Source, name: str) -> bool:
+    """Whether the text can hold a name; Python reads several spellings of one that are not ASCII."""
+    return name in source.text or not source.text.isascii()
+
+
+def _taken(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Reason | None:
+    """Why the name cannot be given to the import: it stands for something else, or code reads it that nothing gives it to."""
     for scope in scopes_at(source, tree, before):
         for other in bindings(scope.node, wanted.bound):
             if other.target != wanted.target or not isinstance(scope.node, ast.Module):
@@ -84,10 +99,7 @@ def add_import(
     if is_declared(tree, wanted.bound):
         return Reason.of("insert-name-taken", name=wanted.bound, line=1)
     unbound = read_unbound(source, tree, wanted.bound)
-    if unbound is not None:
-        return Reason.of("insert-name-unbound", name=wanted.bound, line=unbound)
-    place = _joined(source, tree, wanted, before) or _place(source, tree, wanted, before)
-    return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)
+    return None if unbound is None else Reason.of("insert-name-unbound", name=wanted.bound, line=unbound)
 
 
 def _written(made: Bound, wanted: Wanted) -> str | None:
