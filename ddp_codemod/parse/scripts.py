@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ddp_codemod.discover.kinds import WINDOWS
+from ddp_codemod.discover.kinds import GUIDES, WINDOWS
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
-from ddp_codemod.parse.shell import MAX_BYTES, Parts, Script
+from ddp_codemod.parse.shell import GUIDE, MAX_BYTES, Parts, Script
 
 
 def parse_shell(source: Source) -> Script | Skipped:
@@ -13,6 +13,8 @@ def parse_shell(source: Source) -> Script | Skipped:
     from ddp_codemod.parse.shell_reader import read
 
     if len(source.data) > MAX_BYTES:
+        if source.name.endswith(GUIDES):
+            return Script(source, GUIDE, Parts((), (), (), ()))  # a history of changes, say, which nobody types
         return Skipped(source.name, Reason.of("skipped-too-large", limit=f"{MAX_BYTES / 1_000_000:g}"))
     if (kind := WINDOWS.get(source.path.suffix.lower())) is not None:
         from ddp_codemod.parse import windows

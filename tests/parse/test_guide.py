@@ -80,6 +80,10 @@ def test_prose_code_and_pictures_are_none(text: str) -> None:
     assert options(text) == []
 
 
+def test_a_history_of_changes_that_is_too_long_to_read_is_not_named() -> None:
+    assert options("`python train.py --backend nccl`\n" + "x" * 600_000) == []
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_what_is_left_stands_where_it_stood(text: str) -> None:
     left = shell_text(text)
