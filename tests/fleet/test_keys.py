@@ -30,6 +30,6 @@ def test_files_that_are_read_are_checked_out(suffix: str) -> None:
     assert SPEC.match_file(f"a/b{suffix}")
 
 
-@pytest.mark.parametrize("name", ["weights.bin", "README.md", "a/b.txt", "data/x.in", "image.png", "model.safetensors"])
+@pytest.mark.parametrize("name", ["weights.bin", "page.html", "a/b.txt", "data/x.in", "image.png", "model.safetensors"])
 def test_other_files_are_not(name: str) -> None:
     assert not SPEC.match_file(name)
