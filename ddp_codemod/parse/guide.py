@@ -6,9 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-_FENCE = re.compile(
-    r"(?ms)^(?P<indent>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)"
-)
+_FENCE = re.compile(r"(?ms)^[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)")
 _INDENTED = re.compile(r"(?m)(?:^(?:[ ]{3,}|\t)[^\r\n]*(?:\r\n|\n|\r|\Z))+")
 _SPAN = re.compile(r"(?<!`)`{1,2}(?P<body>[^`\r\n]+)`{1,2}(?!`)")
 _SHELLS = frozenset({"bash", "console", "sh", "shell", "shell-session", "shellsession", "terminal", "zsh"})
@@ -18,7 +16,7 @@ _START = r"(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[\d.]*|torchrun|accelera
 _TYPED_BEHIND = r"(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[$%]|[\w.@:~/-]+#|>+)[ \t]+"
 _STARTS = re.compile(rf"(?m)^[ \t]*(?:{_TYPED_BEHIND})?{_START}")
 _BEGINS = re.compile(_START)
-_PROMPT = re.compile(rf"(?m)^([ \t>]*)({_TYPED_BEHIND})(?=\S)")
+_PROMPT = re.compile(rf"(?m)^([ \t]*)({_TYPED_BEHIND})(?=\S)")
 # a line that begins with an option: the backslash above it was forgotten
 _GOES_ON = re.compile(r"(?<=[^\s\\])[ \t]*(?:\r\n|\r|\n)(?=[ \t]*--?[A-Za-z])")
 # a line of a block that need not be for a shell: a setting, or a command with options or a file

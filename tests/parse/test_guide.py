@@ -84,6 +84,12 @@ def test_a_history_of_changes_that_is_too_long_to_read_is_not_named() -> None:
     assert options("`python train.py --backend nccl`\n" + "x" * 600_000) == []
 
 
+@pytest.mark.parametrize("piece", [">", "> ", " ", "`", "a/", "a=b ", "$", "-", "(", "~~~\n", "```\n", "a.", "\\\n"])
+def test_what_is_repeated_without_end_is_read_in_time(piece: str) -> None:
+    text = f"```\n{piece * 60_000}\n```\n    {piece * 60_000}\n"
+    assert len(shell_text(text)) == len(text)  # quadratic reading of it takes minutes
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_what_is_left_stands_where_it_stood(text: str) -> None:
     left = shell_text(text)
