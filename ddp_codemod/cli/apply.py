@@ -91,9 +91,11 @@ def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
         outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else offer(name, *words))
     for line in opening(view, outcome):
         job.console.out(line)
+    if not job.settings.quiet:
+        for line in changed(view, outcome.made):
+            job.console.out(line)
     tell_cost(patch, below=True)
-    block = [] if job.settings.quiet else changed(view, outcome.made)
-    block += details(view, outcome)
+    block = details(view, outcome)
     if not job.settings.quiet and rendered.changes:
         block += ["", *patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)]
         block += closing(view, outcome)

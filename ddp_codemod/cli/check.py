@@ -28,7 +28,8 @@ def command(settings: Settings) -> int:
         raise fail("baseline-which")
     job = prepare(settings)
     from ddp_codemod.report import text
-    from ddp_codemod.report.summary import Outcome, details, opening
+    from ddp_codemod.report.outcome import Outcome
+    from ddp_codemod.report.summary import details, opening
 
     found = look(job)
     if settings.format in MACHINES:

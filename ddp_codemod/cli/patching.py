@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ddp_codemod.edits.render import Rendered
     from ddp_codemod.model import Edit, Survey
     from ddp_codemod.patch.blob import Blob
-    from ddp_codemod.report.summary import Outcome
+    from ddp_codemod.report.outcome import Outcome
 
 
 class Patching(Struct, frozen=True):
@@ -48,7 +48,7 @@ class Patching(Struct, frozen=True):
 
     def outcome(self, done: str) -> Outcome:
         """What to tell about it."""
-        from ddp_codemod.report.summary import Outcome
+        from ddp_codemod.report.outcome import Outcome
 
         return Outcome(done, self.made, self.rendered.left, self.rendered.failed, again(self.job))
 

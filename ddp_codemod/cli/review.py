@@ -132,7 +132,7 @@ class _Review(Struct):
         return changed if again.rendered.changes and not again.rendered.failed else None
 
     def _write(self, taken: list[Unit], undecided: int, total: int) -> int:
-        from ddp_codemod.report.summary import Outcome
+        from ddp_codemod.report.outcome import Outcome
         from ddp_codemod.report.unit import closing
         from ddp_codemod.write.apply import apply_changes
         from ddp_codemod.write.errors import WriteError

@@ -44,7 +44,8 @@ class Job(Struct, frozen=True):
 
         stream = stream or sys.stdout
         ink, width = self.console.ink(stream), self.console.width(stream)
-        return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose, width)
+        titles = {fix.id: in_language(fix, "title", self.settings.lang) for fix in self.options.rules.fixes.values()}
+        return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose, width, titles)
 
 
 ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found

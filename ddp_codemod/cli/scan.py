@@ -22,7 +22,8 @@ def command(settings: Settings) -> int:
     """Print the sites."""
     job = prepare(settings)
     from ddp_codemod.report import text
-    from ddp_codemod.report.summary import Outcome, summary
+    from ddp_codemod.report.outcome import Outcome
+    from ddp_codemod.report.summary import summary
 
     found = look(job)
     if settings.format in MACHINES:

@@ -15,8 +15,24 @@ def is_device(rule: str | None) -> bool:
     return rule is not None and rule.startswith(DEVICE)
 
 
-def devices(view: View) -> list[str]:
-    """The uses of the other device, the most frequent kinds first, each with its number and what it is; [] where there are none."""
+def device_name(view: View) -> str:
+    """What a reader calls the device that the code uses and the platform lacks."""
+    about = view.survey.devices
+    return about.old if about is not None and about.new else view.say("device-gpu")
+
+
+def title_of(view: View, rule: str) -> str:
+    """What a rule is called; "" where nothing here knows."""
+    about = view.survey.devices
+    title = about.titles.get(rule) if about is not None else None
+    return view.reason(title) if title is not None else view.titles.get(rule, "")
+
+
+def devices(view: View, all_of_them: str) -> list[str]:
+    """The uses of the other device, the most frequent kinds first, each with its number and what it is; [] where there are none.
+
+    ``all_of_them`` is the command that names the kinds which are not named here.
+    """
     survey, counts = view.survey, dict[str, int]()
     told = [one.rule for one in survey.decisions if one.action is not Action.KEEP]
     for rule in (*told, *(note.rule for note in survey.advisories if note.open)):
@@ -31,11 +47,10 @@ def devices(view: View) -> list[str]:
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
     lines = view.folded(view.say(key, n=sum(counts.values()), platform=survey.platform, **names), 0, 2)
     for rule, n in ordered[:shown]:
-        title = about.titles.get(rule) if about is not None else None
-        said = f"{view.reason(title)} ({rule})" if title is not None else rule
-        lines += _row(view, n, said)
+        title = title_of(view, rule)
+        lines += _row(view, n, f"{title} ({rule})" if title else rule)
     if rest := ordered[shown:]:
-        lines += _row(view, sum(n for _, n in rest), view.say("summary-other-kinds", n=len(rest)))
+        lines += _row(view, sum(n for _, n in rest), view.say("summary-other-kinds", n=len(rest), command=all_of_them))
     return lines
 
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from msgspec import Struct
-
-from ddp_codemod.model import Action, Applicability, Edit, Skipped
+from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report import text
-from ddp_codemod.report.kinds import devices, is_device
+from ddp_codemod.report.gist import gist
+from ddp_codemod.report.kinds import device_name, devices
+from ddp_codemod.report.outcome import Outcome, counted, left_of
+from ddp_codemod.report.steps import FEW_PLACES, steps
 from ddp_codemod.report.table import cells, padded
 from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
-FEW_PLACES = 3  # that a person has to look at are named in the first lines
 _ROOM = 26  # cells that what a command is for may take beside it
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
-
-
-class Outcome(Struct, frozen=True):
-    """What became of a survey: ``failed`` are files whose edits could not be rendered."""
-
-    done: str  # "written", "shown" (as a patch), "found" (listed) or "scanned" (every site was printed)
-    made: tuple[Edit, ...] = ()  # the edits in the patch, or those that apply would make
-    left: tuple[Edit, ...] = ()  # the others
-    failed: tuple[Skipped, ...] = ()
-    again: Callable[..., str] = lambda command, *more: command  # what to type next; "" where there is nothing
 
 
 def summary(view: View, outcome: Outcome) -> list[str]:
@@ -37,20 +27,20 @@ def summary(view: View, outcome: Outcome) -> list[str]:
 def opening(view: View, outcome: Outcome) -> list[str]:
     """The first things: what was done, whether that is all, and what to type next."""
     survey = view.survey
-    block = [*_headline(view, outcome), *_counted(view, outcome)]
+    block = [*_headline(view, outcome), *_counted(view, outcome), *_next(view, outcome)]
+    besides = devices(view, outcome.again("check", "--verbose"))
     if survey.ignored:
-        block += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
+        besides += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
     if survey.hidden:
-        block += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
-    block += devices(view)
+        besides += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
     if survey.beyond:
-        block += view.folded(view.say("summary-beyond", n=survey.beyond), 0, 2)
+        besides += view.folded(view.say("summary-beyond", n=survey.beyond, old=device_name(view)), 0, 2)
     if survey.unstated and survey.decisions:
         packages = view.say("list-comma").join(survey.unstated)
-        block += view.folded(view.say("version-unstated", package=packages), 0, 2)
+        besides += view.folded(view.say("version-unstated", package=packages), 0, 2)
     if survey.excluded:
-        block += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
-    return block + _next(view, outcome)
+        besides += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
+    return [*block, "", *besides] if besides else block
 
 
 def details(view: View, outcome: Outcome) -> list[str]:
@@ -74,7 +64,7 @@ def details(view: View, outcome: Outcome) -> list[str]:
 
 def closing(view: View, outcome: Outcome) -> list[str]:
     """The first things once more, for a reader who stands at the end of a long patch: what was done, is left, goes on."""
-    return [*_headline(view, outcome), *told(view, _going_on(view, outcome))]
+    return [*_headline(view, outcome), *told(view, _back_or_on(view, outcome)), *steps(view, outcome)]
 
 
 def told(view: View, commands: Sequence[tuple[str, str]]) -> list[str]:
@@ -111,11 +101,14 @@ def _counted(view: View, outcome: Outcome) -> list[str]:
 
 
 def _headline(view: View, outcome: Outcome) -> list[str]:
+    """What was done, and whether that is all."""
     survey = view.survey
     edits, files = len(outcome.made), len({edit.name for edit in outcome.made})
+    left = left_of(view, outcome)
     if edits:
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
-        line = view.say(key, edits=edits, files=files, platform=survey.platform)
+        what = gist(view, outcome.made)
+        line = view.say(f"{key}-as" if what else key, edits=edits, files=files, platform=survey.platform, what=what)
     elif survey.hidden:
         line = view.say("summary-nothing-here", platform=survey.platform)
     elif (
@@ -123,33 +116,25 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
     ):
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
-        none = "summary-none-made" if _left(view, outcome) else "summary-nothing"
+        none = "summary-none-made" if counted(view, left) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
     block = [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
-    if unsafe := sum(edit.applicability is Applicability.UNSAFE for edit in outcome.made):
-        block += view.folded(view.say("summary-unsafe", n=unsafe), 0, 2)
-    if left := _left(view, outcome):
-        block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=left), 0, 2)]
-        block += _to_look_at(view)
+    block += _unsafe(view, outcome)
+    if remains := counted(view, left):
+        block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
     elif edits and outcome.done != "scanned" and not survey.hidden:
         block += view.folded(_complete(view), 0, 2)
     return block
 
 
-def _to_look_at(view: View) -> list[str]:
-    """Where a person has to look: why, each says further down."""
-    where = _for_a_person(view)
-    if not where:
+def _unsafe(view: View, outcome: Outcome) -> list[str]:
+    """Which of the changes that were made are unsafe: few by their places, many by where they are marked."""
+    unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
+    if not unsafe:
         return []
-    if len(where) <= FEW_PLACES:
-        return view.folded(view.say("summary-look-at", places=view.say("list-comma").join(where)), 0, 2)
-    return view.folded(view.say("summary-look-below", place=where[0], n=len(where) - 1), 0, 2)
-
-
-def _for_a_person(view: View) -> list[str]:
-    survey = view.survey
-    places = [one.place for one in survey.decisions if one.action is Action.REVIEW] + [one.place for one in survey.unaccounted]
-    return list(dict.fromkeys(map(view.where, places)))
+    places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
+    few = view.say("list-comma").join(places) if len(places) <= FEW_PLACES else view.say("summary-unsafe-marked")
+    return view.folded(view.say("summary-unsafe", n=len(unsafe), which=few), 0, 2)
 
 
 def _complete(view: View) -> str:
@@ -161,57 +146,35 @@ def _complete(view: View) -> str:
     return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)
 
 
-def _left(view: View, outcome: Outcome) -> str:
-    """What remains to be done, so that nobody takes the job for finished: "" where nothing does."""
-    review = sum(decision.action is Action.REVIEW for decision in view.survey.decisions)
-    ported = sum(
-        edit.applicability is Applicability.UNSAFE and is_device(edit.rule) for edit in leading(outcome.left, view.survey)
-    )
-    broken = sum(skipped.candidate for skipped in (*view.survey.skipped, *outcome.failed))
-    left = leading(outcome.left, view.survey)
-    counts = {
-        "left-count-review": review,
-        "left-count-unaccounted": len(view.survey.unaccounted),
-        "left-count-notes": sum(note.open for note in view.survey.advisories),
-        "left-count-device": ported,
-        "left-count-unsafe": sum(edit.applicability is Applicability.UNSAFE for edit in left) - ported,
-        "left-count-manual": sum(edit.applicability is Applicability.MANUAL for edit in left),
-        "left-count-skipped": broken,
-    }
-    return view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
-
-
-def _going_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
-    """The commands that do something, back or on, each with what it is for."""
-    commands: list[tuple[str, str]] = []
-    if outcome.made and outcome.done == "written":
-        commands.append((view.say("next-undo"), outcome.again("undo")))
-    elif outcome.made:
-        commands.append((view.say("next-apply"), outcome.again("apply")))
-    unsafe = sum(edit.applicability is Applicability.UNSAFE for edit in leading(outcome.left, view.survey))
-    if unsafe:
-        commands.append((view.say("next-unsafe", n=unsafe), outcome.again("apply", "--unsafe")))
-    about = view.survey.devices
-    if about is not None and about.entries and any(is_device(decision.rule) for decision in view.survey.decisions):
-        commands.append((view.say("next-vendor"), outcome.again("apply", "--rule", about.vendor, "--unsafe")))
-    return [(head, command) for head, command in commands if command]
-
-
 def _next(view: View, outcome: Outcome) -> list[str]:
-    commands = _going_on(view, outcome)
-    changed, left = _changed(view, outcome), _for_a_person(view)
-    for key, places in (("next-explain", changed), ("next-explain-left", left)):
-        if places:
-            commands.append((view.say(key), outcome.again("explain", places[0])))
-    if not changed and not left and view.survey.decisions:
-        commands.append((view.say("next-explain"), outcome.again("explain", view.where(view.survey.decisions[0].place))))
+    """What to type: back or on, then the steps that are left, then where to read more."""
+    first = _back_or_on(view, outcome)
+    more = list[tuple[str, str]]()
+    places = _changed(view, outcome)
+    if not places and not left_of(view, outcome).review and view.survey.decisions:
+        places = [view.where(view.survey.decisions[0].place)]
+    if places:
+        more.append((view.say("next-explain"), outcome.again("explain", places[0])))
     kept = any(site.action is Action.KEEP for site in view.survey.decisions)
     if kept and not view.verbose and outcome.done != "scanned":
-        commands.append((view.say("next-scan"), outcome.again("scan")))
+        more.append((view.say("next-scan"), outcome.again("scan")))
     if not view.survey.decisions:
-        commands.append((view.say("next-rules"), outcome.again("rules")))
-    commands = [(head, command) for head, command in commands if command]
-    return ["", *told(view, commands)] if commands else []
+        more.append((view.say("next-rules"), outcome.again("rules")))
+    todo = steps(view, outcome)
+    if todo:
+        parts = [told(view, first), todo, told(view, [one for one in more if one[1]])]
+    else:
+        parts = [told(view, [*first, *(one for one in more if one[1])])]
+    return [line for part in parts if part for line in ("", *part)]
+
+
+def _back_or_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
+    """The command that takes the changes back, or the one that makes them."""
+    if not outcome.made:
+        return []
+    written = outcome.done == "written"
+    command = outcome.again("undo" if written else "apply")
+    return [(view.say("next-undo" if written else "next-apply"), command)] if command else []
 
 
 def _changed(view: View, outcome: Outcome) -> list[str]:

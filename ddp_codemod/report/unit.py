@@ -8,7 +8,8 @@ from ddp_codemod.edits.units import Unit
 from ddp_codemod.model import Action, Applicability, Decision, FileChange
 from ddp_codemod.report import text
 from ddp_codemod.report.inert import inert
-from ddp_codemod.report.summary import Outcome, told
+from ddp_codemod.report.outcome import Outcome
+from ddp_codemod.report.summary import told
 from ddp_codemod.report.touching import TOLD, sites_of
 from ddp_codemod.report.view import View
 

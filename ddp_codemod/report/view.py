@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -22,6 +22,7 @@ class View(Struct, frozen=True):
     here: Path
     verbose: bool = False
     width: int = 0  # cells of a line; 0: lines are not cut
+    titles: Mapping[str, str] = {}  # what the rules are called, by their ids
     line_now: Callable[[str, int], int] = lambda name, line: line  # lines of the files as they are when the report is read
 
     def say(self, key: str, /, **args: object) -> str:

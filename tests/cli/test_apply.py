@@ -38,8 +38,8 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert '-dist.init_process_group("nccl")\n+dist.init_process_group("gloo")\n' in done.out
     assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
     assert '\n      "nccl" → "gloo"\n' in done.out
-    assert "1 change written to 1 file for rocm." in done.out
-    assert "2 Python files read; 2 places looked at: 1 changed, 1 right as it is." in done.out
+    assert "1 change written to 1 file for rocm: nccl becomes gloo." in done.out
+    assert "2 Python files read; 2 places looked at: 1 put right, 1 right as it is." in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -71,7 +71,7 @@ def test_dry_run_writes_nothing(project: Project, run) -> None:  # type: ignore[
     assert done.code == 0
     assert files(root)["train.py"] == TRAIN.encode()
     assert '+dist.init_process_group("gloo")' in done.out
-    assert "1 change in 1 file for rocm; nothing written." in done.out
+    assert "1 change in 1 file for rocm, nothing written: nccl becomes gloo." in done.out
     assert "ddp-codemod apply . --platform rocm\n" in done.out
 
 
@@ -79,8 +79,8 @@ def test_is_not_finished_while_something_is_for_review(project: Project, run) ->
     project(train=TRAIN, unclear=UNKNOWN)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 0
-    assert "Not finished: 1 place for a person to look at." in done.out
-    assert "For a person to look at (1):\n  unclear.py:5: torch.init_process_group(backend): " in done.out
+    assert "Not finished: 1 place for a person to decide." in done.out
+    assert "For a person to decide (1):\n  unclear.py:5: torch.init_process_group(backend): " in done.out
     assert run("apply", ".", "--platform", "rocm", "--strict").code == 1
 
 
@@ -89,7 +89,7 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     done = run("apply", ".", "--platform", "mixed-gpu")
     assert done.code == 0
     assert files(root)["trainer.py"] == TRAINER.encode()
-    assert "Not finished: 1 edit not applied (other behaviour may change)." in done.out
+    assert "Not finished: 1 place that only --unsafe changes." in done.out
     # one line for the change and its import together
     assert "Not applied, other behaviour may change (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
     command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
@@ -231,10 +231,18 @@ def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project
 def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, unclear=UNKNOWN)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
-    assert lines[:2] == ["1 change written to 1 file for rocm.", "Not finished: 1 place for a person to look at."]
-    assert "Undo:               ddp-codemod undo ." in lines[:6]
-    assert "What is open there: ddp-codemod explain unclear.py:5 --platform rocm" in lines[:8]
-    assert lines[-4:] == [*lines[:2], "Look at: unclear.py:5", "Undo: ddp-codemod undo ."]
+    assert lines[:2] == [
+        "1 change written to 1 file for rocm: nccl becomes gloo.",
+        "Not finished: 1 place for a person to decide.",
+    ]
+    step = [
+        "To finish:",
+        "  Decide at one place. This says what is open there:",
+        "   ddp-codemod explain unclear.py:5 --platform rocm",
+    ]
+    undo = "Undo this run: ddp-codemod undo ."
+    assert lines[3:9] == ["", undo, "", *step]
+    assert lines[-6:] == [*lines[:2], undo, *step]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
     assert quiet[:2] == ["For rocm nothing can be changed automatically.", lines[1]]
 
@@ -242,23 +250,45 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
 def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
-    assert lines[-2:] == [
-        "Undo:              ddp-codemod undo .",
-        "Apply the other 1: ddp-codemod apply . --platform rocm --unsafe",
+    assert lines[-4:-1] == [
+        "Undo this run: ddp-codemod undo .",
+        "To finish:",
+        "  Make the changes that are unsafe, at 1 place: other behaviour may change there, so test-run the program afterwards.",
     ]
+    assert lines[-1] == "   ddp-codemod apply . --platform rocm --unsafe"
 
 
 def test_many_places_for_a_person_are_not_all_named_at_once(project, run) -> None:  # type: ignore[no-untyped-def]
     project(**{f"unclear{number}": UNKNOWN for number in range(5)})
     said = run("check", ".", "--platform", "rocm").said
-    assert "Look at: unclear0.py:5 and 4 more, listed below\n" in said
+    first = "   ddp-codemod explain unclear0.py:5 --platform rocm\n"
+    assert (
+        f'  Decide at 5 places, listed under "For a person to decide (5)". This says what is open at the first:\n{first}' in said
+    )
+    assert "\nFor a person to decide (5):\n" in said
+
+
+def test_a_few_places_for_a_person_are_named(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(unclear0=UNKNOWN, unclear1=UNKNOWN)
+    said = run("check", ".", "--platform", "rocm").said
+    assert "  Decide at unclear0.py:5, unclear1.py:5. This says what is open at the first:\n" in said
+
+
+def test_several_things_to_do_are_numbered_in_their_order(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, other=TRAINER, unclear=UNKNOWN, bad="def broken(:\n    init_process_group('nccl')\n")
+    said = run("apply", ".", "--platform", "rocm").out
+    todo = said[said.index("To finish, in this order:\n") : said.index("\nWhy a line changes:")]
+    assert [line[:7] for line in todo.splitlines() if not line.startswith(" ")][1:] == ["1. Make", "2. Deci", "3. See "]
+    assert 'listed under "Files not handled (1)".' in todo
 
 
 def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
-    assert lines[1].startswith("3 of them are unsafe, which means that more than the backend can change: test-run")
-    assert "2 Python files read; 2 places looked at: 2 changed." in lines
+    assert lines[1].startswith(
+        "3 of them are unsafe (other.py:1, other.py:6): more than the backend can change there, so test-run"
+    )
+    assert "2 Python files read; 2 places looked at: 2 put right." in lines
     assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
 
 
@@ -317,8 +347,8 @@ def test_the_places_of_one_file_that_take_a_value_are_one_line(project, run) -> 
     assert said.count("used by") == 1
 
 
-def test_what_the_backend_costs_comes_after_what_was_done(project) -> None:  # type: ignore[no-untyped-def]
+def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # type: ignore[no-untyped-def]
     line = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
     done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
     said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changed"))]
-    assert [text.split()[1] for text in said] == ["change", "it", "changed,", "change"]
+    assert [text.split()[1] for text in said] == ["change", "changed,", "it", "change"]

@@ -46,12 +46,15 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     screen = first_screen(tmp_path, capsys, "--platform", "ascend")
     text = "\n".join(screen)
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
-    assert "Not finished: 9 edits for the device not applied" in text
+    assert "Not finished: 9 uses of cuda not changed yet." in text
     assert "9 uses of cuda that training reaches; on ascend the device is npu:" in text
     assert "    2  moving to a CUDA device (device-method)" in screen
-    assert any(line.endswith("--unsafe") and line.startswith("Apply the other 9:") for line in screen)
-    assert any("the vendor's module that maps CUDA" in line for line in screen)
-    assert any("--rule transfer-to-npu --unsafe" in line for line in screen)
+    at = screen.index("To finish:")
+    assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; what is changed so far stays with both.")
+    assert screen[at + 2].startswith("   a. fewest changes, to train soon: import the vendor's module, which maps CUDA to npu")
+    assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
+    assert screen[at + 4] == "   b. to keep or to send upstream: rewrite each use"
+    assert screen[at + 5].endswith("--platform ascend --unsafe")
 
 
 def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +77,7 @@ def test_where_cuda_is_right_nothing_is_said_of_a_device(tmp_path: Path, capsys:
 def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--lang", "zh"))
     assert "移动到 CUDA 设备" in text
-    assert "改为导入厂商提供的映射模块" in text
+    assert "导入厂商的映射模块，运行时把 CUDA 映射到 npu" in text
 
 
 def test_a_use_of_several_lines_is_not_said_to_use_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

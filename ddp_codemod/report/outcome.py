@@ -1,0 +1,69 @@
+"""What became of a survey, and how much of it is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from ddp_codemod.model import Action, Applicability, Edit, Place, Skipped
+from ddp_codemod.report.kinds import device_name, is_device
+from ddp_codemod.report.touching import leading, touching
+from ddp_codemod.report.view import View
+
+
+class Outcome(Struct, frozen=True):
+    """What became of a survey: ``failed`` are files whose edits could not be rendered."""
+
+    done: str  # "written", "shown" (as a patch), "found" (listed) or "scanned" (every site was printed)
+    made: tuple[Edit, ...] = ()  # the edits in the patch, or those that apply would make
+    left: tuple[Edit, ...] = ()  # the others
+    failed: tuple[Skipped, ...] = ()
+    again: Callable[..., str] = lambda command, *more: command  # what to type next; "" where there is nothing
+
+
+class Left(Struct, frozen=True):
+    """How much of each kind remains. Places are counted, so that the numbers are those of the places that were looked at."""
+
+    device: int  # to be changed with --unsafe, where the device is another one
+    unsafe: int  # ... where it is not
+    review: tuple[Place, ...]
+    unaccounted: tuple[Place, ...]
+    manual: int
+    notes: int
+    skipped: int
+
+
+def left_of(view: View, outcome: Outcome) -> Left:
+    """What an outcome leaves to be done."""
+    survey = view.survey
+    unsafe = [edit for edit in outcome.left if edit.applicability is Applicability.UNSAFE]
+    waiting = [one for one in survey.decisions if one.action is Action.EDIT and one.applicability is Applicability.UNSAFE]
+    rules = [one.rule for one in waiting if unsafe]
+    known = set(rules)
+    rules += [edit.rule for edit in leading(unsafe, survey) if edit.rule not in known and not touching(edit, survey)]
+    device = sum(map(is_device, rules))
+    by_hand = [edit for edit in outcome.left if edit.applicability is Applicability.MANUAL]
+    return Left(
+        device,
+        len(rules) - device,
+        tuple(one.place for one in survey.decisions if one.action is Action.REVIEW),
+        tuple(one.place for one in survey.unaccounted),
+        len(leading(by_hand, survey)),
+        sum(note.open for note in survey.advisories),
+        sum(skipped.candidate for skipped in (*survey.skipped, *outcome.failed)),
+    )
+
+
+def counted(view: View, left: Left) -> str:
+    """What remains, so that nobody takes the job for finished: "" where nothing does."""
+    counts = {
+        "left-count-device": left.device,
+        "left-count-unsafe": left.unsafe,
+        "left-count-review": len(left.review),
+        "left-count-unaccounted": len(left.unaccounted),
+        "left-count-manual": left.manual,
+        "left-count-notes": left.notes,
+        "left-count-skipped": left.skipped,
+    }
+    return view.say("list-comma").join(view.say(key, n=n, old=device_name(view)) for key, n in counts.items() if n)

@@ -1,0 +1,86 @@
+"""What is left to do, in the order in which one does it: each step with the command, or the place, that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ddp_codemod.model import Place
+from ddp_codemod.report.kinds import is_device
+from ddp_codemod.report.outcome import Left, Outcome, left_of
+from ddp_codemod.report.view import View
+
+FEW_PLACES = 3  # that a person has to look at are named in the first lines
+
+
+class _Step(Struct, frozen=True):
+    said: str
+    commands: tuple[tuple[str, str], ...] = ()  # each with what is said above it, "" for nothing
+
+
+def steps(view: View, outcome: Outcome) -> list[str]:
+    """The steps that remain, numbered where there are several; [] where nothing remains."""
+    todo = list(_steps(view, outcome, left_of(view, outcome)))
+    if not todo:
+        return []
+    lines = [view.say("steps-order" if len(todo) > 1 else "steps-one")]
+    for number, step in enumerate(todo, 1):
+        head = f"{number}. " if len(todo) > 1 else ""
+        lines += view.folded(head + step.said, 0 if head else 2, 3 if head else 2)
+        for said, command in step.commands:
+            lines += view.folded(said, 3, 5) if said else []
+            lines.append((" " * (5 if said else 3)) + view.ink(command, "bold"))
+    return lines
+
+
+def _steps(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
+    yield from _by_command(view, outcome, left)
+    yield from _by_eye(view, outcome, "steps-decide", "left-review", left.review)
+    yield from _by_eye(view, outcome, "steps-account", "left-unaccounted", left.unaccounted)
+    survey = view.survey
+    listed = {
+        "manual": (left.manual, view.say("left-manual", n=left.manual)),
+        "notes": (left.notes, view.say("left-advisories", n=len(survey.advisories))),
+        "skipped": (left.skipped, view.say("left-skipped", n=len(survey.skipped) + len(outcome.failed))),
+    }
+    for kind, (n, heading) in listed.items():
+        if n:
+            yield _Step(view.say(f"steps-{kind}", n=n, heading=_bare(heading)))
+
+
+def _by_command(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
+    """The edits that apply makes with --unsafe, or the vendor's module instead."""
+    survey, about = view.survey, view.survey.devices
+    n = left.device + left.unsafe
+    rest = outcome.again("apply", "--unsafe") if n else ""
+    vendor = ""
+    if about is not None and about.entries and any(is_device(decision.rule) for decision in survey.decisions):
+        vendor = outcome.again("apply", "--rule", about.vendor, "--unsafe")
+    if rest and vendor and about is not None:
+        ways = ((view.say("steps-vendor", n=about.entries, new=about.new), vendor), (view.say("steps-each"), rest))
+        yield _Step(view.say("steps-two-ways", n=n, old=about.old, new=about.new), ways)
+    elif rest:
+        yield _Step(view.say("steps-device" if left.device else "steps-unsafe", n=n), (("", rest),))
+    elif vendor:
+        yield _Step(view.say("steps-vendor-alone"), (("", vendor),))
+
+
+def _by_eye(view: View, outcome: Outcome, key: str, heading: str, places: Sequence[Place]) -> Iterator[_Step]:
+    """The places that a person decides about: all of a few are named, and of many the list."""
+    where = list(dict.fromkeys(map(view.where, places)))
+    if not where:
+        return
+    if len(where) == 1:
+        said = view.say(f"{key}-one", where=where[0])
+    elif len(where) <= FEW_PLACES:
+        said = view.say(key, where=view.say("list-comma").join(where), n=len(where))
+    else:
+        said = view.say(f"{key}-many", n=len(places), heading=_bare(view.say(heading, n=len(places))))
+    command = outcome.again("explain", where[0])
+    yield _Step(said, (("", command),) if command else ())
+
+
+def _bare(heading: str) -> str:
+    """A heading as one names it: up to its number."""
+    return heading.split(")")[0].split("）")[0] + (")" if ")" in heading else "）")

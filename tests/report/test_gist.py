@@ -1,0 +1,59 @@
+"""The first line says what the changes do, and its numbers add up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.cli import main
+
+PLAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl", init_method="tcp://127.0.0.1:29500", rank=0, world_size=2)\n'
+COMPOSITE = 'import torch.distributed as dist\n\ndist.init_process_group("cpu:gloo,cuda:nccl")\n'
+CHOOSES = (
+    "import platform\n\nimport torch.distributed as dist\n\n"
+    'dist.init_process_group("nccl" if platform.system() != "Windows" else "gloo")\n'
+)
+TRAINER = "from transformers import TrainingArguments\n\nargs = TrainingArguments('out')\n"
+
+
+def headline(folder: Path, capsys: pytest.CaptureFixture[str], platform: str, *words: str, **files: str) -> str:
+    (folder / "pyproject.toml").touch()
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, "utf-8")
+    main(["apply", str(folder), "--dry-run", "--platform", platform, *words])
+    return capsys.readouterr().out.splitlines()[0]
+
+
+def test_one_kind_is_named_without_a_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "rocm", a=PLAIN, b=PLAIN)
+    assert said == "2 changes in 2 files for rocm, nothing written: nccl becomes gloo."
+
+
+def test_an_import_that_goes_is_told_from_the_change_it_goes_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "rocm", a=CHOOSES)
+    assert said.endswith(": nccl becomes gloo (1), imports that nothing uses any more (1).")
+
+
+def test_an_import_that_comes_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "ascend", a=PLAIN)
+    assert said.endswith(": nccl becomes hccl (1), imports that this needs (1).")
+
+
+def test_another_rule_is_named_by_its_title(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "windows", "--torch-version", "2.5.0", a=PLAIN)
+    assert said.endswith(": nccl becomes gloo (1), Turn libuv off in the TCP store (1).")
+
+
+def test_it_is_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = headline(tmp_path, capsys, "windows", "--torch-version", "2.5.0", "--lang", "zh", a=PLAIN)
+    assert "nccl 改为 gloo（1 处）" in said
+    assert "libuv" in said
+
+
+@pytest.mark.parametrize("platform", ["rocm", "ascend", "windows", "mixed-gpu"])
+def test_the_numbers_add_up(tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str) -> None:
+    said = headline(tmp_path, capsys, platform, "--unsafe", a=PLAIN, b=COMPOSITE, c=CHOOSES, d=TRAINER, e=PLAIN)
+    total, *parts = [int(n) for n in re.findall(r"^(\d+) change|\((\d+)\)", said) for n in n if n]
+    assert sum(parts) == total > 3
