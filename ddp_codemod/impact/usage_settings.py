@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.discover.files import read_text
+from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.model import Source
+from ddp_codemod.parse.guide import shell_text
 from ddp_codemod.policy.findings import Context
 
 _README = re.compile(r"(?i)readme[\w.-]*\.(?:md|rst|txt)")
@@ -62,7 +64,9 @@ def in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iter
         for path in there:
             made = read_text(path, root) if _README.fullmatch(path.name) and path.is_file() else None
             if isinstance(made, Source):
-                yield from ((made.name, made.position(found.end())[0]) for found in typed.finditer(made.text))
+                texts = (made.text, shell_text(made.text)) if path.suffix in GUIDES else (made.text,)
+                ends = sorted({found.end() for text in texts for found in typed.finditer(text)})
+                yield from ((made.name, made.position(end)[0]) for end in ends)
 
 
 def _end(text: str, start: int) -> int:

@@ -1,4 +1,4 @@
-"""The commands that a guide tells its readers to type: blocks of code and spans of it in Markdown and reStructuredText."""
+"""The commands that a guide tells its readers to type: blocks of code and spans of it in Markdown, HTML in it, and reStructuredText."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 _FENCE = re.compile(r"(?ms)^[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)")
+_PRE = re.compile(r"(?is)<pre\b[^>\r\n]*>(?:[ \t]*<code\b[^>\r\n]*>)?(?P<body>.*?)(?:(?:</code>[ \t]*)?</pre>|\Z)")
 _INDENTED = re.compile(r"(?m)(?:^(?:[ ]{3,}|\t)[^\r\n]*(?:\r\n|\n|\r|\Z))+")
 _SPAN = re.compile(r"(?<!`)`{1,2}(?P<body>[^`\r\n]+)`{1,2}(?!`)")
 _SHELLS = frozenset({"bash", "console", "sh", "shell", "shell-session", "shellsession", "terminal", "zsh"})
@@ -42,16 +43,26 @@ def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
     """What stands in blocks for a shell, in others that may hold commands, and in spans that do; whether it is for a shell; in order."""
     at = 0
     for fence in _FENCE.finditer(text):
-        yield from _outside(text, at, fence.start())
+        yield from _between(text, at, fence.start())
         kind = fence["kind"].strip("{}.").lower()
         if kind in _SHELLS or kind in _PLAIN or _STARTS.search(fence["body"]):
             yield *fence.span("body"), kind in _SHELLS
         at = fence.end()
-    yield from _outside(text, at, len(text))
+    yield from _between(text, at, len(text))
+
+
+def _between(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """What is set as it stands by HTML, and the rest, between two fences."""
+    for block in _PRE.finditer(text, start, end):
+        yield from _outside(text, start, block.start())
+        if _STARTS.search(block["body"]):
+            yield *block.span("body"), False
+        start = block.end()
+    yield from _outside(text, start, end)
 
 
 def _outside(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-    """Indented blocks and spans between two fences."""
+    """Indented blocks and spans."""
     for block in _INDENTED.finditer(text, start, end):
         yield from _spans(text, start, block.start())
         if _STARTS.search(block[0]):

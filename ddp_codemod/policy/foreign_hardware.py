@@ -14,6 +14,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.scopes import scope_of
 
+_PLAIN = (ast.Expr, ast.Assign, ast.Import, ast.ImportFrom)  # statements that do not choose what runs
 # Each of these is somebody's whole choice, no branch of one.
 ENTRANCES = frozenset(
     {
@@ -170,7 +171,7 @@ def _serves(context: Context, leaf: Leaf, devices: tuple[str, ...]) -> bool:
 def _needs_its_plugin(context: Context, leaf: Leaf) -> bool:
     """Whether the plugin of another platform that this backend comes from is needed by the code that names it.
 
-    The file imports it whatever happens, a condition around asks for it, or the same function uses it or its device
+    The file or the same function imports it whatever happens, a condition around asks for it, or the function uses it or its device
     (``torch_npu.npu.set_device(rank)``, ``torch.npu.set_device(rank)``).
     """
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
@@ -217,18 +218,19 @@ def _plugins(context: Context, name: str) -> tuple[str, ...]:
 
 def _imports(module: Module, plugins: frozenset[str]) -> bool:
     """Whether the top of a file imports one of these modules, or a part of it."""
-    for statement in module.tree.body:
-        if isinstance(statement, ast.Import):
-            found = [alias.name for alias in statement.names]
-        else:
-            found = [statement.module or ""] if isinstance(statement, ast.ImportFrom) and not statement.level else []
-        if any(name == plugin or name.startswith(f"{plugin}.") for name in found for plugin in plugins):
-            return True
-    return False
+    return any(_is_import_of(statement, plugins) for statement in module.tree.body)
+
+
+def _is_import_of(statement: ast.stmt, plugins: frozenset[str]) -> bool:
+    if isinstance(statement, ast.Import):
+        found = [alias.name for alias in statement.names]
+    else:
+        found = [statement.module or ""] if isinstance(statement, ast.ImportFrom) and not statement.level else []
+    return any(name == plugin or name.startswith(f"{plugin}.") for name in found for plugin in plugins)
 
 
 def _is_used_with(module: Module, node: ast.AST, plugins: frozenset[str], parts: set[tuple[str, str]]) -> bool:
-    """Whether a condition around a node asks for a plugin, or what surely runs beside the node uses a plugin or its device."""
+    """Whether a condition around a node asks for a plugin, or what surely runs beside it imports a plugin, or uses it or its device."""
     below: ast.AST = node
     for around in module.ancestors(node):
         if isinstance(around, (ast.If, ast.IfExp)) and _mentions(around.test, plugins) and below is not around.test:
@@ -236,6 +238,8 @@ def _is_used_with(module: Module, node: ast.AST, plugins: frozenset[str], parts:
             if below in body:
                 return True
         for statement in _block(around, below):
+            if _is_import_of(statement, plugins):
+                return True
             uses = (part for part in ast.walk(statement) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name))
             if any(part.value.id in plugins or (part.value.id, part.attr) in parts for part in uses):  # type: ignore[attr-defined]
                 return True
@@ -246,11 +250,11 @@ def _is_used_with(module: Module, node: ast.AST, plugins: frozenset[str], parts:
 
 
 def _block(around: ast.AST, below: ast.AST) -> list[ast.stmt]:
-    """The calls and assignments that run whenever the statement ``below`` does."""
+    """The imports, calls and assignments that run whenever the statement ``below`` does."""
     for field in ("body", "orelse", "finalbody"):
         block = getattr(around, field, None)
         if isinstance(block, list) and below in block:
-            return [part for part in block if isinstance(part, (ast.Expr, ast.Assign)) and part is not below]
+            return [part for part in block if isinstance(part, _PLAIN) and part is not below]
     return []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ddp_codemod.model import Action
 from ddp_codemod.report.view import View
 
@@ -33,19 +35,23 @@ def devices(view: View, all_of_them: str) -> list[str]:
 
     ``all_of_them`` is the command that names the kinds which are not named here.
     """
-    survey, counts = view.survey, dict[str, int]()
-    told = [one.rule for one in survey.decisions if one.action is not Action.KEEP]
-    for rule in (*told, *(note.rule for note in survey.advisories if note.open)):
-        if rule is not None and is_device(rule):
-            counts[rule] = counts.get(rule, 0) + 1
+    survey = view.survey
+    kinds: dict[str, list[str | None]] = {
+        "devices-edit": [one.rule for one in survey.decisions if one.action is Action.EDIT],
+        "devices-review": [one.rule for one in survey.decisions if one.action is Action.REVIEW],
+        "devices-note": [note.rule for note in survey.advisories if note.open],
+    }
+    told = {kind: [rule for rule in rules if rule is not None and is_device(rule)] for kind, rules in kinds.items()}
+    counts = Counter(rule for rules in told.values() for rule in rules)
     if not counts:
         return []
     about = survey.devices
+    parts = view.say("list-comma").join(view.say(kind, n=len(rules)) for kind, rules in told.items() if rules)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = len(ordered) if view.verbose or len(ordered) == _MOST + 1 else _MOST
     names = {"old": about.old, "new": about.new} if about is not None else {}
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
-    lines = view.folded(view.say(key, n=sum(counts.values()), platform=survey.platform, **names), 0, 2)
+    lines = view.folded(view.say(key, n=sum(counts.values()), parts=parts, platform=survey.platform, **names), 0, 2)
     for rule, n in ordered[:shown]:
         title = title_of(view, rule)
         lines += _row(view, n, f"{title} ({rule})" if title else rule)

@@ -70,7 +70,7 @@ def _surface(surface: Surface, lang: str, ink: Ink) -> list[str]:
     return [
         ink(surface.id, "bold"),
         *([*_wrapped(note), ""] if note else []),
-        text("rule-names", lang, names=", ".join(surface.names)),
+        text("rule-names", lang, names=", ".join(surface.called)),
         text("rule-parameters", lang, parameters=", ".join(parameter.name for parameter in surface.parameters)),
         *_sources(surface.source, lang),
         *_examples(surface.examples, lang, ink),

@@ -123,7 +123,7 @@ def _surfaces(say: Words) -> Iterator[str]:
     for ident, surface in sorted(load().surfaces.items()):
         note = say.of(surface, "note")
         yield from (f"## {ident}", "", *([note, ""] if note else []))
-        yield f"{say('names')}: {_codes(surface.names)}"
+        yield f"{say('names')}: {_codes(surface.called)}"
         if surface.parameters:
             yield from ("", f"| {say('parameter')} | {say('role')} | {say('position')} | {say('omitted')} |", "|---|---|---|---|")
             yield from (_parameter(parameter, say) for parameter in surface.parameters)

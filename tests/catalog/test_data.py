@@ -254,7 +254,7 @@ def test_an_example_is_a_program_before_and_after(case: Case) -> None:
 
 @each_surface
 def test_an_example_uses_its_surface(surface: Surface) -> None:
-    dotted = [surface.key] if surface.key else surface.names
+    dotted = [surface.key or surface.instead_of] if surface.key or surface.instead_of else surface.names
     names = [*(name.rpartition(".")[2] for name in dotted), *surface.commands]
     changing = [example for example in surface.examples if example.after is not None] or list(surface.examples)
     # what is left out of a file of settings stands there afterwards

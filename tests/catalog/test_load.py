@@ -267,3 +267,29 @@ def test_conditions_are_about_all_that_a_machine_can_be() -> None:
     assert not windows.fits((Where(other_than=("cuda",)),))  # it may have this one
     assert mlu.fits((Where(plugin=True, other_than=("hpu",)),))
     assert not mlu.fits((Where(plugin=True, other_than=("hpu", "mlu")),))
+
+
+STANDS_FOR = """framework = "Mine"
+
+[[surface]]
+id = "mine.old"
+instead_of = "mine.inti"
+when = { mine = "<2" }
+source = ["https://example.com/"]
+
+[[surface]]
+id = "mine.init"
+names = ["mine.init"]
+source = ["https://example.com/"]
+"""
+
+
+def test_a_surface_that_stands_for_an_unknown_one_is_refused(tmp_path: Path) -> None:
+    said = refused(tmp_path, STANDS_FOR, "surfaces/mine.toml")
+    assert "surface 'mine.old' stands for the surface 'mine.inti', which no file defines; did you mean 'mine.init'?" in said
+
+
+@pytest.mark.parametrize("line", ['when = { mine = "<2" }\n', 'instead_of = "mine.inti"\n'])
+def test_a_surface_that_stands_for_another_says_which_and_when(tmp_path: Path, line: str) -> None:
+    said = refused(tmp_path, STANDS_FOR.replace(line, ""), "surfaces/mine.toml")
+    assert "the surface that it stands for and the versions in which it does" in said

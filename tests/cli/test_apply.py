@@ -39,7 +39,7 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
     assert '\n      "nccl" → "gloo"\n' in done.out
     assert "1 change written to 1 file for rocm: nccl becomes gloo." in done.out
-    assert "2 Python files read; 2 places looked at: 1 put right, 1 right as it is." in done.out
+    assert "2 Python files read; 2 places looked at: 1 put right by this run, 1 right as it is." in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -237,7 +237,7 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
     ]
     step = [
         "To finish:",
-        "  Decide at one place. This says what is open there:",
+        '  Decide at one place: edit it, or mark it as right with the comment "# ddp-codemod: ignore". This says what is open there:',
         "   ddp-codemod explain unclear.py:5 --platform rocm",
     ]
     undo = "Undo this run: ddp-codemod undo ."
@@ -253,7 +253,7 @@ def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-unt
     assert lines[-4:-1] == [
         "Undo this run: ddp-codemod undo .",
         "To finish:",
-        "  Make the changes that are unsafe, at 1 place: other behaviour may change there, so test-run the program afterwards.",
+        "  Make the unsafe changes, at 1 place: they may alter more than the backend, so run the program once to check.",
     ]
     assert lines[-1] == "   ddp-codemod apply . --platform rocm --unsafe"
 
@@ -263,7 +263,8 @@ def test_many_places_for_a_person_are_not_all_named_at_once(project, run) -> Non
     said = run("check", ".", "--platform", "rocm").said
     first = "   ddp-codemod explain unclear0.py:5 --platform rocm\n"
     assert (
-        f'  Decide at 5 places, listed under "For a person to decide (5)". This says what is open at the first:\n{first}' in said
+        f'  Decide at 5 places, listed under "For a person to decide (5)": edit them, or mark what is right with the comment "# ddp-codemod: ignore". This says what is open at the first:\n{first}'
+        in said
     )
     assert "\nFor a person to decide (5):\n" in said
 
@@ -271,7 +272,7 @@ def test_many_places_for_a_person_are_not_all_named_at_once(project, run) -> Non
 def test_a_few_places_for_a_person_are_named(project, run) -> None:  # type: ignore[no-untyped-def]
     project(unclear0=UNKNOWN, unclear1=UNKNOWN)
     said = run("check", ".", "--platform", "rocm").said
-    assert "  Decide at unclear0.py:5, unclear1.py:5. This says what is open at the first:\n" in said
+    assert "  Decide at unclear0.py:5, unclear1.py:5: edit them, or mark what is right with the comment" in said
 
 
 def test_several_things_to_do_are_numbered_in_their_order(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -286,9 +287,9 @@ def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
     assert lines[1].startswith(
-        "3 of them are unsafe (other.py:1, other.py:6): more than the backend can change there, so test-run"
+        "3 of them are unsafe (other.py:1, other.py:6): an unsafe change may alter more than the backend, so run"
     )
-    assert "2 Python files read; 2 places looked at: 2 put right." in lines
+    assert "2 Python files read; 2 places looked at: 2 put right by this run." in lines
     assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
 
 

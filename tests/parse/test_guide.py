@@ -32,6 +32,8 @@ PIECES = [
     "é",
     "\r\n",
     "<x>",
+    "<pre>",
+    "</pre>",
 ]
 
 
@@ -57,6 +59,9 @@ def options(text: str, name: str = "README.md") -> list[tuple[str, str, str, int
         "```\nits output: it's done\npython train.py --backend nccl\n```\n",
         "```\npython train.py --backend nccl",  # never closed
         "`one` and ``python train.py --backend nccl``\n",
+        "<pre>python train.py --backend nccl</pre>\n",
+        '1. so:\n<pre class="x"><code>python train.py \\\n--backend nccl</code></pre> \n',
+        "<PRE>\npython train.py --backend nccl",  # never closed
     ],
 )
 def test_a_command_is_found(text: str) -> None:
@@ -73,6 +78,8 @@ def test_a_command_is_found(text: str) -> None:
         '```json\n{"a": "--backend nccl"}\n```\n',
         "```\n   /__\\ --backend nccl (\n```\n",
         "    a quotation with --backend nccl\n",
+        "<pre>a table with --backend nccl</pre>\n",
+        "<preface>python train.py --backend nccl</preface>\n",
         "# python train.py --backend nccl\n",
     ],
 )
@@ -84,7 +91,10 @@ def test_a_history_of_changes_that_is_too_long_to_read_is_not_named() -> None:
     assert options("`python train.py --backend nccl`\n" + "x" * 600_000) == []
 
 
-@pytest.mark.parametrize("piece", [">", "> ", " ", "`", "a/", "a=b ", "$", "-", "(", "~~~\n", "```\n", "a.", "\\\n"])
+@pytest.mark.parametrize(
+    "piece",
+    [">", "> ", " ", "`", "a/", "a=b ", "$", "-", "(", "~~~\n", "```\n", "a.", "\\\n", "<pre>", "<pre ", "<pre><code>", "</pre>"],
+)
 def test_what_is_repeated_without_end_is_read_in_time(piece: str) -> None:
     text = f"```\n{piece * 60_000}\n```\n    {piece * 60_000}\n"
     assert len(shell_text(text)) == len(text)  # quadratic reading of it takes minutes
