@@ -33,9 +33,9 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
     # "chosen": a list of numbers, or the number that means all; "true";
-    # "lists": a list that holds the name of the device
+    # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type
     argument_is: Literal[
-        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true", "lists",
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true", "lists", "typed",
     ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
@@ -64,11 +64,14 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
     # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
-    # "own-choice": its type, behind the other's in a list of those that are taken
+    # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
-        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "other-type",
     ]  # fmt: skip
+    types: dict[Name, Name] = msgspec.field(
+        default_factory=dict
+    )  # "other-type": the last word of a type, or of what casts to it, and what takes its place
     package: str = ""
     condition: str = ""  # a question to the package: source text that follows its name
     otherwise: str = ""  # source text

@@ -10,7 +10,7 @@ from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.not_required import not_required
 from ddp_codemod.impact.own_device import of_own_device
 from ddp_codemod.impact.usage import Hit
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import PACKAGE, Change, Context, Dropped, Insertions
 
 Piece = tuple[int, int, str]
@@ -23,7 +23,7 @@ def rewritten(context: Context, advice: Advice, hit: Hit, alone: bool = True) ->
     ``alone``: the code is for this platform alone; False: others run it too.
     """
     rewrite = advice.rewrite
-    if rewrite is None or not hit.sure:
+    if rewrite is None or not hit.sure or (rewrite.recipe == "other-type" and not alone):  # elsewhere the type is right
         return []
     if rewrite.recipe == "drop-argument":
         assert isinstance(hit.node, ast.Call)
@@ -46,6 +46,10 @@ def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
     place = module.place(node)
     if rewrite.recipe == "at-least":
         return [(place.start, place.start, f"max({rewrite.otherwise}, "), (place.end, place.end, ")")]
+    if rewrite.recipe == "other-type":
+        word = last_name(node)
+        other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
+        return [(place.end - len(word), place.end, other)] if other is not None else []
     if rewrite.recipe == "guard-statement":
         return _under(module, node, condition)
     if not isinstance(node, ast.Call):

@@ -13,6 +13,7 @@ from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.device_values import is_chosen, is_device
+from ddp_codemod.impact.tensor_types import type_given
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
@@ -165,6 +166,9 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return None
     if pattern.argument_is == "uneven":
         return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
+    if pattern.argument_is == "typed":
+        given = type_given(context, module, argument, pattern.texts)
+        return Hit(module, given, given) if given is not None else None
     if pattern.argument_is == "text":
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
