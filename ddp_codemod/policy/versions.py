@@ -82,12 +82,19 @@ class Versions(Struct):
         Where no file states a package, of those that the commands in a README or a Dockerfile install.
         """
         for package, condition in when.items():
-            installed = (one.stated for one in self._nearest(package, file, self._commands))
-            # what a command says may be no version at all
-            stated = self.alternatives(package, file) or [one for one in installed if possible(one.specifier)]
-            if (found := next((one for one in stated if holds(condition, one) is False), None)) is not None:
+            if (found := next((one for one in self._said(package, file) if holds(condition, one) is False), None)) is not None:
                 return found
         return None
+
+    def shown(self, when: Mapping[str, str], file: str = "") -> bool:
+        """Whether a condition holds for a version that the project states, or, where no file does, that a README has people install."""
+        return all(any(holds(condition, one) for one in self._said(package, file)) for package, condition in when.items())
+
+    def _said(self, package: str, file: str) -> list[Stated]:
+        """What files state about a package; where none does, what the commands in a README or a Dockerfile install."""
+        installed = (one.stated for one in self._nearest(package, file, self._commands))
+        # what a command says may be no version at all
+        return self.alternatives(package, file) or [one for one in installed if possible(one.specifier)]
 
     def stated(self, package: str, file: str = "") -> Stated | None:
         """The one statement about a package that holds for a file's code; None where there is none, or several that exclude each other."""

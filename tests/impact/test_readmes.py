@@ -91,3 +91,29 @@ def test_all_lines_are_in_one_note(tmp_path: Path) -> None:
 def test_ascii_text_is_wrapped_as_any_other() -> None:
     text = "Commands that a README says to type (see below) are noted: a, b.  c"
     assert wrapped(text, 20) == [line.rstrip("。") for line in wrapped(f"{text}。", 21)]
+
+
+SHARDED = (
+    "import torch.distributed as dist\nfrom torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n\n"
+    'dist.init_process_group("nccl")\nFSDP(None)\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"README.md": "```\nconda install python=3.11 pytorch==2.1.0 -c pytorch -y\n```\n"}, True),
+        ({"README.md": "```\npip install torch==2.1.0\n```\n", "setup.py": ""}, True),
+        ({"README.md": "```\npip install torch==2.5.0\n```\n"}, False),
+        ({"README.md": "```\npip install torch\n```\n"}, False),
+        ({"README.md": "pip install torch==2.1.0\n", "requirements.txt": "torch==2.5.0\n"}, False),  # what is stated counts more
+        ({"b/README.md": "```\npip install torch==2.1.0\n```\n"}, False),  # another folder's
+        ({}, False),
+    ],
+)
+def test_what_a_readme_installs_is_the_version_that_a_note_goes_by(tmp_path: Path, files: dict[str, str], said: bool) -> None:
+    for name, text in {**files, "a/train.py": SHARDED}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    found = survey(Options((tmp_path,), RULES.platforms["rocm"], RULES, root=tmp_path))
+    assert ("gloo-reduce-scatter-tensor" in {one.rule for one in found.advisories}) is said
