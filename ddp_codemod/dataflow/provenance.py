@@ -73,6 +73,11 @@ class Provenance(Struct, frozen=True):
         """The files that parse the options."""
         return [one.module.name for one in self.made if one.maker is Maker.OPTIONS and one.module is not None]
 
+    @property
+    def doubt_of_options(self) -> Doubt | None:
+        """The same of options: a file that is read, or a class, gives none."""
+        return self.doubt if any(one.maker is Maker.OPTIONS for one in self.made) else Doubt.NAME
+
     def doubt_of_fields(self, tracer: Tracer) -> Doubt | None:
         """The same of the fields of a class: a file that is read gives keys, and no fields, but where it is made by the class."""
         typed = {name for idioms in tracer.idioms for name in idioms.typed_readers}

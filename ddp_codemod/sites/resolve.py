@@ -11,7 +11,7 @@ from msgspec import Struct
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.lookups import by_name, distinct, module_named
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, lasting, owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, is_public, lasting, owner, scope_of
 
 DEPTH = 12  # aliases of aliases; cycles end here
 _NONE = 1_000_000  # more than there can be at a time
@@ -224,8 +224,9 @@ class Resolver:
             return self.variable(Variable(module, module.tree, name), depth + 1)
         if module.name.endswith("__init__.py"):
             submodule = self.project.find(f".{name}", module)
-            if submodule is not None:
-                return [ModuleRef(submodule)]
+            if submodule is not None:  # ``from .launch import *`` gives the package its function ``launch`` after the module
+                given = self._through_star_imports(module, name, depth)
+                return [entity for entity in given if not isinstance(entity, External)] or [ModuleRef(submodule)]
         return self._through_star_imports(module, name, depth)
 
     def _class_member(self, module: Module, node: ast.ClassDef, name: str, depth: int) -> list[Entity]:
@@ -293,6 +294,6 @@ class Resolver:
             if source is None:
                 if not binding.module.startswith("."):
                     found.append(External(f"{binding.module}.{name}"))
-            elif source is not module:
+            elif source is not module and is_public(source, name):
                 found += self._module_member(source, name, depth + 1) if depth < DEPTH else self._cut()
         return distinct(found)
