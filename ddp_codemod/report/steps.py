@@ -57,12 +57,13 @@ def _by_command(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
     vendor = ""
     if about is not None and about.entries and any(is_device(decision.rule) for decision in survey.decisions):
         vendor = outcome.again("apply", "--rule", about.vendor, "--unsafe")
-    if rest and vendor and about is not None:
+    if left.device and rest and vendor and about is not None:
         ways = ((view.say("steps-vendor", n=about.entries, new=about.new), vendor), (view.say("steps-each"), rest))
-        yield _Step(view.say("steps-two-ways", n=n, old=about.old, new=about.new), ways)
-    elif rest:
+        yield _Step(view.say("steps-two-ways", n=left.device, old=about.old, new=about.new), ways)
+        return
+    if rest:
         yield _Step(view.say("steps-device" if left.device else "steps-unsafe", n=n), (("", rest),))
-    elif vendor:
+    if vendor:
         yield _Step(view.say("steps-vendor-alone"), (("", vendor),))
 
 

@@ -87,3 +87,13 @@ def test_a_use_of_several_lines_is_not_said_to_use_itself(tmp_path: Path, capsys
     said = capsys.readouterr()
     assert "train.py:8: device-method (unsafe)" in said.err
     assert "used by" not in said.err
+
+
+def test_what_is_unsafe_for_another_reason_is_no_use_of_the_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = (
+        'import sys\nimport torch.distributed as dist\n\ndist.init_process_group(sys.argv[1] if len(sys.argv) > 1 else "nccl")\n'
+    )
+    (tmp_path / "other.py").write_text(more, "utf-8")
+    text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend"))
+    assert "9 uses of cuda not changed yet, 1 place that only --unsafe changes" in text
+    assert "  Move 9 uses of cuda to npu in one of two ways" in text
