@@ -9,10 +9,12 @@ from ddp_codemod.catalog.entry import Name, RuleEntry, When
 from ddp_codemod.catalog.machine import Conditions, Device, MachineFacts
 from ddp_codemod.catalog.objects import (
     Chosen,
+    Environment,
     Fields,
     Handler,
     Objects,
     Picks,
+    Query,
     Settings,
     Shown,
     Statement,
@@ -244,24 +246,6 @@ class Platform(RuleEntry, frozen=True, kw_only=True):
         """Whether it is sure of its machines that one of some conditions holds."""
         choice, plugin = self.backend, self.required_import is not None
         return any(one.holds(self.machine, plugin, choice.wanted, choice.default in choice.works) for one in conditions)
-
-
-class Environment(RuleEntry, frozen=True, kw_only=True):
-    """A variable that a fix sets in os.environ."""
-
-    name: Name
-    value: str
-    override: bool = False  # False: os.environ.setdefault, which leaves what the user exported
-
-
-class Query(RuleEntry, frozen=True, kw_only=True):
-    """A query parameter of an init_method URL."""
-
-    key: Name
-    value: str
-    on: tuple[str, ...]  # values that have to be replaced
-    schemes: tuple[Name, ...]  # only these URLs take the query
-    default_url: Name  # what a left-out init_method means
 
 
 class Store(RuleEntry, frozen=True, kw_only=True):

@@ -113,3 +113,21 @@ class VoidSettings(RuleEntry, frozen=True, kw_only=True):
     named: bool = False  # only starts that name the file heed it: the parameter counts for the others
     instead: str
     instead_zh: str
+
+
+class Environment(RuleEntry, frozen=True, kw_only=True):
+    """A variable that a fix sets in os.environ."""
+
+    name: Name
+    value: str
+    override: bool = False  # False: os.environ.setdefault, which leaves what the user exported
+
+
+class Query(RuleEntry, frozen=True, kw_only=True):
+    """A query parameter of an init_method URL."""
+
+    key: Name
+    value: str
+    on: tuple[str, ...]  # values that have to be replaced
+    schemes: tuple[Name, ...]  # only these URLs take the query
+    default_url: Name  # what a left-out init_method means

@@ -8,10 +8,8 @@ from collections.abc import Container
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 
-# methods that leave the type as it is, unless they are given one
-_SAME = frozenset(
-    {"clone", "contiguous", "cpu", "cuda", "detach", "flatten", "npu", "reshape", "squeeze", "to", "unsqueeze", "view"}
-)
+# methods that leave the type as it is, unless they are given one; those that are called like a device do too
+_SAME = frozenset({"clone", "contiguous", "detach", "flatten", "reshape", "squeeze", "to", "unsqueeze", "view"})
 _CASTS = frozenset({"to", "type"})
 
 
@@ -35,7 +33,8 @@ def _in_chain(context: Context, module: Module, value: ast.expr, types: Containe
             if function.attr in _CASTS:
                 given += value.args[:1]
         named = [one for one in given if _is_torchs(context, module, one, types)]
-        if named or not isinstance(function, ast.Attribute) or function.attr not in _SAME:
+        same = isinstance(function, ast.Attribute) and (function.attr in _SAME or function.attr in context.tracer.device_types)
+        if named or not isinstance(function, ast.Attribute) or not same:
             return named[0] if named else None
         if any(keyword.arg == "dtype" for keyword in value.keywords) or _says_another(context, module, given):
             return None

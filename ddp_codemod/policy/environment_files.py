@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Environment
+from ddp_codemod.catalog.objects import Environment
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.catalog.model import Environment, Parameter, Platform
-from ddp_codemod.catalog.objects import Handler
+from ddp_codemod.catalog.model import Parameter, Platform
+from ddp_codemod.catalog.objects import Environment, Handler
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Possible

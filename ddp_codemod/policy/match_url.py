@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ddp_codemod.catalog.model import Fix, Parameter, Query
+from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.objects import Query
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind

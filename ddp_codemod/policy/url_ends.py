@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ddp_codemod.catalog.model import Query
+from ddp_codemod.catalog.objects import Query
 from ddp_codemod.dataflow.joined_texts import pieces, written_head
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.parse.python import Module

@@ -47,6 +47,7 @@ from ddp_codemod.policy.match_statement import match_statement
 from ddp_codemod.policy.match_url import match_init_method
 from ddp_codemod.policy.repeats import said_once, without_what_is_edited
 from ddp_codemod.policy.reported import decisions_of, in_order
+from ddp_codemod.policy.signatures import Signatures
 from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.run.prefilter import Prefilter
@@ -103,7 +104,7 @@ class Run:
         self.imports = Imports(self.project)
         self.launches = Launches(self.project, self.imports)
         self._noted: set[Module] = set()
-        self._restated = {surface.instead_of for surface in self.options.rules.surfaces.values()}
+        self.signatures = Signatures(options.rules, self.versions)
         self._shown: set[Place] = set()
         self._pure = {name for platform in options.rules.platforms.values() for name in platform.facts}
 
@@ -213,15 +214,8 @@ class Run:
                 for use in (*named, *received.values(), *uses_by_value(tracer, module, words)):
                     if use.call not in seen and self.limits.admits(use.module.name):
                         seen.add(use.call)
-                        yield self._in_its_version(use)
+                        yield self.signatures.of(use)
             self.project.unread(name, self.candidates.search.some)
-
-    def _in_its_version(self, use: Use) -> Use:
-        """The use with the signature that its surface has in the version of the framework that the project states."""
-        for surface in self.options.rules.surfaces.values() if use.surface.id in self._restated else ():
-            if surface.instead_of == use.surface.id and self.context.versions.holds(surface.when, use.module.name):
-                return replace(use, surface=surface)
-        return use
 
     def _match(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group:

@@ -54,13 +54,14 @@ def test_every_release_that_is_listed_by_its_version_was_read() -> None:
 
 
 def test_the_rule_data_is_as_new_as_it_claims() -> None:
-    claims = {name: Version(package.newest) for name, package in RULES.packages.items()}
+    claims = {name: Version(package.newest) for name, package in RULES.packages.items() if package.newest}  # those with a wheel
     assert claims["torch"] >= Version("2.15.0")
     assert claims == {name: max(kept(name)) for name in claims}
 
 
 def test_no_condition_speaks_of_a_release_that_nobody_compared() -> None:
-    named = [(package, part) for package, text in conditions(vars_of(RULES)) for part in SpecifierSet(text)]
+    wheels = {name for name, package in RULES.packages.items() if package.newest}
+    named = [(package, part) for package, text in conditions(vars_of(RULES)) for part in SpecifierSet(text) if package in wheels]
     assert len(named) > 50
     for package, part in named:
         version = Version(part.version.removesuffix(".*"))
