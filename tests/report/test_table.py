@@ -62,3 +62,9 @@ def test_a_short_word_in_brackets_stays_whole() -> None:
     assert wrapped("a-rule (安全): 中文", 12) == ["a-rule", "(安全): 中文"]
     assert wrapped("中文中文（同上）；中", 14) == ["中文中文", "（同上）；中"]
     assert wrapped("中文（中文中文中文中文）", 10) == ["中文（中文", "中文中文中", "文）"]
+
+
+def test_a_comment_is_not_broken_behind_its_sign() -> None:
+    assert wrapped('one two "# three" four', 11) == ["one two", '"# three"', "four"]
+    assert wrapped("中文“# abc”中", 8) == ["中文", "“# abc”", "中"]
+    assert wrapped("one # two", 20) == ["one # two"]
