@@ -240,7 +240,7 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
         '  Decide at one place: edit it, or mark it as right with the comment "# ddp-codemod: ignore". This says what is open there:',
         "   ddp-codemod explain unclear.py:5 --platform rocm",
     ]
-    undo = "Undo this run: ddp-codemod undo ."
+    undo = "Undo the last run: ddp-codemod undo ."
     assert lines[3:9] == ["", undo, "", *step]
     assert lines[-6:] == [*lines[:2], undo, *step]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
@@ -251,7 +251,7 @@ def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-unt
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[-4:-1] == [
-        "Undo this run: ddp-codemod undo .",
+        "Undo the last run: ddp-codemod undo .",
         "To finish:",
         "  Make the unsafe changes, at 1 place: they may alter more than the backend, so run the program once to check.",
     ]
