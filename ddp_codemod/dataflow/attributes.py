@@ -60,9 +60,8 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
     if origin is None and filled_objects.may_be(module, base) and (filled := provenance(tracer, module, node.value, way)).sure:
         origin = filled
-    guess = way.doubted(origin.doubt_of_options, module.text(node.value)) if origin is not None else way
     if origin is not None:
-        found += options.held_value(tracer, module, node, way) or options.of_name(tracer, module, node.attr, guess, origin)
+        found += options.held_value(tracer, module, node, way) or options.of_name(tracer, module, node.attr, way, origin)
     if not found and argument_types.stored(tracer, node.attr):
         found += _of_objects(tracer, argument_types.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
     if not found or len(config_keys.chain(node)) > 1:

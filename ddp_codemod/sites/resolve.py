@@ -222,12 +222,13 @@ class Resolver:
     def _module_member(self, module: Module, name: str, depth: int) -> list[Entity]:
         if name in bindings(module, module.tree):
             return self.variable(Variable(module, module.tree, name), depth + 1)
-        if module.name.endswith("__init__.py"):
-            submodule = self.project.find(f".{name}", module)
-            if submodule is not None:  # ``from .launch import *`` gives the package its function ``launch`` after the module
-                given = self._through_star_imports(module, name, depth)
-                return [entity for entity in given if not isinstance(entity, External)] or [ModuleRef(submodule)]
-        return self._through_star_imports(module, name, depth)
+        given = self._through_star_imports(module, name, depth)
+        if not module.name.endswith("__init__.py") or (submodule := self.project.find(f".{name}", module)) is None:
+            return given
+        given = [entity for entity in given if not isinstance(entity, External)]
+        stars = [self.project.find(star.module, module) for star in bindings(module, module.tree).get("*", ())]
+        # ``from .launch import *`` gives the package its function ``launch`` after the module; another star may do so before
+        return given if given and submodule in stars else [*given, ModuleRef(submodule)]
 
     def _class_member(self, module: Module, node: ast.ClassDef, name: str, depth: int) -> list[Entity]:
         for owner_module, base in self.lineage(module, node):

@@ -272,9 +272,13 @@ def assigned(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 def is_public(module: Module, name: str) -> bool:
     """Whether ``from module import *`` may take a name: not what ``__all__`` leaves out, where that is one list as it stands."""
-    made = bindings(module, module.tree).get("__all__", [])
-    listed = made[0].value if len(made) == 1 and made[0].kind == "value" else None
-    if not isinstance(listed, (ast.List, ast.Tuple)) or module.source.text.count("__all__") > 1:
-        return True
-    texts = [one.value if isinstance(one, ast.Constant) else None for one in listed.elts]
-    return name in texts or not all(isinstance(text, str) for text in texts)
+    if "public" not in module.cache:
+        made = bindings(module, module.tree).get("__all__", [])
+        listed = made[0].value if len(made) == 1 and made[0].kind == "value" else None
+        parts = (
+            listed.elts if isinstance(listed, (ast.List, ast.Tuple)) and module.source.text.count("__all__") == 1 else [listed]
+        )
+        texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+        module.cache["public"] = frozenset(texts) if all(isinstance(text, str) for text in texts) else None
+    public: frozenset[object] | None = module.cache["public"]  # type: ignore[assignment]
+    return public is None or name in public
