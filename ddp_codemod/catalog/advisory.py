@@ -69,9 +69,8 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
         "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
         "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "other-type",
     ]  # fmt: skip
-    types: dict[Name, Name] = msgspec.field(
-        default_factory=dict
-    )  # "other-type": the last word of a type, or of what casts to it, and what takes its place
+    # "other-type": the last word of a type, or of what casts to it, and what takes its place
+    types: dict[Name, Name] = msgspec.field(default_factory=dict)
     package: str = ""
     condition: str = ""  # a question to the package: source text that follows its name
     otherwise: str = ""  # source text

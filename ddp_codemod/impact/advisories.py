@@ -52,9 +52,8 @@ class Whole(Struct, dict=True):
     def versions(self, advice: Advice, file: str = "") -> bool:
         """Whether it holds for the versions that the project states, here for the code of a file."""
         known = self.context.versions.holds(advice.when, file, asks=advice.if_open)
-        if (
-            known is None and not advice.if_open and advice.rewrite is None
-        ):  # a note costs less than an edit: a README's word will do
+        if known is None and not advice.if_open and advice.rewrite is None:
+            # a note costs less than an edit: a README's word will do
             return self.context.versions.shown(advice.when, file)
         return advice.if_open if known is None else known
 

@@ -17,10 +17,10 @@ def is_device(rule: str | None) -> bool:
     return rule is not None and rule.startswith(DEVICE)
 
 
-def device_name(view: View) -> str:
-    """What a reader calls the device that the code uses and the platform lacks."""
+def of_device(view: View, key: str, n: int) -> str:
+    """A sentence about ``n`` of the device that the code uses; it has a form of its own where the platform has none in its place."""
     about = view.survey.devices
-    return about.old if about is not None and about.new else view.say("device-gpu")
+    return view.say(key, n=n, old=about.old) if about is not None and about.new else view.say(f"{key}-gpu", n=n)
 
 
 def title_of(view: View, rule: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ddp_codemod.model import Action, Applicability, Edit, Place, Skipped
-from ddp_codemod.report.kinds import device_name, is_device
+from ddp_codemod.report.kinds import is_device, of_device
 from ddp_codemod.report.touching import leading, touching
 from ddp_codemod.report.view import View
 
@@ -58,7 +58,6 @@ def left_of(view: View, outcome: Outcome) -> Left:
 def counted(view: View, left: Left) -> str:
     """What remains, so that nobody takes the job for finished: "" where nothing does."""
     counts = {
-        "left-count-device": left.device,
         "left-count-unsafe": left.unsafe,
         "left-count-review": len(left.review),
         "left-count-unaccounted": len(left.unaccounted),
@@ -66,4 +65,5 @@ def counted(view: View, left: Left) -> str:
         "left-count-notes": left.notes,
         "left-count-skipped": left.skipped,
     }
-    return view.say("list-comma").join(view.say(key, n=n, old=device_name(view)) for key, n in counts.items() if n)
+    said = [of_device(view, "left-count-device", left.device)] if left.device else []
+    return view.say("list-comma").join([*said, *(view.say(key, n=n) for key, n in counts.items() if n)])

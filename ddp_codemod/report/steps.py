@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ddp_codemod.model import Place
 from ddp_codemod.report.kinds import is_device
-from ddp_codemod.report.outcome import Left, Outcome, left_of
+from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.view import View
 
 FEW_PLACES = 3  # that a person has to look at are named in the first lines
@@ -19,9 +19,9 @@ class _Step(Struct, frozen=True):
     commands: tuple[tuple[str, str], ...] = ()  # each with what is said above it, "" for nothing
 
 
-def steps(view: View, outcome: Outcome) -> list[str]:
+def steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     """The steps that remain, numbered where there are several; [] where nothing remains."""
-    todo = list(_steps(view, outcome, left_of(view, outcome)))
+    todo = list(_steps(view, outcome, left))
     if not todo:
         return []
     lines = [view.say("steps-order" if len(todo) > 1 else "steps-one")]
@@ -73,9 +73,13 @@ def _by_eye(view: View, outcome: Outcome, key: str, heading: str, places: Sequen
     if not where:
         return
     if len(where) == 1:
-        said = view.say(f"{key}-one", where=where[0])
+        said = view.say(f"{key}-one")
     elif len(where) <= FEW_PLACES:
         said = view.say(key, where=view.say("list-comma").join(where), n=len(where))
+    elif (
+        outcome.done == "scanned" and heading == "left-review"
+    ):  # every site was printed with what becomes of it, and none is listed
+        said = view.say("steps-decide-scanned", n=len(places), heading=view.say("action-review"))
     else:
         said = view.say(f"{key}-many", n=len(places), heading=_bare(view.say(heading, n=len(places))))
     command = outcome.again("explain", where[0])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report import text
 from ddp_codemod.report.gist import gist
-from ddp_codemod.report.kinds import device_name, devices
-from ddp_codemod.report.outcome import Outcome, counted, left_of
+from ddp_codemod.report.kinds import devices, of_device
+from ddp_codemod.report.outcome import Left, Outcome, counted, left_of
 from ddp_codemod.report.steps import FEW_PLACES, steps
 from ddp_codemod.report.table import cells, padded
 from ddp_codemod.report.touching import leading, touching
@@ -27,14 +27,15 @@ def summary(view: View, outcome: Outcome) -> list[str]:
 def opening(view: View, outcome: Outcome) -> list[str]:
     """The first things: what was done, whether that is all, and what to type next."""
     survey = view.survey
-    block = [*_headline(view, outcome), *_counted(view, outcome), *_next(view, outcome)]
+    left = left_of(view, outcome)
+    block = [*_headline(view, outcome, left), *_counted(view, outcome), *_next(view, outcome, left)]
     besides = devices(view, outcome.again("check", "--verbose"))
     if survey.ignored:
         besides += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
     if survey.hidden:
         besides += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
     if survey.beyond:
-        besides += view.folded(view.say("summary-beyond", n=survey.beyond, old=device_name(view)), 0, 2)
+        besides += view.folded(of_device(view, "summary-beyond", survey.beyond), 0, 2)
     if survey.unstated and survey.decisions:
         packages = view.say("list-comma").join(survey.unstated)
         besides += view.folded(view.say("version-unstated", package=packages), 0, 2)
@@ -64,7 +65,8 @@ def details(view: View, outcome: Outcome) -> list[str]:
 
 def closing(view: View, outcome: Outcome) -> list[str]:
     """The first things once more, for a reader who stands at the end of a long patch: what was done, is left, goes on."""
-    return [*_headline(view, outcome), *told(view, _back_or_on(view, outcome)), *steps(view, outcome)]
+    left = left_of(view, outcome)
+    return [*_headline(view, outcome, left), *told(view, _back_or_on(view, outcome)), *steps(view, outcome, left)]
 
 
 def told(view: View, commands: Sequence[tuple[str, str]]) -> list[str]:
@@ -100,11 +102,10 @@ def _counted(view: View, outcome: Outcome) -> list[str]:
     return view.folded(line, 0, 2)
 
 
-def _headline(view: View, outcome: Outcome) -> list[str]:
+def _headline(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What was done, and whether that is all."""
     survey = view.survey
     edits, files = len(outcome.made), len({edit.name for edit in outcome.made})
-    left = left_of(view, outcome)
     if edits:
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
         what = gist(view, outcome.made)
@@ -128,13 +129,14 @@ def _headline(view: View, outcome: Outcome) -> list[str]:
 
 
 def _unsafe(view: View, outcome: Outcome) -> list[str]:
-    """Which of the changes that were made are unsafe: few by their places, many by where they are marked."""
+    """Which of the changes that were made are unsafe: the first by their places; the list of changes marks all."""
     unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
     if not unsafe:
         return []
     places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
-    few = view.say("list-comma").join(places) if len(places) <= FEW_PLACES else view.say("summary-unsafe-marked")
-    return view.folded(view.say("summary-unsafe", n=len(unsafe), which=few), 0, 2)
+    if rest := len(places) - FEW_PLACES if len(places) > FEW_PLACES + 1 else 0:
+        places = [*places[:FEW_PLACES], view.say("summary-unsafe-more", n=rest)]
+    return view.folded(view.say("summary-unsafe", n=len(unsafe), which=view.say("list-comma").join(places)), 0, 2)
 
 
 def _complete(view: View) -> str:
@@ -146,12 +148,12 @@ def _complete(view: View) -> str:
     return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)
 
 
-def _next(view: View, outcome: Outcome) -> list[str]:
+def _next(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What to type: back or on, then the steps that are left, then where to read more."""
     first = _back_or_on(view, outcome)
     more = list[tuple[str, str]]()
     places = _changed(view, outcome)
-    if not places and not left_of(view, outcome).review and view.survey.decisions:
+    if not places and not left.review and view.survey.decisions:
         places = [view.where(view.survey.decisions[0].place)]
     if places:
         more.append((view.say("next-explain"), outcome.again("explain", places[0])))
@@ -160,7 +162,7 @@ def _next(view: View, outcome: Outcome) -> list[str]:
         more.append((view.say("next-scan"), outcome.again("scan")))
     if not view.survey.decisions:
         more.append((view.say("next-rules"), outcome.again("rules")))
-    todo = steps(view, outcome)
+    todo = steps(view, outcome, left)
     if todo:
         parts = [told(view, first), todo, told(view, [one for one in more if one[1]])]
     else:

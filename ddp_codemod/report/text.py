@@ -45,8 +45,9 @@ def edits(view: View, made: Sequence[Edit], shown: int = SHOWN, sure: bool = Fal
 
 
 def changed(view: View, made: Sequence[Edit]) -> list[str]:
-    """The changes by their reasons, above their diffs."""
-    return _listed(view, "left-changed", edits(view, made), len(made))
+    """The changes by their reasons, above their diffs; how sure each is, where some are not."""
+    sure = any(edit.applicability is not Applicability.SAFE for edit in made)
+    return _listed(view, "left-changed", edits(view, made, sure=sure), len(made))
 
 
 def _edited(view: View, edit: Edit, sure: bool) -> Finding:

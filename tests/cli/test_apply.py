@@ -353,3 +353,14 @@ def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # ty
     done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
     said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changed"))]
     assert [text.split()[1] for text in said] == ["change", "changed,", "it", "change"]
+
+
+def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN, **{f"other{number}": TRAINER for number in range(3)})
+    said = run("apply", ".", "--platform", "rocm", "--unsafe").out
+    assert "unsafe (other0.py:1, other0.py:6, other1.py:1, and 3 more): an unsafe change" in said
+    listed = said[said.index("What changed, and why") :]
+    assert "unsupported-backend (safe): nccl does not work" in listed
+    assert "unsupported-backend (unsafe): " in listed
+    run("undo", ".")
+    assert "(safe)" not in run("apply", ".", "--platform", "rocm").out
