@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from ddp_codemod.dataflow import (
-    argument_types,
     classes,
     config_keys,
     environment,
@@ -16,20 +15,22 @@ from ddp_codemod.dataflow import (
     options,
     returns,
     star_args,
+    surface_objects,
 )
 from ddp_codemod.dataflow.facts import BODIES
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Default, Doubt, Leaf, Way
 from ddp_codemod.dataflow.names import of_variable
+from ddp_codemod.dataflow.objects import objects
 from ddp_codemod.dataflow.provenance import Maker, provenance
-from ddp_codemod.dataflow.set_elsewhere import set_elsewhere
+from ddp_codemod.dataflow.set_elsewhere import is_given, set_elsewhere
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, Entity, Instance, ModuleRef, Variable
+from ddp_codemod.sites.entities import Definition, Entity, Instance, ModuleRef, Variable
 from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
 
 ROOT = "other"  # the binding kind that stands for "the object itself was made here"
@@ -51,19 +52,18 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
 
 def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
     """The leaves of ``x.attr`` that hold where no assignment of the same body has put another in their place."""
-    base = tracer.resolver.resolve(module, node.value)
+    is_stored = is_given(tracer, node.attr)
+    base = objects(tracer, module, node.value, way.frame) if is_stored else tracer.resolver.resolve(module, node.value)
     found = _of_objects(tracer, base, node.attr, node, way)
     held, whole = namespaces.held(tracer, module, node, way) if not found else ([], True)
     found += held
-    if not found and argument_types.of_surface(tracer, module, node.value, node.attr):
+    if not found and surface_objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
     if origin is None and filled_objects.may_be(module, base) and (filled := provenance(tracer, module, node.value, way)).sure:
         origin = filled
     if origin is not None:
         found += options.held_value(tracer, module, node, way) or options.of_name(tracer, module, node.attr, way, origin)
-    if not found and argument_types.stored(tracer, node.attr):
-        found += _of_objects(tracer, argument_types.passed(tracer, module, node.value, way.frame) or [], node.attr, node, way)
     if not found or len(config_keys.chain(node)) > 1:
         found += config_keys.trace_key(tracer, module, node, way)
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]

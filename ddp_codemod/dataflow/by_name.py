@@ -10,7 +10,7 @@ from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.joined_texts import pieces
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, Instance, ModuleRef
+from ddp_codemod.sites.entities import Definition, Instance, ModuleRef
 
 # what is got is called there and then; two levels of brackets may stand in it
 _CALLED = re.compile(rb"\bgetattr\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\(")

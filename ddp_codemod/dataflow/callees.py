@@ -16,8 +16,8 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import Definition, Instance
 
 
 def uses_by_value(tracer: Tracer, module: Module, words: Collection[str]) -> Iterator[Use]:

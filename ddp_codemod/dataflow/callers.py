@@ -15,7 +15,7 @@ from ddp_codemod.dataflow.outside_calls import may_call
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.aliases import imported
-from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.words import Words
 
 _NOT_YET = object()  # in place of what is being looked for

@@ -17,7 +17,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, walk
-from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
 
 _DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned

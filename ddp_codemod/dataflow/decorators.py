@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ddp_codemod.dataflow.calls import Def, calls_of
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.scopes import owner, scope_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from ddp_codemod.dataflow.flow import EXITS
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.sites.resolve import Definition, Resolver
+from ddp_codemod.sites.entities import Definition
+from ddp_codemod.sites.resolve import Resolver
 
 
 def demands(resolver: Resolver, names: Collection[str], module: Module, statement: ast.AST | None) -> bool:

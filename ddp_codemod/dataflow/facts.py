@@ -15,7 +15,8 @@ from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Frame
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition, Resolver, Variable
+from ddp_codemod.sites.entities import Definition, Variable
+from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.scopes import Binding, bindings, enclosing, global_bindings, owner, scope_of
 
 FEW = 8

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ddp_codemod.dataflow.attribute_tables import owner_of_attributes
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition, Entity, Instance
+from ddp_codemod.sites.entities import Definition, Entity, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

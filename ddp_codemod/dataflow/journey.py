@@ -11,7 +11,7 @@ from ddp_codemod.dataflow.calls import CALL, default_of, is_read, names_of, para
 from ddp_codemod.dataflow.run_by import functions_run
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition, Instance
+from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.scopes import owner, scope_of
 
 MOST = 400  # expressions that are looked at for one object

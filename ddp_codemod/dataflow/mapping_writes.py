@@ -14,7 +14,7 @@ from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.scopes import COMPREHENSIONS, Binding, assigned, bindings, owner, scope_of
 
 # methods of a mapping that leave it as it is, and functions of others that only read what they are given

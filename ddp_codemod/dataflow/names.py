@@ -14,7 +14,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition, ModuleRef, Variable
+from ddp_codemod.sites.entities import Definition, ModuleRef, Variable
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
 
 

@@ -15,7 +15,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import CONFIGS, PROGRAMS
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import External
+from ddp_codemod.sites.entities import External
 
 _READ = frozenset(
     {"open", "read", "read_bytes", "read_text", "resolve", "absolute", "expanduser"}

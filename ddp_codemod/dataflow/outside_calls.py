@@ -7,7 +7,7 @@ import builtins
 
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 
 
 def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:

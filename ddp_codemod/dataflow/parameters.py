@@ -16,7 +16,7 @@ from ddp_codemod.discover.listing import is_under
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner, scope_of
 
 # Where a parameter gets values besides its default and its callers: each gives the leaves of what it declares, [] for nothing.

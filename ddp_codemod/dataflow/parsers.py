@@ -10,7 +10,7 @@ from ddp_codemod.dataflow.leaves import Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 
 DEPTH = 6  # groups of groups, and parsers that are made of others
 

@@ -19,7 +19,7 @@ from ddp_codemod.dataflow.leaves import Doubt, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, Entity, External, Instance
+from ddp_codemod.sites.entities import Definition, Entity, External, Instance
 
 DEPTH = 8  # objects that are parts of each other
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import argument_types, parameters
+from ddp_codemod.dataflow import parameters, surface_objects
 from ddp_codemod.dataflow.leaves import Frame, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 
@@ -31,7 +31,7 @@ def result(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Lea
     if (
         not found
         and isinstance(node.func, ast.Attribute)
-        and argument_types.of_surface(tracer, module, node.func.value, node.func.attr)
+        and surface_objects.of_surface(tracer, module, node.func.value, node.func.attr)
     ):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.short_text(node.func))]

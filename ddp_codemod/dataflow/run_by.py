@@ -8,7 +8,7 @@ from ddp_codemod.dataflow import tables
 from ddp_codemod.dataflow.calls import Def
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 
 
 def functions_run(tracer: Tracer, module: Module, call: ast.Call) -> list[tuple[Module, Def, int]]:

@@ -1,4 +1,4 @@
-"""What other functions set an attribute of the very same object to: ``args.backend = "nccl"``, and then ``start(args)``."""
+"""What other functions set an attribute of the very same object to (``args.backend = "nccl"``, and then ``start(args)``), and whether any file gives one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Sequence
 
-from ddp_codemod.dataflow.argument_types import ASSIGNED
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.guards import fills_none
 from ddp_codemod.dataflow.leaves import Leaf, Way
@@ -18,6 +17,11 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import SELF, Binding, scope_of
+from ddp_codemod.sites.words import stands
+
+_ASSIGNED = re.compile(rb"\.\Z"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
+_FIELD = re.compile(rb"(?:\A|\n)[ \t]*(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!=)")
+
 
 _OF_OTHERS = re.compile(rb"(?<!\bself)(?<!\bcls)\.\Z")
 
@@ -57,7 +61,7 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
 
 
 def _assigns(project: Project, name: str, attribute: str) -> bool:
-    return project.stands(name, attribute, _OF_OTHERS, ASSIGNED[1])
+    return project.stands(name, attribute, _OF_OTHERS, _ASSIGNED[1])
 
 
 def _may_be_value(tracer: Tracer, value: ast.expr) -> bool:
@@ -75,3 +79,13 @@ def _makers(tracer: Tracer, module: Module, node: ast.expr, way: Way, ours: bool
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in SELF
+
+
+def is_given(tracer: Tracer, attribute: str) -> bool:
+    """Whether any file of the project looks as if an object, a class or a module were given an attribute of this name."""
+    known = tracer.memory.setdefault("stored", {})
+    if attribute not in known:
+        project, name = tracer.resolver.project, attribute.encode()
+        found = (project.data(file) for file in project.mentioning(attribute))
+        known[attribute] = any(stands(data, name, *_ASSIGNED) or stands(data, name, *_FIELD) for data in found)
+    return bool(known[attribute])

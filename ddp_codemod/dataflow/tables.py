@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ddp_codemod.dataflow.calls import Given
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition, Variable
+from ddp_codemod.sites.entities import Definition, Variable
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 from ddp_codemod.sites.words import stands
 

@@ -108,6 +108,11 @@ class Tracer(ABC):
     def spent(self) -> bool:
         """Count a step of the trace that is open; whether it has taken more than it may."""
         self._steps += 1
+        return self.is_spent
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the trace that is open has taken more steps than it may, so that what it finds is not all."""
         return self._steps > self._most
 
     def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:

@@ -19,7 +19,7 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context, Finding, NewText
-from ddp_codemod.sites.resolve import External
+from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 Writable = Callable[[str], bool]

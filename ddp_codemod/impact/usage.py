@@ -18,7 +18,7 @@ from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
 

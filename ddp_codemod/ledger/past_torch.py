@@ -12,7 +12,7 @@ from ddp_codemod.discover.kinds import is_test, lies_with_tests
 from ddp_codemod.model import Place, Reason, Unaccounted
 from ddp_codemod.parse.native import calls
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.words import Words
 
 

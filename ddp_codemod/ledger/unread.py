@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from ddp_codemod.dataflow.calls import Def, bound_method, default_of, is_read, names_of, parameter_for
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import FUNCTIONS, owner, scope_of
 
 _DEEPEST = 4  # functions that a parameter is handed on to

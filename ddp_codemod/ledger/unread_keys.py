@@ -13,9 +13,9 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread import reads
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.keyed import is_settings
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 from ddp_codemod.sites.words import whole
 

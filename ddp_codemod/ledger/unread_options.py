@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.options import declared_in, declaring
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread_keys import nodes_by_name
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.resolve import External
+from ddp_codemod.sites.entities import External
 
 _HOLDERS = frozenset({"args", "opt", "opts", "options"})  # what the object with all options is mostly called
 

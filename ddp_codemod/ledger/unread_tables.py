@@ -10,7 +10,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread_keys import keys_of, nodes_by_name
 from ddp_codemod.ledger.unread_options import given_to
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.resolve import External
+from ddp_codemod.sites.entities import External
 
 
 def is_in_unread_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:

@@ -12,8 +12,8 @@ from ddp_codemod.dataflow.calls import Def, default_of
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.parsed_classes import taken_classes
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
 
 DEPTH = 4  # functions outwards to callers, and inwards to what was called before

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.model import Fix, Parameter
-from ddp_codemod.dataflow import argument_types
 from ddp_codemod.dataflow.classes import of_class
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.dataflow.objects import objects
 from ddp_codemod.dataflow.parameters import is_handed_on
 from ddp_codemod.dataflow.star_args import at_position
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -36,8 +36,8 @@ from ddp_codemod.policy.related_backends import standing
 from ddp_codemod.policy.shown_groups import is_unshown, showing
 from ddp_codemod.policy.test_code import about, is_tested, why_not_real
 from ddp_codemod.policy.under_launcher import is_bare, when_launched
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import bindings
 
 
@@ -114,8 +114,8 @@ def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     if not use.unknown_receiver:
         return decided
     assert isinstance(use.call.func, ast.Attribute)
-    held = argument_types.passed(context.tracer, use.module, use.call.func.value)
-    if held is not None and not any(isinstance(entity, External) for entity in held):
+    held = objects(context.tracer, use.module, use.call.func.value)
+    if held and not any(isinstance(entity, External) for entity in held):
         return None  # the project's own objects and no other come here
     if decided.action is Action.KEEP or not decided.changes:
         # a namesake, for all that is known; what is foreign is for a person in any case

@@ -15,9 +15,9 @@ from ddp_codemod.policy.findings import Context, Finding, NewKeyword, NewStateme
 from ddp_codemod.policy.left_out import picked, picks_wrong, too_old, unsure_of_versions
 from ddp_codemod.policy.match_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.policy.parsed_classes import taken_classes
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.keyed import KeyedUse
-from ddp_codemod.sites.resolve import Definition
 from ddp_codemod.sites.scopes import bindings
 
 

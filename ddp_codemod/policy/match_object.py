@@ -21,8 +21,8 @@ from ddp_codemod.policy.match_chosen import by_variable, has_part, names_object
 from ddp_codemod.policy.match_reasons import OMITTED
 from ddp_codemod.policy.other_devices import said_by
 from ddp_codemod.policy.text_objects import backend_of, by_hand, class_name, said_of, stands_for, why_object
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.resolve import Definition, External
 from ddp_codemod.sites.scopes import scope_of
 
 Named = tuple[Leaf, tuple[TextObject, bool]]

@@ -10,7 +10,7 @@ from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Fields
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.resolve import Definition, Entity, External
+from ddp_codemod.sites.entities import Definition, Entity, External
 
 
 class Taken(Struct, frozen=True, eq=False):

@@ -10,8 +10,9 @@ from ddp_codemod.catalog.processes import Argument, GroupCall, Processes
 from ddp_codemod.dataflow.calls import argument_of
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.reach import imports_of
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.names import Names
-from ddp_codemod.sites.resolve import Definition, Resolver
+from ddp_codemod.sites.resolve import Resolver
 
 
 class Api:

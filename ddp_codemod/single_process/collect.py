@@ -13,7 +13,7 @@ from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.model import Open, Seen
 from ddp_codemod.single_process.outside import Asking, Outside
 from ddp_codemod.single_process.reach import DEFS, imported, imports_of
-from ddp_codemod.sites.resolve import ModuleRef
+from ddp_codemod.sites.entities import ModuleRef
 
 _NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
 _TESTS = ("isinstance", "issubclass", "hasattr", "type")

@@ -15,7 +15,7 @@ from ddp_codemod.single_process.api import Api, given
 from ddp_codemod.single_process.fstrings import start_of, text_of
 from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.model import Piece, Seen
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import assigned, bindings, owner, scope_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -9,7 +9,7 @@ from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.loads import Loads
 from ddp_codemod.single_process.reach import DEFS
 from ddp_codemod.single_process.tests_around import tests_around
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 _DEPTH = 6

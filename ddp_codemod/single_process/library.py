@@ -13,7 +13,7 @@ from ddp_codemod.single_process.loads import Loads
 from ddp_codemod.single_process.reach import DEFS
 from ddp_codemod.single_process.tests_around import tests_around
 from ddp_codemod.single_process.words import words_of
-from ddp_codemod.sites.resolve import Definition, Entity, ModuleRef
+from ddp_codemod.sites.entities import Definition, Entity, ModuleRef
 
 _MOST = 300  # definitions that are looked into for one call
 _MAKES = frozenset({"__init__", "__new__", "__post_init__", "__call__"})

@@ -8,7 +8,8 @@ from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.reach import Def
-from ddp_codemod.sites.resolve import Definition, Resolver
+from ddp_codemod.sites.entities import Definition
+from ddp_codemod.sites.resolve import Resolver
 
 IMPLICIT = frozenset({"forward", "backward"})  # methods that torch calls
 

@@ -14,7 +14,7 @@ from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.model import Found, Open, Piece
 from ddp_codemod.single_process.tests_around import tests_around
 from ddp_codemod.single_process.wrapped import INNER, Wrapped
-from ddp_codemod.sites.resolve import Variable
+from ddp_codemod.sites.entities import Variable
 from ddp_codemod.sites.scopes import SELF
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

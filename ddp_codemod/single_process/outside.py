@@ -15,7 +15,7 @@ from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.library import Library
 from ddp_codemod.single_process.reach import imports_of
 from ddp_codemod.single_process.words import words_of
-from ddp_codemod.sites.resolve import Definition, External
+from ddp_codemod.sites.entities import Definition, External
 
 _BUILTIN = frozenset(dir(builtins))
 _BINDS = "functools.partial"

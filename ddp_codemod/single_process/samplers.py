@@ -11,7 +11,7 @@ from ddp_codemod.single_process.api import given
 from ddp_codemod.single_process.condition import Condition
 from ddp_codemod.single_process.model import Piece, Seen
 from ddp_codemod.single_process.work import Work
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 

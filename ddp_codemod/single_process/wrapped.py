@@ -9,7 +9,7 @@ from ddp_codemod.dataflow.calls import Def, Given, bound_method, given_argument
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.tests_around import tests_around
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import assigned, owner, scope_of
 
 INNER = "module"  # the attribute of a wrapped model that holds the model

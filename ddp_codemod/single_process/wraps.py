@@ -10,7 +10,7 @@ from ddp_codemod.single_process.api import given
 from ddp_codemod.single_process.model import Open, Seen
 from ddp_codemod.single_process.statements import Guarded
 from ddp_codemod.single_process.work import Work
-from ddp_codemod.sites.resolve import Definition
+from ddp_codemod.sites.entities import Definition
 
 
 def wrap(work: Work, seen: Seen) -> None:

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from ddp_codemod.catalog.idioms import Idioms
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.keyed import imports
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import Definition, Resolver
+from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.scopes import bindings
 
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)

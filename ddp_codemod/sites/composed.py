@@ -14,8 +14,9 @@ from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import Definition, External, Resolver
+from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.takers import takers
 
 DEFAULTS = "defaults"  # the key of the list

@@ -12,8 +12,9 @@ from ddp_codemod.catalog.idioms import Forwarder
 from ddp_codemod.catalog.model import Parameter, Surface
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.names import Names
-from ddp_codemod.sites.resolve import Definition, External, Resolver
+from ddp_codemod.sites.resolve import Resolver
 from ddp_codemod.sites.targets import TARGETS
 
 TYPE = "type"  # the key under which OpenMMLab's registries find the class

@@ -4,55 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Union
-
-from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.entities import IMPORT, Definition, Entity, External, Instance, ModuleRef, Variable
 from ddp_codemod.sites.lookups import by_name, distinct, module_named
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, global_bindings, is_public, lasting, owner, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, global_bindings, is_public, lasting, owner, scope_of
 
 DEPTH = 12  # aliases of aliases; cycles end here
 _NONE = 1_000_000  # more than there can be at a time
-
-
-class External(Struct, frozen=True):
-    """Something that no file of the project defines, by its qualified name."""
-
-    name: str
-
-
-class Definition(Struct, frozen=True):
-    """A function or class of the project."""
-
-    module: Module
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-class Instance(Struct, frozen=True):
-    """An object of a class of the project."""
-
-    module: Module
-    node: ast.ClassDef
-
-
-class ModuleRef(Struct, frozen=True):
-    """A module of the project."""
-
-    module: Module
-
-
-class Variable(Struct, frozen=True):
-    """A name of a scope that holds a value."""
-
-    module: Module
-    scope: ast.AST
-    name: str
-
-
-IMPORT = External("importlib.import_module")
-Entity = Union[External, Definition, Instance, ModuleRef, Variable]
 
 
 class Resolver:
@@ -168,7 +128,7 @@ class Resolver:
         if binding.kind in ("function", "class"):
             return [Definition(module, binding.node)]  # type: ignore[arg-type]
         if binding.kind == "parameter":
-            return self._parameter(module, scope, binding, depth)
+            return self.parameter(module, binding.node, depth) if isinstance(binding.node, ast.arg) else []
         if binding.kind == "value" and binding.value is not None:
             if depth >= DEPTH:
                 return self._cut()
@@ -177,17 +137,18 @@ class Resolver:
             return made or [Variable(module, scope, binding.name)]
         return []
 
-    def _parameter(self, module: Module, scope: ast.AST, binding: Binding, depth: int) -> list[Entity]:
+    def parameter(self, module: Module, node: ast.arg, depth: int = 0) -> list[Entity]:
         """``self`` and ``cls`` are the class around a method; an annotation that names a project class gives its instance."""
-        if isinstance(scope, ast.Lambda) or not isinstance(scope, FUNCTIONS):
+        scope = module.parents[module.parents[node]]
+        if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return []
         around = module.parents.get(scope)
         arguments = [*scope.args.posonlyargs, *scope.args.args]
-        if isinstance(around, ast.ClassDef) and arguments and arguments[0] is binding.node:
-            decorators = {part.id for part in getattr(scope, "decorator_list", ()) if isinstance(part, ast.Name)}
+        if isinstance(around, ast.ClassDef) and arguments and arguments[0] is node:
+            decorators = {part.id for part in scope.decorator_list if isinstance(part, ast.Name)}
             if "staticmethod" not in decorators:
                 return [Definition(module, around)] if "classmethod" in decorators else [Instance(module, around)]
-        return self.annotated(module, binding.node.annotation if isinstance(binding.node, ast.arg) else None, depth)
+        return self.annotated(module, node.annotation, depth)
 
     def _import(self, module: Module, binding: Binding, depth: int) -> list[Entity]:
         if not binding.member:

@@ -9,8 +9,9 @@ import pytest
 
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.entities import Definition, External, Instance, ModuleRef, Variable
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import Definition, External, Instance, ModuleRef, Resolver, Variable
+from ddp_codemod.sites.resolve import Resolver
 
 
 def project(root: Path, **files: str) -> Resolver:

@@ -1,0 +1,43 @@
+"""Which functions, classes, objects and modules an expression can be: by what its names are bound to, else by where it comes from."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.dataflow.leaves import Frame, Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.entities import Definition, Entity
+
+
+def objects(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None = None) -> list[Entity]:
+    """All that an expression can stand for; [] where that is not known, or not all of it.
+
+    Names that are bound to something say what they are; what comes through parameters, tables and attributes is followed as
+    every value is, and counts where each way that leads there is known to its end.
+    """
+    if found := tracer.resolver.resolve(module, node):
+        return found
+    key = ("objects", node, frame)
+    if key in module.cache:
+        return module.cache[key]  # type: ignore[return-value]
+    module.cache[key] = []  # for who asks while it is worked out
+    leaves = tracer.evaluate(module, node, Way(kind=OriginKind.OBJECT, frame=frame))
+    held = [_of_leaf(tracer, leaf) if leaf.way.doubt is None else [] for leaf in leaves]
+    found = list(dict.fromkeys(one for some in held for one in some)) if all(held) else []
+    module.cache[key] = found
+    if tracer.is_spent:
+        del module.cache[key]
+    return found
+
+
+def _of_leaf(tracer: Tracer, leaf: Leaf) -> list[Entity]:
+    module, node = leaf.module, leaf.node
+    if not isinstance(module, Module):
+        return []
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [Definition(module, node)]
+    if isinstance(node, ast.arg):
+        return tracer.resolver.parameter(module, node)
+    return tracer.resolver.resolve(module, node) if isinstance(node, ast.expr) else []
