@@ -92,9 +92,7 @@ class Versions(Struct):
 
     def _said(self, package: str, file: str) -> list[Stated]:
         """What files state about a package; where none does, what the commands in a README or a Dockerfile install."""
-        installed = (one.stated for one in self._nearest(package, file, self._commands))
-        # what a command says may be no version at all
-        return self.alternatives(package, file) or [one for one in installed if possible(one.specifier)]
+        return self.alternatives(package, file) or [one.stated for one in self._nearest(package, file, self._commands)]
 
     def stated(self, package: str, file: str = "") -> Stated | None:
         """The one statement about a package that holds for a file's code; None where there is none, or several that exclude each other."""
@@ -130,22 +128,30 @@ class Versions(Struct):
         return platform
 
     def statements(self, package: str, file: str = "") -> list[Statement]:
-        """What the nearest folder around a file that says something about a package says; not what is for other machines."""
-        return self._nearest(package, file, self._in)
+        """What the nearest folder around a file that says something about a package says; not what is for other machines.
 
-    def _nearest(self, package: str, file: str, stating: Callable[[str], Iterable[Statement]]) -> list[Statement]:
+        A folder whose README or Dockerfile installs one of its own is no part of what stands further up.
+        """
+        return self._nearest(package, file, self._in, self._commands)
+
+    def _nearest(self, package: str, file: str, *stating: Callable[[str], Iterable[Statement]]) -> list[Statement]:
+        """What the first of the readers says of the nearest folder of which any of them says something."""
         folder = PurePosixPath(file).parent if file else PurePosixPath()
         for at in (folder, *folder.parents):
-            key = (package, str(at), stating.__name__)
-            if key not in self._near:
-                names = self.packages[package].names
-                here = (one for one in stating(str(at)) if one.requirement.package in names and one.requirement.specifier)
-                self._near[key] = [
-                    one for one in here if self._applies(one.requirement) and self.concerned(one.source, one.requirement)
-                ]
-            if self._near[key]:
-                return self._near[key]
+            said = [self._at(package, str(at), reader) for reader in stating]
+            if any(said):
+                return said[0]
         return []
+
+    def _at(self, package: str, folder: str, reader: Callable[[str], Iterable[Statement]]) -> list[Statement]:
+        key = (package, folder, reader.__name__)
+        if key not in self._near:
+            names = self.packages[package].names
+            here = (one for one in reader(folder) if one.requirement.package in names and one.requirement.specifier)
+            self._near[key] = [
+                one for one in here if self._applies(one.requirement) and self.concerned(one.source, one.requirement)
+            ]
+        return self._near[key]
 
     def concerned(self, source: Source, requirement: Requirement) -> bool:
         """Whether a statement can be for the target platform, going by what its file and its section are called."""
@@ -179,7 +185,8 @@ class Versions(Struct):
             from ddp_codemod.parse.installs import installs, may_install
 
             paths = _files([self.root / folder], lambda path: may_install(path.name))
-            self._installed[folder] = [one for path in paths for one in self._read(path, installs)]
+            every = (one for path in paths for one in self._read(path, installs))
+            self._installed[folder] = [one for one in every if possible(one.stated.specifier)]  # ``torch==$VERSION`` is none
         return self._installed[folder]
 
     def _read(self, path: Path, reader: Callable[[Source], Iterable[Requirement]]) -> list[Statement]:

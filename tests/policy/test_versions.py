@@ -100,6 +100,29 @@ def test_the_nearest_folder_that_says_so_counts(tmp_path: Path) -> None:
     assert known.holds({"torch": ">=2.8"}, "train.py") is False
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "open_"),
+    [
+        ("Dockerfile", "RUN pip install torch==2.6.0\n", True),
+        ("README.md", "```bash\npip install torch==2.6.0\n```\n", True),
+        ("Dockerfile", "RUN pip install torch\n", False),  # whatever else is there is heeded
+        ("Dockerfile", "RUN pip install torch==$VERSION\n", False),
+        ("Dockerfile", "RUN pip install vllm==0.8.4\n", False),
+        ("README.md", "It was written for torch==2.6.0.\n", False),
+    ],
+)
+def test_what_a_folder_installs_by_itself_is_not_what_stands_further_up(tmp_path: Path, name: str, text: str, open_: bool) -> None:
+    known = versions(tmp_path, {"requirements.txt": "torch==2.1.2", f"second/{name}": text, "second/requirements.txt": "vllm\n"})
+    assert known.holds({"torch": ">=2.5"}, "second/deep/train.py") is (None if open_ else False)
+    assert known.shown({"torch": ">=2.5"}, "second/deep/train.py") is open_
+    assert known.holds({"torch": ">=2.5"}, "train.py") is False
+
+
+def test_a_file_of_the_same_folder_counts_more_than_its_commands(tmp_path: Path) -> None:
+    known = versions(tmp_path, {"requirements.txt": "torch==2.1.2", "Dockerfile": "RUN pip install torch==2.6.0\n"})
+    assert known.holds({"torch": ">=2.5"}, "train.py") is False
+
+
 def test_a_folder_of_requirements_belongs_to_the_folder_around_it(tmp_path: Path) -> None:
     known = versions(tmp_path, {"requirements/gpu.txt": "torch==2.9.1"})
     assert known.holds({"torch": ">=2.8"}, "pkg/train.py") is True
