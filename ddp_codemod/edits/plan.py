@@ -202,7 +202,7 @@ class Planner(Struct):
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
             return [edit(place.start, place.end, None, recipe, change.module.place(change.call.func).end)]
         if isinstance(change, NewKey):
-            offset, text = change.module.added_below(change.below, change.key, change.text)
+            offset, text = change.module.added_below(change.below, change.key, change.text, change.inside)
             return [edit(offset, offset, text)]
         if isinstance(change, NewHandler):
             return self._handler(finding, change, edit)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import takewhile
 
 from msgspec import Struct, field
 
@@ -107,14 +108,26 @@ class Document(Struct, eq=False, dict=True):
             :1
         ] in ("", "#")
 
-    def added_below(self, entry: Entry, key: str, value: str) -> tuple[int, str]:
-        """Where, and what text, adds a plain ``key: value`` below an entry for which ``may_add_below`` holds."""
+    def added_below(self, entry: Entry, key: str, value: str, inside: str = "") -> tuple[int, str]:
+        """Where, and what text, adds a plain ``key: value`` below an entry for which ``may_add_below`` holds.
+
+        ``inside``: as the one key of a mapping of that name.
+        """
         start, end = self.source.line_span(entry.start)
         line = self.source.text[start:end]
         indent = " " * line.index(entry.path[-1])
         ending = line[len(line.rstrip("\r\n")) :]
-        text = f"{indent}{key}: {value}"
+        text = f"{indent}{inside}:{self.source.newline}{indent}  {key}: {value}" if inside else f"{indent}{key}: {value}"
         return end, text + ending if ending else self.source.newline + text
+
+    def lacks(self, entry: Entry, key: str) -> bool:
+        """Whether a YAML block that an entry stands in writes no such key, not even an empty one, and merges no other mapping."""
+        lines, at = self.source.text.splitlines(), self.source.position(entry.start)[0] - 1
+        indent = lines[at].index(entry.path[-1])
+        block = [*takewhile(partial(_is_inside, indent), lines[at + 1 :])]
+        if not lines[at].lstrip(" ").startswith("-"):
+            block += takewhile(partial(_is_inside, indent), reversed(lines[:at]))
+        return not any(re.match(rf" {{{indent}}}[\"']?(?:{re.escape(key)}[\"']?|<<)[ ]*:", line) for line in block)
 
     def mapping(self, path: Sequence[str], document: int | None = None) -> tuple[Entry, ...]:
         """The entries directly under the mapping or list at a path, in one document of the file or in all."""
@@ -190,3 +203,8 @@ class Document(Struct, eq=False, dict=True):
     @cached_property
     def _documents(self) -> int:
         return max((entry.document for entry in self.entries), default=0) + 1
+
+
+def _is_inside(indent: int, line: str) -> bool:
+    """Whether a line of YAML is part of a block that is indented so far, or says nothing."""
+    return not line.strip() or line.lstrip(" ").startswith("#") or len(line) - len(line.lstrip(" ")) >= indent

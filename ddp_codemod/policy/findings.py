@@ -116,6 +116,7 @@ class NewKey(Struct, frozen=True, eq=False):
     below: Entry
     key: str
     text: str
+    inside: str = ""  # the key of a mapping of its own, which is not there yet
 
 
 class Insertions(Struct, frozen=True, eq=False):

@@ -51,20 +51,27 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
         by = parameter.handler.names[0] if parameter.handler is not None else parameter.name
         said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "by": by}
         return made.review(fix.id, Reason.of("review-configured-object", **said))
-    if not use.may_add:
+    change = _new_key(use, parameter.name, choice.wanted)
+    if change is None:
         return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
     if named:
         reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
-        return made.edit(fix.id, False, reason, [NewKey(use.module, use.call, parameter.name, choice.wanted)])
+        return made.edit(fix.id, False, reason, [change])
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": who(context, use)}
     reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
-    change = NewKey(use.module, use.call, parameter.name, choice.wanted)
     safe = (
         parameter.add_applicability == "safe"
         and use.surface.edit_applicability == "safe"
         and not is_bare(parameter, made, change)
     )
     return made.edit(fix.id, safe, reason, [change])
+
+
+def _new_key(use: ConfiguredUse, name: str, wanted: str) -> NewKey | None:
+    """The argument beside those that the file gives, or as the first of them; None where the file is not written in lines."""
+    if (place := use.place) is not None:
+        return NewKey(use.module, place, name, wanted)
+    return NewKey(use.module, use.call, name, wanted, use.opens) if use.opens else None
 
 
 def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:

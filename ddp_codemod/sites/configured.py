@@ -38,7 +38,22 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
     @property
     def may_add(self) -> bool:
         """Whether an argument can be written on a line below the name."""
-        return not self.named_in and not TARGETS[self.call.path[-1]] and self.module.may_add_below(self.call)
+        return not TARGETS[self.call.path[-1]] and self.place is not None
+
+    @property
+    def place(self) -> Entry | None:
+        """The entry below which an argument can be written on a line of its own; None where there is none."""
+        if self.named_in:
+            return None
+        beside = [self.call] if not TARGETS[self.call.path[-1]] else self.module.mapping(self.arguments, self.call.document)
+        return next((entry for entry in beside if self.module.may_add_below(entry)), None)
+
+    @property
+    def opens(self) -> str:
+        """The key that arguments stand under where the file has none yet, so that it comes below the name with the first of them."""
+        inside = TARGETS[self.call.path[-1]]
+        may_add = bool(inside) and not self.named_in and self.module.may_add_below(self.call)
+        return inside[0] if may_add and self.module.lacks(self.call, inside[0]) else ""
 
 
 def configured_uses(project: Project, finder: Finder, derived: Iterable[str]) -> Iterator[ConfiguredUse]:
