@@ -112,6 +112,7 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
             found = _narrowed(context, pattern, module, call)
             if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
                 yield found
+        yield from _derived(context, pattern, module)
 
 
 def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]:
@@ -131,6 +132,16 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
             if isinstance(call.func, ast.Attribute) and not any(isinstance(entity, Definition) for entity in known):
                 found.append(call)  # no method of the project's own
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _derived(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+    """The bases of the project's own classes that are one of the names: ``class FullyShardedDataParallel(FSDP)``."""
+    if pattern.argument is None and pattern.position is None and not pattern.within:
+        for node in module.nodes.get(ast.ClassDef, ()):
+            assert isinstance(node, ast.ClassDef)
+            for base in node.bases:
+                if set(pattern.names) & set(context.tracer.resolver.names(module, base)):
+                    yield Hit(module, base, sure=False)
 
 
 def _handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
