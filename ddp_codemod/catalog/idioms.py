@@ -107,6 +107,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     device_functions: dict[str, str] = msgspec.field(
         default_factory=dict
     )  # calls that give a device; "" for that of the argument
+    type_words: tuple[Name, ...] = ()  # in the names of what holds a tensor's type, which calls take where they take a device
     device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
     enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``
     settings_bases: tuple[Name, ...] = ()  # classes that hold settings and read none of them by its name

@@ -71,8 +71,8 @@ def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
 def _returned(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.Name]]:
     """Where a class is what a function gives: ``return Trainer``."""
     project = tracer.resolver.project
-    for name in project.mentioning(node.name):
-        other = project.module(name) if project.stands(name, node.name, _RETURN, _WHOLE) else None
+    for name in project.holding(node.name, _RETURN, _WHOLE):
+        other = project.module(name)
         for value in names_of(other).get(node.name, ()) if other is not None else ():
             assert other is not None
             if isinstance(other.parents.get(value), ast.Return):
@@ -167,20 +167,25 @@ def _subclasses(module: Module, words: set[str]) -> set[str]:
 
 
 def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, function: Def) -> Iterator[Given]:
-    for forwarder in (forwarder for idioms in tracer.idioms for forwarder in idioms.forwarder):
-        names = {name.rsplit(".", 1)[-1] for name in forwarder.names}
-        for called in sorted(names | imported(other, names)):
-            for call in calls_of(other).get(called, ()):
-                handed = argument_of(call, forwarder.function, forwarder.function_position)
-                if handed is None or last_name(handed) not in words:
-                    continue
-                if not (
-                    set(tracer.resolver.names(other, call.func)) & set(forwarder.names)
-                    or _is_said(tracer, other, call, forwarder)
-                ):
-                    continue
-                if calls_function(tracer, other, handed, module, function):
-                    yield _through(tracer, other, call, forwarder)
+    for forwarder, call, handed in _forwarding(tracer, other):
+        if last_name(handed) not in words:
+            continue
+        named = set(tracer.resolver.names(other, call.func)) & set(forwarder.names)
+        if (named or _is_said(tracer, other, call, forwarder)) and calls_function(tracer, other, handed, module, function):
+            yield _through(tracer, other, call, forwarder)
+
+
+def _forwarding(tracer: Tracer, other: Module) -> list[tuple[Forwarder, ast.Call, ast.expr]]:
+    """The calls of a file that may hand a function to what calls it, and the function."""
+    if "forwarding" not in other.cache:
+        found: list[tuple[Forwarder, ast.Call, ast.expr]] = []
+        for forwarder in (forwarder for idioms in tracer.idioms for forwarder in idioms.forwarder):
+            names = {name.rsplit(".", 1)[-1] for name in forwarder.names}
+            for call in (call for called in sorted(names | imported(other, names)) for call in calls_of(other).get(called, ())):
+                if (handed := argument_of(call, forwarder.function, forwarder.function_position)) is not None:
+                    found.append((forwarder, call, handed))
+        other.cache["forwarding"] = found
+    return other.cache["forwarding"]  # type: ignore[return-value]
 
 
 def _is_said(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> bool:

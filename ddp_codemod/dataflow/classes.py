@@ -64,8 +64,8 @@ def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
 def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
     """The classes of the project that declare a field of a name."""
     project = tracer.resolver.project
-    for file in project.mentioning(name):
-        module = project.module(file) if project.stands(file, name, _AT_START, _ANNOTATED) else None
+    for file in project.holding(name, _AT_START, _ANNOTATED):
+        module = project.module(file)
         for node in module.nodes.get(ast.ClassDef, ()) if module else ():
             assert isinstance(node, ast.ClassDef)
             assert module is not None
@@ -135,8 +135,8 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
 def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
     """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
     project = tracer.resolver.project
-    for file in project.mentioning(name):
-        other = project.module(file) if project.stands(file, name, _DOT, _GIVEN) else None
+    for file in project.holding(name, _DOT, _GIVEN):
+        other = project.module(file)
         for statement, target, value in stored_as(other, name) if other is not None else ():
             assert other is not None
             of = tracer.resolver.resolve(other, target.value)

@@ -142,7 +142,7 @@ def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way:
     """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
     project, words = tracer.resolver.project, set(words)
     found: list[Leaf] = []
-    naming = {name for word in words for name in project.mentioning(word) if project.stands(name, word, _DASHED, _ENDED)}
+    naming = {name for word in words for name in project.holding(word, _DASHED, _ENDED)}
     for module in filter(None, map(project.module, sorted(naming))):
         for node in _lists_with(module, words):
             texts = _texts(node.elts)

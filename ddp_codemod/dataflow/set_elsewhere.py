@@ -15,7 +15,6 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.scopes import SELF, Binding, scope_of
 from ddp_codemod.sites.words import stands
 
@@ -25,6 +24,7 @@ _FIELD = re.compile(rb"(?:\A|\n)[ \t]*(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!
 
 _OF_OTHERS = re.compile(rb"(?<!\bself)(?<!\bcls)\.\Z")
 
+Given = tuple[Module, ast.AST, ast.Attribute, ast.expr]
 _OURS = (Maker.OPTIONS, Maker.CLASS)
 
 
@@ -33,16 +33,9 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
 
     None is left out where an assignment puts a value in its place: ``if args.backend is None: args.backend = "nccl"``.
     """
-    project = tracer.resolver.project
-    files = [] if _is_self(node.value) else [name for name in project.mentioning(node.attr) if _assigns(project, name, node.attr)]
     here = scope_of(module, node)
-    made = [
-        (other, statement, target, value)
-        for name in files
-        for other in project.programs(name)
-        for statement, target, value in stored_as(other, node.attr)
-        if not _is_self(target.value) and scope_of(other, statement) is not here and _may_be_value(tracer, value)
-    ]
+    given = () if _is_self(node.value) else _given(tracer, node.attr)
+    made = [one for one in given if scope_of(one[0], one[1]) is not here]
     if not made:
         return [*found]  # what an object's own methods set is looked for with its class
     known = {leaf.place for leaf in found}
@@ -60,8 +53,19 @@ def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way,
     return [*(leaf for leaf in found if not filled or leaf.value != Known(None)), *leaves]
 
 
-def _assigns(project: Project, name: str, attribute: str) -> bool:
-    return project.stands(name, attribute, _OF_OTHERS, _ASSIGNED[1])
+def _given(tracer: Tracer, attribute: str) -> list[Given]:
+    """The assignments of the whole project to an attribute of something other than an object in its own methods."""
+    known = tracer.memory.setdefault("attributes assigned", {})
+    if attribute not in known:
+        project = tracer.resolver.project
+        known[attribute] = [
+            (other, statement, target, value)
+            for name in project.holding(attribute, _OF_OTHERS, _ASSIGNED[1])
+            for other in project.programs(name)
+            for statement, target, value in stored_as(other, attribute)
+            if not _is_self(target.value) and _may_be_value(tracer, value)
+        ]
+    return known[attribute]  # type: ignore[no-any-return]
 
 
 def _may_be_value(tracer: Tracer, value: ast.expr) -> bool:

@@ -123,8 +123,9 @@ def likeliest(source: Source, tree: ast.Module, names: Sequence[str], before: in
 
 def _joined(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | None:
     """Behind the last name of a ``from module import ...`` that has surely run before, the nearest first."""
-    nearest = [statement for scope in scopes_at(source, tree, before) for statement in scope.earlier]
-    for node in nearest if wanted.name else ():
+    if not wanted.name:
+        return None
+    for node in (statement for scope in scopes_at(source, tree, before) for statement in scope.earlier):
         if isinstance(node, ast.ImportFrom) and not node.level and node.module == wanted.module:
             last = node.names[-1]
             assert last.end_lineno is not None

@@ -9,11 +9,13 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ddp_codemod.model import Source
+from ddp_codemod.parse.nodes import fields_backwards
 from ddp_codemod.parse.python import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NAMING = ("name", "rest")  # fields whose text is a name that is bound
 
 
 class Bound(Struct, frozen=True):
@@ -129,7 +131,9 @@ def _bindings(scope: ast.AST) -> Iterator[Bound]:
     todo: list[ast.AST] = list(getattr(scope, "body", []))
     while todo:
         node = todo.pop()
-        yield from imported(node)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from imported(node)
+            continue
         line = getattr(node, "lineno", 0)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield Bound(node.name, "", line)
@@ -141,12 +145,18 @@ def _bindings(scope: ast.AST) -> Iterator[Bound]:
                 if isinstance(part, ast.NamedExpr):
                     yield Bound(part.target.id, "", line)
             continue
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield Bound(node.id, "", line)
-        for word in (getattr(node, "name", None), getattr(node, "rest", None)):  # except ... as, case patterns
-            if isinstance(word, str) and not isinstance(node, ast.alias):
-                yield Bound(word, "", line)
-        todo.extend(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                yield Bound(node.id, "", line)
+            continue
+        for field in reversed(fields_backwards(type(node))):
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                todo += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                todo.append(value)
+            elif isinstance(value, str) and field in _NAMING:  # except ... as, case patterns
+                yield Bound(value, "", line)
 
 
 def _suites(node: ast.stmt) -> Iterator[list[ast.stmt]]:

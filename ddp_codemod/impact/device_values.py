@@ -10,6 +10,7 @@ from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.scopes import scope_of
 
 
@@ -17,7 +18,7 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
     """Whether an argument is the device that a pattern asks for, by its name or by what its number is called."""
     if last_name(argument) in pattern.ranks:
         return not _is_known_device(context, module, argument)
-    if not pattern.device:
+    if not pattern.device or _is_called_type(context, argument) or _is_of_package(context, module, argument):
         return False
     if isinstance(argument, ast.Name):
         # a parameter is the same wherever its function asks for it, if nothing else is put in it
@@ -33,6 +34,24 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
     if key not in module.cache:
         module.cache[key] = _starts_from(context, pattern, module, argument)
     return bool(module.cache[key])
+
+
+def _is_called_type(context: Context, argument: ast.expr) -> bool:
+    """Whether what is read is called a type: ``x.to(self.dtype)``, ``x.to(kwargs["dtype"])``. It would take long to follow."""
+    key = argument.slice.value if isinstance(argument, ast.Subscript) and isinstance(argument.slice, ast.Constant) else None
+    called = key if isinstance(key, str) else last_name(argument)
+    return any(word in called for idioms in context.rules.idioms for word in idioms.type_words)
+
+
+def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool:
+    """Whether an argument is what a package calls so, such as ``torch.bool``: no text of the project."""
+    root = argument
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if root is argument or not isinstance(root, ast.Name):
+        return False
+    entities = context.tracer.resolver.resolve(module, root)
+    return bool(entities) and all(isinstance(entity, External) for entity in entities)
 
 
 def is_chosen(context: Context, module: Module, argument: ast.expr) -> bool:

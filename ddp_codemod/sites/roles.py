@@ -40,18 +40,19 @@ class Roles(Texts):
         self._from: dict[str, frozenset[bytes]] = {}
         self._carriers: dict[str, set[bytes]] = {}
         self._renamed: dict[tuple[str, bytes], set[bytes]] = {}
-        self._standing: dict[tuple[str, str, re.Pattern[bytes], re.Pattern[bytes]], bool] = {}
+        self._standing: dict[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], tuple[str, ...]] = {}
 
     def calling(self, word: str) -> tuple[str, ...]:
         """Names of the files that may call something by the word itself."""
         call = re.compile(re.escape(word.encode()) + rb"[\s)]*\(")
         return tuple(name for name in self.mentioning(word) if call.search(self.data(name)))
 
-    def stands(self, name: str, word: str, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> bool:
-        """Whether a word stands in a file with something around it, as ``words.stands`` says; each is looked for once."""
-        key = (name, word, before, behind)
+    def holding(self, word: str, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> tuple[str, ...]:
+        """Names of the files in which a word stands with something around it, as ``words.stands`` says; each is looked for once."""
+        key = (word, before, behind)
         if key not in self._standing:
-            self._standing[key] = stands(self.data(name), word.encode(), before, behind)
+            found = (name for name in self.mentioning(word) if stands(self.data(name), word.encode(), before, behind))
+            self._standing[key] = tuple(found)
         return self._standing[key]
 
     def deriving(self, word: str) -> list[str]:

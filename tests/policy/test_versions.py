@@ -111,7 +111,9 @@ def test_the_nearest_folder_that_says_so_counts(tmp_path: Path) -> None:
         ("README.md", "It was written for torch==2.6.0.\n", False),
     ],
 )
-def test_what_a_folder_installs_by_itself_is_not_what_stands_further_up(tmp_path: Path, name: str, text: str, open_: bool) -> None:
+def test_what_a_folder_installs_by_itself_is_not_what_stands_further_up(
+    tmp_path: Path, name: str, text: str, open_: bool
+) -> None:
     known = versions(tmp_path, {"requirements.txt": "torch==2.1.2", f"second/{name}": text, "second/requirements.txt": "vllm\n"})
     assert known.holds({"torch": ">=2.5"}, "second/deep/train.py") is (None if open_ else False)
     assert known.shown({"torch": ">=2.5"}, "second/deep/train.py") is open_
