@@ -3,43 +3,52 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
+from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 
 # methods that leave the type as it is, unless they are given one; those that are called like a device do too
 _SAME = frozenset({"clone", "contiguous", "detach", "flatten", "reshape", "squeeze", "to", "unsqueeze", "view"})
 _CASTS = frozenset({"to", "type"})
+DEPTH = 4  # variables that a tensor goes through, each with calls of its own
 
 
-def type_given(context: Context, module: Module, tensor: ast.expr, types: Container[str]) -> ast.expr | None:
-    """The expression that makes a tensor one of some types, by their names in torch; None where none does, or it is not seen."""
-    if not isinstance(tensor, ast.Name):
-        return _in_chain(context, module, tensor, types)
-    made = context.facts.definitions(module, tensor)
-    found = [_in_chain(context, module, one.value, types) for one in made if one.kind == "value" and one.value is not None]
-    return found[0] if len(found) == len(made) == 1 else None
-
-
-def _in_chain(context: Context, module: Module, value: ast.expr, types: Container[str]) -> ast.expr | None:
-    """The last of the calls behind each other that says a type, if it is one of these."""
-    while isinstance(value, ast.Call):
-        given = [keyword.value for keyword in value.keywords if keyword.arg == "dtype"]
-        function = value.func
+def types_given(
+    context: Context, module: Module, tensor: ast.expr, types: Container[str], depth: int = 0
+) -> Iterator[tuple[Module, ast.expr]]:
+    """The expressions that make a tensor one of some types, by their names in torch, wherever it comes from; none where that is not seen."""
+    if isinstance(tensor, (ast.Name, ast.Attribute)):
+        for leaf in context.tracer.evaluate(module, tensor, Way(kind=OriginKind.OBJECT)) if depth < DEPTH else ():
+            if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Call) and leaf.way.doubt is None and _is_near(leaf):
+                yield from types_given(context, leaf.module, leaf.node, types, depth + 1)
+        return
+    while isinstance(tensor, ast.Call):
+        given = [keyword.value for keyword in tensor.keywords if keyword.arg == "dtype"]
+        function = tensor.func
         if isinstance(function, ast.Attribute):
             if function.attr in types:
-                return function
+                yield module, function
+                return
             if function.attr in _CASTS:
-                given += value.args[:1]
+                given += tensor.args[:1]
         named = [one for one in given if _is_torchs(context, module, one, types)]
         same = isinstance(function, ast.Attribute) and (function.attr in _SAME or function.attr in context.tracer.device_types)
         if named or not isinstance(function, ast.Attribute) or not same:
-            return named[0] if named else None
-        if any(keyword.arg == "dtype" for keyword in value.keywords) or _says_another(context, module, given):
-            return None
-        value = function.value
-    return None
+            yield from ((module, one) for one in named[:1])
+            return
+        if any(keyword.arg == "dtype" for keyword in tensor.keywords) or _says_another(context, module, given):
+            return
+        tensor = function.value
+    if isinstance(tensor, (ast.Name, ast.Attribute)):
+        yield from types_given(context, module, tensor, types, depth)
+
+
+def _is_near(leaf: Leaf) -> bool:
+    """Whether no more than one function of the project hands it on: a wrapper of the collective; what is around that may not come here."""
+    return sum(hop.reason.means is Meaning.ARGUMENT for hop in leaf.way.hops) < 2
 
 
 def _is_torchs(context: Context, module: Module, node: ast.expr, types: Container[str]) -> bool:

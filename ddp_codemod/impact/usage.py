@@ -13,7 +13,7 @@ from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.device_values import is_chosen, is_device
-from ddp_codemod.impact.tensor_types import type_given
+from ddp_codemod.impact.tensor_types import types_given
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
@@ -109,6 +109,9 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
         for call in _calls(context, pattern, module):
             if pattern.argument_is == "device" and not runs(module, call):
                 continue
+            if pattern.argument_is == "typed":
+                yield from _typed(context, pattern, module, call)
+                continue
             found = _narrowed(context, pattern, module, call)
             if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
                 yield found
@@ -177,9 +180,6 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return None
     if pattern.argument_is == "uneven":
         return Hit(module, call, argument) if _is_uneven(context, module, argument) else None
-    if pattern.argument_is == "typed":
-        given = type_given(context, module, argument, pattern.texts)
-        return Hit(module, given, given) if given is not None else None
     if pattern.argument_is == "text":
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
@@ -197,6 +197,13 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
     none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
     sure = pattern.argument_is != "made-by" or all(_is_made(context, pattern, leaf.module, leaf.node) for leaf in leaves)
     return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
+
+
+def _typed(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Iterator[Hit]:
+    """The places that give the tensor of a call its type, in whatever file they stand."""
+    argument = argument_of(call, pattern.argument or "", pattern.position)
+    for home, given in types_given(context, module, argument, pattern.texts) if argument is not None else ():
+        yield Hit(home, given, given)
 
 
 def _is_made(context: Context, pattern: Pattern, module: object, node: object) -> bool:

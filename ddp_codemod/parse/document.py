@@ -122,7 +122,7 @@ class Document(Struct, eq=False, dict=True):
 
     def lacks(self, entry: Entry, key: str) -> bool:
         """Whether a YAML block that an entry stands in writes no such key, not even an empty one, and merges no other mapping."""
-        lines, at = self.source.text.splitlines(), self.source.position(entry.start)[0] - 1
+        lines, at = self.source.text.split("\n"), self.source.position(entry.start)[0] - 1
         indent = lines[at].index(entry.path[-1])
         block = [*takewhile(partial(_is_inside, indent), lines[at + 1 :])]
         if not lines[at].lstrip(" ").startswith("-"):

@@ -1,4 +1,4 @@
-"""A tensor's type is followed only as far as it is sure: through one binding and the calls behind each other."""
+"""A tensor's type is followed to where it gets it: through the calls behind each other, and wherever the tensor comes from."""
 
 from __future__ import annotations
 
@@ -52,15 +52,37 @@ def test_a_reduction_of_float64_is_found_where_it_gets_its_type(tmp_path: Path, 
         "t = torch.zeros(1).double().to('npu', dtype=torch.float32)\ndist.all_reduce(t)\n",
         "t = torch.zeros(1).double().sum()\ndist.all_reduce(t)\n",  # the same type, but not in this list
         "t = torch.zeros(1).double()\nt = t.float()\ndist.all_reduce(t)\n",
-        "t = torch.zeros(1).double() if len('a') else torch.zeros(1)\ndist.all_reduce(t)\n",
         "t = torch.zeros(1, dtype=torch.float64)\ndist.broadcast(t, 0)\n",
         "t = torch.zeros(1, dtype=torch.float64)\nu = torch.zeros(1)\ndist.all_reduce(u)\n",
-        "def f(t):\n    dist.all_reduce(t)\n\n\nf(torch.zeros(1).double())\n",  # one step is followed
+        "def f(t):\n    dist.all_reduce(t)\n\n\nf(torch.zeros(1).double().float())\n",
+        "def f(t):\n    dist.all_reduce(t.float())\n\n\nf(torch.zeros(1).double())\n",
+        "def f(t):\n    dist.all_reduce(t)\n\n\ndef g(t):\n    f(t)\n\n\ng(torch.zeros(1).double())\n",  # one function is followed
+        "t = torch.zeros(1).double()\nu = torch.zeros(2)\nu[0] = t\ndist.all_reduce(u)\n",
+        "class C:\n    t = torch.zeros(1).double()\n    u = torch.zeros(1)\n\n\ndist.all_reduce(C().u)\n",
         "class double:\n    pass\n\n\nt = torch.zeros(1, dtype=double)\ndist.all_reduce(t)\n",
     ],
 )
 def test_what_is_reduced_in_another_type_is_not_spoken_of(tmp_path: Path, text: str) -> None:
     assert lines(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("t = torch.zeros(1).double() if len('a') else torch.zeros(1)\ndist.all_reduce(t)\n", 6),
+        ("t = torch.zeros(1).double()\nt = t.to('npu')\ndist.all_reduce(t)\n", 6),
+        ("def f(t):\n    dist.all_reduce(t)\n\n\nf(torch.zeros(1).double())\nf(torch.zeros(1))\n", 10),
+        ("def f(t):\n    return t.npu()\n\n\nt = f(torch.zeros(1).double())\ndist.all_reduce(t)\n", 10),
+        ("class C:\n    def __init__(self):\n        self.t = torch.zeros(1).double()\n\n\ndist.all_reduce(C().t)\n", 8),
+    ],
+)
+def test_it_is_found_wherever_the_tensor_comes_from(tmp_path: Path, text: str, line: int) -> None:
+    assert lines(tmp_path, text) == [(line, True)]
+
+
+def test_a_tensor_that_is_reduced_twice_is_spoken_of_once(tmp_path: Path) -> None:
+    text = "def f(t):\n    dist.all_reduce(t)\n    dist.reduce(t, 0)\n\n\nf(torch.zeros(1).double())\n"
+    assert lines(tmp_path, text) == [(11, True)]
 
 
 def test_code_for_other_machines_too_keeps_its_type(tmp_path: Path) -> None:
