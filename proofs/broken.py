@@ -30,7 +30,7 @@ class Guard(NamedTuple):
 GUARDS = (
     Guard(1, "the place of an edit", "edits/splice.py", "made.append((first, last, new))", "made.append((first, last + 1, new))"),
     Guard(1, "the line ends of a file", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].encode(source.encoding).replace(b"\\r\\n", b"\\n")'),
-    Guard(2, "what counts as set", "policy/match_environment.py", "        return context.facts.fold(module, value)\n    return None", "        continue\n    return None"),
+    Guard(2, "what counts as set", "policy/decide_environment.py", "        return context.facts.fold(module, value)\n    return None", "        continue\n    return None"),
     Guard(3, "what stands beside an edit", "edits/render.py", "texts[name].encode(source.encoding)", 'texts[name].replace("True", "False").encode(source.encoding)'),
     Guard(4, "putting back on recovery", "write/recover.py", "        if found == kept.after:\n            try:", "        if False:\n            try:"),
     Guard(4, "recovery of an undo", "write/undo.py", "begun = journal.reopen(entry)", "begun = entry"),
@@ -66,7 +66,7 @@ GUARDS = (
     Guard(7, "a .git that points elsewhere", "write/commit.py", "    if not _is_of(folder, git):\n", "    if False:\n"),
     Guard(8, "keys of too many parts", "toml.py", "    if len(text) > MOST or is_too_much(text):\n", "    if len(text) > MOST:\n"),
     Guard(8, "steps of looking a key up", "dataflow/mappings.py", "    if tracer.spent():", "    if False:"),
-    Guard(10, "the label of a surface", "policy/match.py", 'safe = fix.applicability == "safe" and surface.edit_applicability == "safe"\n', "safe = True\n"),
+    Guard(10, "the label of a surface", "policy/decide.py", 'safe = fix.applicability == "safe" and surface.edit_applicability == "safe"\n', "safe = True\n"),
     Guard(11, "line ends in workflow commands", "report/github.py", '.replace("\\r", "%0D").replace("\\n", "%0A")', ""),
     Guard(11, "percent signs in workflow commands", "report/github.py", '.replace("%", "%25")', ""),
     Guard(11, "commas and colons in workflow commands", "report/github.py", '.replace(":", "%3A").replace(",", "%2C")', ""),

@@ -18,10 +18,7 @@ from ddp_codemod.dataflow.star_args import at_position
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
-from ddp_codemod.policy.foreign_hardware import for_other_hardware, one_branch
-from ddp_codemod.policy.left_out import naming, picks_wrong, who
-from ddp_codemod.policy.match_reasons import (
+from ddp_codemod.policy.decision_reasons import (
     OMITTED,
     default_reason,
     edit_reason,
@@ -31,6 +28,9 @@ from ddp_codemod.policy.match_reasons import (
     text_of,
     was_left_out,
 )
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.foreign_hardware import for_other_hardware, one_branch
+from ddp_codemod.policy.left_out import naming, picks_wrong, who
 from ddp_codemod.policy.other_devices import said_of_object
 from ddp_codemod.policy.related_backends import standing
 from ddp_codemod.policy.shown_groups import is_unshown, showing
@@ -79,7 +79,7 @@ def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
     return []
 
 
-def match_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a backend parameter; None where the call does not name it and that makes it no site."""
     platform = context.platform
     if use.handed:

@@ -9,13 +9,13 @@ from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import Chosen, Environment
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Reason
+from ddp_codemod.policy.decide_environment import already_set
 from ddp_codemod.policy.findings import Context, Finding, NewVariable, start, unreachable
 from ddp_codemod.policy.left_out import who
-from ddp_codemod.policy.match_environment import already_set
 from ddp_codemod.sites.find import Use
 
 
-def match_chosen(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_chosen(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a call whose backend nothing but the variable chooses; in other versions, or if that is open, it is for a person."""
     assert parameter.chosen is not None
     found = by_variable(context, use, parameter, parameter.chosen, fix)

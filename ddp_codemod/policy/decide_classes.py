@@ -11,9 +11,9 @@ from ddp_codemod.catalog.model import Fix, Parameter, Surface
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decide_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.policy.findings import Context, Finding, NewKeyword, NewStatement, start
 from ddp_codemod.policy.left_out import picked, picks_wrong, too_old, unsure_of_versions
-from ddp_codemod.policy.match_fields import edit_reason, is_decorated, is_first, new_field
 from ddp_codemod.policy.parsed_classes import taken_classes
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.find import Use
@@ -21,7 +21,7 @@ from ddp_codemod.sites.keyed import KeyedUse
 from ddp_codemod.sites.scopes import bindings
 
 
-def match_classes(context: Context, findings: Sequence[Finding], fix: Fix, writable: Callable[[str], bool]) -> Iterator[Finding]:
+def decide_classes(context: Context, findings: Sequence[Finding], fix: Fix, writable: Callable[[str], bool]) -> Iterator[Finding]:
     """The findings of classes that get the field, beside those that parsers and constructors were found for."""
     for surface in context.rules.surfaces.values():
         for parameter in surface.parameters:

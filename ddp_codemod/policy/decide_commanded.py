@@ -8,14 +8,14 @@ from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.policy.decide import decide
+from ddp_codemod.policy.decision_reasons import text_of
 from ddp_codemod.policy.findings import Context, Finding, Splice, start
 from ddp_codemod.policy.left_out import arguments_of, picked, picks_wrong
-from ddp_codemod.policy.match import decide
-from ddp_codemod.policy.match_reasons import text_of
 from ddp_codemod.sites.commanded import CommandedUse
 
 
-def match_commanded(context: Context, use: CommandedUse, parameter: Parameter, fix: Fix) -> Finding:
+def decide_commanded(context: Context, use: CommandedUse, parameter: Parameter, fix: Fix) -> Finding:
     """Decide about a backend that stands, or is left out, in a command."""
     given = use.given(parameter)
     if given:

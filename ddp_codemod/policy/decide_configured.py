@@ -12,16 +12,16 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
+from ddp_codemod.policy.decide import decide, ignored
+from ddp_codemod.policy.decide_environment import of_libraries, outcomes, set_at, unneeded
+from ddp_codemod.policy.decision_reasons import open_reason, text_of
 from ddp_codemod.policy.findings import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.policy.left_out import who
-from ddp_codemod.policy.match import decide, ignored
-from ddp_codemod.policy.match_environment import of_libraries, outcomes, set_at, unneeded
-from ddp_codemod.policy.match_reasons import open_reason, text_of
 from ddp_codemod.policy.under_launcher import is_bare
 from ddp_codemod.sites.configured import ConfiguredUse
 
 
-def match_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
+def decide_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
     """Decide about a backend that stands, or is left out, beside a ``_target_``, and about what launch files give in its place."""
     entry = use.argument(parameter)
     given = given_for(context.tracer, use.module, (*use.arguments, parameter.name), Way())
@@ -74,7 +74,7 @@ def _new_key(use: ConfiguredUse, name: str, wanted: str) -> NewKey | None:
     return NewKey(use.module, use.call, name, wanted, use.opens) if use.opens else None
 
 
-def match_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:
+def decide_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:
     """Decide whether the programs that start with the file have to set the fix's variable; None where it does not speak of the surface."""
     variable = fix.environment
     speaks = use.surface.id in fix.environment_surfaces if fix.recipe == "init-method-query" else use.surface.default_group

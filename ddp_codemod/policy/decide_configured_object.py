@@ -20,7 +20,7 @@ from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.keyed import KeyedUse
 
 
-def match_configured_object(context: Context, use: ConfiguredUse | KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_configured_object(context: Context, use: ConfiguredUse | KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a text beside the ``_target_`` of a configuration file, or under the keys that a framework reads.
 
     None where it names no object that makes a process group.

@@ -18,7 +18,7 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
 
 
-def match_environment(context: Context, use: Use, fix: Fix, backend: Finding | None) -> Finding | None:
+def decide_environment(context: Context, use: Use, fix: Fix, backend: Finding | None) -> Finding | None:
     """Decide whether the fix's variable has to be set before this use; ``backend`` is what was found for its backend.
 
     None where the rule does not speak of this use.

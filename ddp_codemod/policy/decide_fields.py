@@ -13,16 +13,16 @@ from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decide import decide
+from ddp_codemod.policy.decision_reasons import text_of
 from ddp_codemod.policy.findings import VALUE, Change, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong, unsure_of_versions
-from ddp_codemod.policy.match import decide
-from ddp_codemod.policy.match_reasons import text_of
 from ddp_codemod.policy.parsed_classes import Taken, field_of, likely_class, taken_classes
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import bindings
 
 
-def match_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_fields(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a parser; None where none of its classes has the field."""
     assert parameter.fields is not None
     fields = parameter.fields

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ddp_codemod.catalog.model import Fix
+from ddp_codemod.policy.decide_commanded import decide_commanded
+from ddp_codemod.policy.decide_configured import decide_configured, decide_variable
+from ddp_codemod.policy.decide_configured_object import decide_configured_object
+from ddp_codemod.policy.decide_keyed import decide_keyed
 from ddp_codemod.policy.findings import Context, Finding
-from ddp_codemod.policy.match_commanded import match_commanded
-from ddp_codemod.policy.match_configured import match_configured, match_variable
-from ddp_codemod.policy.match_configured_object import match_configured_object
-from ddp_codemod.policy.match_keyed import match_keyed
 from ddp_codemod.sites.commanded import commanded_uses
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.keyed import keyed_uses
 from ddp_codemod.sites.users import Users
 
 
-def match_files(context: Context, users: Users, fixes: Sequence[Fix], writable: Callable[[str], bool]) -> Iterator[Finding]:
+def decide_files(context: Context, users: Users, fixes: Sequence[Fix], writable: Callable[[str], bool]) -> Iterator[Finding]:
     """The findings of all configuration and launch files that may be written."""
     project, finder = context.tracer.resolver.project, users.finder
     for use in configured_uses(project, finder, users.derived):
@@ -25,13 +25,13 @@ def match_files(context: Context, users: Users, fixes: Sequence[Fix], writable: 
     for keyed in keyed_uses(project, finder.surfaces):
         for fix in fixes if writable(keyed.module.name) else ():
             for parameter in keyed.surface.parameters if fix.recipe == "replace-backend" else ():
-                match = match_configured_object if parameter.add == "object" else match_keyed
+                match = decide_configured_object if parameter.add == "object" else decide_keyed
                 if (found := match(context, keyed, parameter, fix)) is not None:
                     yield found
     for command in commanded_uses(project, finder.surfaces):
         for fix in fixes if writable(command.module.name) else ():
             for parameter in command.surface.parameters if fix.recipe == "replace-backend" else ():
-                yield match_commanded(context, command, parameter, fix)
+                yield decide_commanded(context, command, parameter, fix)
 
 
 def _configured(context: Context, use: ConfiguredUse, fixes: Sequence[Fix]) -> Iterator[Finding]:
@@ -40,13 +40,13 @@ def _configured(context: Context, use: ConfiguredUse, fixes: Sequence[Fix]) -> I
         for parameter in use.surface.parameters if fix.recipe == "replace-backend" else ():
             if parameter.role == "backend":
                 if parameter.add == "object":
-                    found = match_configured_object(context, use, parameter, fix)
+                    found = decide_configured_object(context, use, parameter, fix)
                     backends += [found] if found is not None else []
                 else:
-                    backends += match_configured(context, use, parameter, fix)
+                    backends += decide_configured(context, use, parameter, fix)
     if not backends and any(parameter.add == "object" for parameter in use.surface.parameters):
         return  # the object that it is given is a site of its own
     yield from backends
     for fix in fixes:
-        if (variable := match_variable(context, use, fix, backends)) is not None:
+        if (variable := decide_variable(context, use, fix, backends)) is not None:
             yield variable

@@ -23,7 +23,7 @@ from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import owner, scope_of
 
 
-def match_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide whether the call's list needs a handler that names the wanted backend; None where another call is given it."""
     if use.own_init:
         return None  # what the class hands on is a call of its own

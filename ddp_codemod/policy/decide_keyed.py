@@ -15,15 +15,15 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option
+from ddp_codemod.policy.decide import decide
+from ddp_codemod.policy.decision_reasons import text_of
 from ddp_codemod.policy.findings import Context, Finding, NewKey, start
 from ddp_codemod.policy.left_out import picked, picks_wrong, who
-from ddp_codemod.policy.match import decide
-from ddp_codemod.policy.match_reasons import text_of
 from ddp_codemod.policy.under_launcher import is_bare
 from ddp_codemod.sites.keyed import KeyedUse
 
 
-def match_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_keyed(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about the value that the keys lead to; None where they lead to none."""
     if use.left_out:
         return _left_out(context, use, parameter, fix)

@@ -14,11 +14,11 @@ from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decide import leaves_of
+from ddp_codemod.policy.decide_chosen import by_variable, has_part, names_object
+from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.device_counts import Count, devices_of
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
-from ddp_codemod.policy.match import leaves_of
-from ddp_codemod.policy.match_chosen import by_variable, has_part, names_object
-from ddp_codemod.policy.match_reasons import OMITTED
 from ddp_codemod.policy.other_devices import said_by
 from ddp_codemod.policy.text_objects import backend_of, by_hand, class_name, said_of, stands_for, why_object
 from ddp_codemod.sites.entities import Definition, External
@@ -28,7 +28,7 @@ from ddp_codemod.sites.scopes import scope_of
 Named = tuple[Leaf, tuple[TextObject, bool]]
 
 
-def match_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide about a call that names its object by a text; None where it names none that makes a process group."""
     assert parameter.objects is not None
     if use.own_init:

@@ -14,7 +14,7 @@ from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wron
 from ddp_codemod.sites.find import Use
 
 
-def match_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
     """Decide whether the dictionary has to name the object with its backend; None where another call is given it."""
     settings, platform = parameter.settings, context.platform
     assert settings is not None

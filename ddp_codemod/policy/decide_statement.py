@@ -12,15 +12,15 @@ from ddp_codemod.dataflow.provenance import provenance
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decide import decide
+from ddp_codemod.policy.decision_reasons import open_reason, text_of
 from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
-from ddp_codemod.policy.match import decide
-from ddp_codemod.policy.match_reasons import open_reason, text_of
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import assigned
 
 
-def match_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
+def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
     """Decide whether a statement has to stand before the call."""
     platform, statement = context.platform, parameter.statement
     assert statement is not None

@@ -12,10 +12,10 @@ from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decide import leaves_of, may_clash
+from ddp_codemod.policy.decide_environment import already_set, set_before, unneeded
+from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
-from ddp_codemod.policy.match import leaves_of, may_clash
-from ddp_codemod.policy.match_environment import already_set, set_before, unneeded
-from ddp_codemod.policy.match_reasons import OMITTED
 from ddp_codemod.policy.url_beside import beside_backend
 from ddp_codemod.policy.url_ends import appended, head_of, is_off
 from ddp_codemod.sites.find import Use
@@ -23,7 +23,7 @@ from ddp_codemod.sites.find import Use
 _MANY = 50  # places in files of settings with an address for one call
 
 
-def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | None = None) -> Finding | None:
+def decide_init_method(context: Context, use: Use, fix: Fix, backend: Finding | None = None) -> Finding | None:
     """Decide about the URL, the store or the variable through which the group finds its peers; None where there is nothing to say."""
     assert fix.query is not None
     roles = {parameter.role: parameter for parameter in use.surface.parameters}
@@ -57,11 +57,11 @@ def match_init_method(context: Context, use: Use, fix: Fix, backend: Finding | N
             reason = Reason.of("edit-url", query=f"{fix.query.key}={fix.query.value}", value=fix.query.default_url)
             return made.edit(fix.id, fix.applicability == "safe", reason, changes)
     if "store" in roles and use.argument(roles["store"]) is not None:
-        return _match_store(context, use, roles["store"], fix, made)
-    return _match_url(context, use, parameter, fix, made, backend)
+        return _decide_store(context, use, roles["store"], fix, made)
+    return _decide_url(context, use, parameter, fix, made, backend)
 
 
-def _match_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
+def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
     query = fix.query
     assert query is not None
     switched_off = _switched(context, use, fix, on=False)
@@ -167,7 +167,7 @@ def _older_torch(leaf: Leaf, query: Query) -> bool:
     return any(query.key in text and with_query(text, query) == text for text in texts)
 
 
-def _match_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
+def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
     """A store of its own: the query does not reach it, only the keyword of its class does."""
     store = fix.store
     argument = use.argument(parameter)

@@ -29,7 +29,7 @@ class Limits(Bounds, frozen=True):
             return Reason.of("review-excluded", origin=place)
         return Reason.of("review-spared", origin=place, rule=rule) if self.scope.ignores_in(name, {rule}) else None
 
-    def heed(self, finding: Finding) -> Finding | None:
+    def within(self, finding: Finding) -> Finding | None:
         """The finding; None where its line says that it is to be left alone, or the project says so for its file."""
         marked: list[tuple[Tree, int]] = [(finding.use.module, at) for at in _lines_of(finding)]
         for change in finding.changes:

@@ -28,23 +28,23 @@ from ddp_codemod.impact.notes import advise
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decide import decide_backend
+from ddp_codemod.policy.decide_chosen import decide_chosen
+from ddp_codemod.policy.decide_classes import decide_classes, settled_by_class
+from ddp_codemod.policy.decide_environment import decide_environment
+from ddp_codemod.policy.decide_fields import decide_fields
+from ddp_codemod.policy.decide_files import decide_files
+from ddp_codemod.policy.decide_handler import decide_handler
+from ddp_codemod.policy.decide_object import decide_object
+from ddp_codemod.policy.decide_settings import decide_settings
+from ddp_codemod.policy.decide_statement import decide_statement
+from ddp_codemod.policy.decide_url import decide_init_method
 from ddp_codemod.policy.doubts import candidates, doubted
 from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.left_out import unsafe
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.policy.manual_changes import apart
-from ddp_codemod.policy.match import match_backend
-from ddp_codemod.policy.match_chosen import match_chosen
-from ddp_codemod.policy.match_classes import match_classes, settled_by_class
-from ddp_codemod.policy.match_environment import match_environment
-from ddp_codemod.policy.match_fields import match_fields
-from ddp_codemod.policy.match_files import match_files
-from ddp_codemod.policy.match_handler import match_handler
-from ddp_codemod.policy.match_object import match_object
-from ddp_codemod.policy.match_settings import match_settings
-from ddp_codemod.policy.match_statement import match_statement
-from ddp_codemod.policy.match_url import match_init_method
 from ddp_codemod.policy.repeats import said_once, without_what_is_edited
 from ddp_codemod.policy.reported import decisions_of, in_order
 from ddp_codemod.policy.signatures import Signatures
@@ -110,12 +110,12 @@ class Run:
 
     def survey(self) -> Survey:
         """Everything that the run finds."""
-        findings = list(said_once(finding for use in self._uses() for finding in self._match(use)))
-        found = match_files(self.context, self.users, self.options.wanted, self.limits.admits)
-        findings += [finding for made in found for finding in self._heeded(made)]
+        findings = list(said_once(finding for use in self._uses() for finding in self._decide(use)))
+        found = decide_files(self.context, self.users, self.options.wanted, self.limits.admits)
+        findings += [finding for made in found for finding in self._within_limits(made)]
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
-            classes = list(match_classes(self.context, findings, fix, self.limits.admits))
-            findings += [finding for made in classes for finding in self._heeded(made)]
+            classes = list(decide_classes(self.context, findings, fix, self.limits.admits))
+            findings += [finding for made in classes for finding in self._within_limits(made)]
         findings = without_what_is_edited(settled_by_class(self.context, findings))
         options = self.options
         rules = tuple(fix.id for fix in options.wanted)
@@ -125,7 +125,7 @@ class Run:
         vendor = migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
         settled = findings if vendor is None else vendor.settled(findings)
         about = (one for one in adapter.findings() if vendor is None or not vendor.cures(one))
-        findings = [*settled, *(finding for made in about for finding in self._heeded(made))]
+        findings = [*settled, *(finding for made in about for finding in self._within_limits(made))]
         style = None
         if self.options.style == "portable":
             from ddp_codemod.edits.portable import Style
@@ -217,7 +217,7 @@ class Run:
                         yield self.signatures.of(use)
             self.project.unread(name, self.candidates.search.some)
 
-    def _match(self, use: Use) -> Iterator[Finding]:
+    def _decide(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group:
             if use.module in self._noted or self.groups.made_for(use.module):
                 return
@@ -231,22 +231,22 @@ class Run:
         if backend is not None and replace_fix is not None:
             parameter = next(one for one in use.surface.parameters if one.role == "backend")
             for made in voided(self.context, self.launches, parameter, backend):
-                yield from self._heeded(made)
+                yield from self._within_limits(made)
         for fix in wanted if not use.handed else ():
             found: Finding | None = None
             if fix.recipe == "init-method-query":
-                found = match_init_method(self.context, use, fix, backend)
+                found = decide_init_method(self.context, use, fix, backend)
             elif fix.recipe == "set-environment":
-                found = match_environment(self.context, use, fix, backend)
+                found = decide_environment(self.context, use, fix, backend)
             if found is not None:
-                yield from self._heeded(found)
+                yield from self._within_limits(found)
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
             if parameter.role == "backend":
                 if parameter.add == "handler":
-                    return match_handler(self.context, use, parameter, fix)
-                match = _MATCHERS.get(parameter.add, match_backend)
+                    return decide_handler(self.context, use, parameter, fix)
+                match = _MATCHERS.get(parameter.add, decide_backend)
                 finding = match(self.context, use, parameter, fix)
                 if finding is None:
                     return None
@@ -263,7 +263,7 @@ class Run:
                 return replace(finding, required_import=needed) if wanted else finding
         return None
 
-    def _heeded(self, finding: Finding) -> Iterator[Finding]:
+    def _within_limits(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless it is to be left alone, with those for its candidates."""
         if isinstance(finding.use, Use) and not finding.use.alone:
             finding = unsafe(finding)  # something else may be called there, and be given the new value
@@ -272,7 +272,7 @@ class Run:
             yield from self._apart(one)
 
     def _apart(self, finding: Finding) -> Iterator[Finding]:
-        heeded = self.limits.heed(finding)
+        heeded = self.limits.within(finding)
         if heeded is None:
             self.ignored += 1
             return
@@ -286,11 +286,11 @@ class Run:
 
 
 _MATCHERS = {
-    "object": match_object,
-    "variable": match_chosen,
-    "fields": match_fields,
-    "statement": match_statement,
-    "settings": match_settings,
+    "object": decide_object,
+    "variable": decide_chosen,
+    "fields": decide_fields,
+    "statement": decide_statement,
+    "settings": decide_settings,
 }
 
 

@@ -131,17 +131,17 @@ def test_a_function_that_calls_itself_adds_no_question(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_gives_up_costs_only_the_deep_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ddp_codemod.policy import match_url
+    from ddp_codemod.policy import decide_url
     from ddp_codemod.sites.find import Use
 
-    real = match_url.match_init_method
+    real = decide_url.decide_init_method
 
     def gives_up(context: object, use: Use, *more: object) -> object:
         if use.module.name == "train.py":
             raise RecursionError
         return real(context, use, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("ddp_codemod.run.pipeline.match_init_method", gives_up)
+    monkeypatch.setattr("ddp_codemod.run.pipeline.decide_init_method", gives_up)
     made = found(tmp_path, f"x = {DEEP['sum']}\ndist.init_process_group('nccl')\n")
     assert [(one.name, one.reason.key) for one in made.skipped] == [("train.py", "skipped-parser")]
     assert "other.py" in {edit.name for edit in made.edits}
