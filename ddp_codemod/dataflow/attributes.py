@@ -52,7 +52,7 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
 
 def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
     """The leaves of ``x.attr`` that hold where no assignment of the same body has put another in their place."""
-    is_stored = is_given(tracer, node.attr)
+    is_stored = is_given(tracer, node.attr)  # else no object of the project has it, and none has to be followed
     base = objects(tracer, module, node.value, way.frame) if is_stored else tracer.resolver.resolve(module, node.value)
     found = _of_objects(tracer, base, node.attr, node, way)
     held, whole = namespaces.held(tracer, module, node, way) if not found else ([], True)

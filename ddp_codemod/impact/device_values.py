@@ -11,7 +11,7 @@ from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import External
-from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
 
 def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
@@ -44,14 +44,16 @@ def _is_called_type(context: Context, argument: ast.expr) -> bool:
 
 
 def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool:
-    """Whether an argument is what a package calls so, such as ``torch.bool``: no text of the project."""
+    """Whether an argument stands in a module from outside, such as ``torch.bool``: no text of the project."""
     root = argument
     while isinstance(root, ast.Attribute):
         root = root.value
     if root is argument or not isinstance(root, ast.Name):
         return False
-    entities = context.tracer.resolver.resolve(module, root)
-    return bool(entities) and all(isinstance(entity, External) for entity in entities)
+    if not all(isinstance(entity, External) for entity in context.tracer.resolver.resolve(module, root)):
+        return False
+    made = bindings(module, home).get(root.id, ()) if (home := owner(module, scope_of(module, root), root.id)) is not None else ()
+    return bool(made) and all(one.kind == "import" and not one.member for one in made)  # an object that is imported may hold one
 
 
 def is_chosen(context: Context, module: Module, argument: ast.expr) -> bool:

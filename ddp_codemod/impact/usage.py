@@ -140,9 +140,11 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
 def _derived(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
     """The bases of the project's own classes that are one of the names: ``class FullyShardedDataParallel(FSDP)``."""
     if pattern.argument is None and pattern.position is None and not pattern.within:
+        last = {name.rpartition(".")[2] for name in pattern.names}
+        last |= aliases(module, last)
         for node in module.nodes.get(ast.ClassDef, ()):
             assert isinstance(node, ast.ClassDef)
-            for base in node.bases:
+            for base in (base for base in node.bases if last_name(base) in last):
                 if set(pattern.names) & set(context.tracer.resolver.names(module, base)):
                     yield Hit(module, base, sure=False)
 

@@ -25,8 +25,8 @@ def decide_files(context: Context, users: Users, fixes: Sequence[Fix], writable:
     for keyed in keyed_uses(project, finder.surfaces):
         for fix in fixes if writable(keyed.module.name) else ():
             for parameter in keyed.surface.parameters if fix.recipe == "replace-backend" else ():
-                match = decide_configured_object if parameter.add == "object" else decide_keyed
-                if (found := match(context, keyed, parameter, fix)) is not None:
+                decide = decide_configured_object if parameter.add == "object" else decide_keyed
+                if (found := decide(context, keyed, parameter, fix)) is not None:
                     yield found
     for command in commanded_uses(project, finder.surfaces):
         for fix in fixes if writable(command.module.name) else ():

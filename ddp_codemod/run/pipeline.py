@@ -246,8 +246,8 @@ class Run:
             if parameter.role == "backend":
                 if parameter.add == "handler":
                     return decide_handler(self.context, use, parameter, fix)
-                match = _MATCHERS.get(parameter.add, decide_backend)
-                finding = match(self.context, use, parameter, fix)
+                decide = _DECIDERS.get(parameter.add, decide_backend)
+                finding = decide(self.context, use, parameter, fix)
                 if finding is None:
                     return None
                 if (
@@ -285,7 +285,7 @@ class Run:
             self._shown |= {leaf.place for leaf in part.at if part is not heeded}
 
 
-_MATCHERS = {
+_DECIDERS = {
     "object": decide_object,
     "variable": decide_chosen,
     "fields": decide_fields,

@@ -93,7 +93,7 @@ def test_the_version_of_torch_counts(project: Path) -> None:
     assert [len(found) for found in notes] == [1, 0]
 
 
-def test_the_project_s_own_word_is_within_limits(project: Path) -> None:
+def test_the_project_s_own_word_is_heeded(project: Path) -> None:
     (project / "old.py").write_text(TRAIN)
     (project / "pyproject.toml").write_text(
         '[tool.ddp-codemod]\nplatform = "rocm"\nexclude = ["old.py"]\nrules = ["nccl-debug"]\n'
