@@ -6,6 +6,7 @@ import ast
 import fnmatch
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 
 from msgspec import Struct, field
 
@@ -14,9 +15,13 @@ from ddp_codemod.single_process.collect import of_part
 from ddp_codemod.single_process.model import Seen
 from ddp_codemod.single_process.outside import Outside
 from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, is_main_guard, top_level
+from ddp_codemod.single_process.shared_reach import SharedReach
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.project import Project
 
+ALONE = (
+    2  # programs that were followed in vain; then more and more are followed together, which does not end where one of them does
+)
 PROGRAMS = 60  # a start that more programs share is for a person
 
 
@@ -40,30 +45,47 @@ class Finder:
     def __init__(self, project: Project, outside: Outside) -> None:
         self.project, self.outside, self.api = project, outside, outside.api
         self.importers = Importers(project)
+        self.shared = SharedReach(project, self.api.passing)
+        self._missed = 0  # programs that import the file of a start and do not get to it
         self._reaches: dict[str, Reach] = {}
         self._bounds: dict[str, Seen] = {}  # by programs, what they cannot do without a group
 
     def of(self, start: Seen) -> Programs:
         """The programs that get to a call; the search ends at one that cannot do without a group."""
         found = Programs()
-        for module in self.importers.of(start.module):
-            started = has_main_guard(module) or module.name in self._commands
-            if not started and self.importers.direct(module):
-                continue
+        around = {start.node, *start.module.ancestors(start.node)}
+        for module, started in self._together(start.module):
             if self.is_test(module):
                 found.tests.append(module.name)
                 continue
             if len(found.reaches) > PROGRAMS:
                 break
             program = self._reach(module)
-            found.bound = self._bound(program, start)
+            if self.shared.gets_to(program, around):
+                found.bound = self._bound(program, start)
             if found.bound is not None:
                 break
-            if program.holds(start.module, start.node):
-                found.reaches.append(program)
-                if not started and not _does(module):
-                    found.loaded.append(module)
+            if not program.holds(start.module, start.node):
+                self._missed += 1
+                continue
+            found.reaches.append(program)
+            if not started and not _does(module):
+                found.loaded.append(module)
         return found
+
+    def _together(self, module: Module) -> Iterator[tuple[Module, bool]]:
+        """The programs and tests that import a file, and whether they are surely made to be started."""
+        found = self._importing(module)
+        while some := list(islice(found, 1 if self._missed < ALONE else self._missed * ALONE)):
+            if len(some) > 1:
+                self.shared.add(self._reach(one) for one, _ in some if not self.is_test(one))
+            yield from some
+
+    def _importing(self, module: Module) -> Iterator[tuple[Module, bool]]:
+        for one in self.importers.of(module):
+            started = has_main_guard(one) or one.name in self._commands
+            if started or not self.importers.direct(one):
+                yield one, started
 
     def is_test(self, module: Module) -> bool:
         """Whether a file is a test by its folder, or by its name and by what it holds: a program may be called ``test_net.py``."""

@@ -19,7 +19,7 @@ class Reach:
 
     def __init__(self, project: Project, entry: Module, passing: frozenset[str], whole: bool = False) -> None:
         """``passing``: decorators that keep nothing; ``whole``: every function of the file may be what is started."""
-        self.project, self.entry, self.passing = project, entry, passing
+        self.project, self.entry, self.passing, self.whole = project, entry, passing, whole
         self.modules: dict[str, Module] = {}
         self.parts: list[tuple[Module, ast.AST]] = []  # statements and definitions, each whole
         self._whole: set[ast.AST] = set()  # the same, to be asked quickly
@@ -43,12 +43,11 @@ class Reach:
             module, part = todo.pop()
             self.parts.append((module, part))
             self._whole.add(part)
-            names, statements = mentions(self.project, module, part)
+            names, files = mentions(self.project, module, part)
             for name in names:
                 self._mention(name)
-            for node in statements:
-                for other in imported(self.project, module, node):
-                    self._load(other)
+            for other in files:
+                self._load(other)
             yield module, part
 
     def _load(self, module: Module) -> None:
@@ -59,7 +58,7 @@ class Reach:
             if (
                 isinstance(part, DEFS)
                 and not registered(part, self.passing)
-                and self._mentioned.isdisjoint(keys := _keys(module, part))
+                and self._mentioned.isdisjoint(keys := keys_of(module, part))
             ):
                 for key in keys:
                     self._waiting.setdefault(key, []).append((module, part))
@@ -82,7 +81,8 @@ Import = Union[ast.Import, ast.ImportFrom]
 Mention = Union[str, tuple[str, str]]  # of whatever has the name; of what one file defines under it
 
 
-def _keys(module: Module, part: Def) -> tuple[Mention, Mention]:
+def keys_of(module: Module, part: Def) -> tuple[Mention, Mention]:
+    """What a part mentions that runs a definition: its name, or its name in this file."""
     return part.name, (module.name, part.name)
 
 
@@ -91,20 +91,20 @@ def registered(part: Def, passing: frozenset[str]) -> bool:
     return any(last_name(one.func if isinstance(one, ast.Call) else one) not in passing for one in part.decorator_list)
 
 
-def mentions(project: Project, module: Module, part: ast.AST) -> tuple[tuple[Mention, ...], tuple[Import, ...]]:
+def mentions(project: Project, module: Module, part: ast.AST) -> tuple[tuple[Mention, ...], tuple[Module, ...]]:
     """The names in a part by which it may reach something of the project, in an order that is the same in every run, and its imports."""
     key = ("mentions", part)
     if key not in module.cache:
         names: set[Mention] = set()
-        statements: list[Import] = []
+        files: dict[int, Module] = {}
         for node in walk(part):
             if isinstance(node, ast.Name):
                 names |= _meant(project, module, node.id)
             elif isinstance(node, ast.Attribute) and not _is_outside(project, module, node):
                 names.add(node.attr)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                statements.append(node)
-        module.cache[key] = tuple(sorted(names, key=str)), tuple(statements)
+                files |= {id(other): other for other in imported(project, module, node)}
+        module.cache[key] = tuple(sorted(names, key=str)), tuple(files.values())
     return module.cache[key]  # type: ignore[return-value]
 
 
@@ -241,10 +241,9 @@ class Importers:
         return self._direct[module.name]
 
     def _imports(self, other: Module, module: Module) -> bool:
-        return any(
-            found is module
-            for kind in (ast.Import, ast.ImportFrom)
-            for node in other.nodes.get(kind, ())
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-            for found in imported(self.project, other, node)
-        )
+        key = "imported files"
+        if key not in other.cache:
+            statements = (node for kind in (ast.Import, ast.ImportFrom) for node in other.nodes.get(kind, ()))
+            known = (node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom)))
+            other.cache[key] = {id(found) for node in known for found in imported(self.project, other, node)}
+        return id(module) in other.cache[key]  # type: ignore[operator]
