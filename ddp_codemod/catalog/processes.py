@@ -61,6 +61,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     watched: tuple[Name, ...]  # packages whose calls all have to be known
     asked: Name  # the call that tells whether there is a group
     counted: Name  # the call that counts devices
+    starts: tuple[Name, ...]  # what is named where a program starts others
     environment: dict[str, str]  # variables that a launcher sets, and what they say of one process
     world_size_variable: Name
     machine: tuple[Name, ...]  # names that tell about the machine, not about how many processes there are

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.dataflow.leaves import Possible
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.advisories import Whole, notes, spoken
 from ddp_codemod.impact.rewrites import rewritten
 from ddp_codemod.impact.usage import Hit
@@ -21,7 +22,7 @@ from ddp_codemod.model import Action, Advisory, Applicability
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.reach import Reach, entries
+from ddp_codemod.sites.reach import MAIN, Reach, entries
 from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.words import Parts
 
@@ -123,16 +124,31 @@ class Adapter(Struct, dict=True):
 
     @cached_property
     def started(self) -> set[str]:
-        """The files that are started and make a group, or import one that does."""
+        """The files that are started and make a group, or import one that does, or start a process for each device."""
+        return self._programs | (self._starters if self._programs else set())
+
+    @cached_property
+    def _programs(self) -> set[str]:
         whole = self.whole
         project = whole.context.tracer.resolver.project
         known = set(project.names)
         # groups are chosen in files of settings and launches too: what reads those makes them
         return entries(project, whole.imports, (name for name in whole.switches.groups if name in known))
 
+    @property
+    def _starters(self) -> set[str]:
+        """The files that are started, count devices and start processes: without a device they end in silence."""
+        project, importers = self.whole.context.tracer.resolver.project, self.whole.imports.importers
+        starting = set[str]()
+        for table in self.whole.context.rules.processes:
+            counting = project.mentioning(table.counted.rpartition(".")[2])
+            starting |= {name for word in table.starts for name in {*counting} & {*project.mentioning(word)}}
+        started = (name for name in starting if MAIN.encode() in project.data(name) or not importers.get(name))
+        return {name for name in started if not is_test(name)}
+
     @cached_property
     def _reached(self) -> set[str]:
-        return self.whole.imports.below(self.started)
+        return self.whole.imports.below(self._programs) | self.started
 
     def _runs(self, module: Module, node: ast.AST) -> bool:
         return self._reach.runs(module, node)

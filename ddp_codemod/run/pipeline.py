@@ -181,7 +181,7 @@ class Run:
     def _devices(self, adapter: Adapter, offer: bool) -> Devices | None:
         """What a report says of the device that the platform lacks; ``offer`` the vendor's own imports, which are not made yet."""
         device, rules = self.options.platform.device, self.options.rules
-        if device is None:
+        if device is None or not adapter.started:
             return None
         known = rules.fixes.values() if offer else ()
         vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
