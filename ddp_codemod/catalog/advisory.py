@@ -121,7 +121,9 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # only where the platform's processes have no accelerator ("none"), or one that is not the one most code is written for ("own")
     where: tuple[Literal["none", "own"], ...] = ()
     own: OnDevice | None = None  # what takes the place of text and rewrite on the latter
-    picks: str = ""  # the backend that is taken where nothing is said: only on platforms where it does not work
+    picks: str = (
+        ""  # the backend that is taken and that nothing says: only on platforms where it does not work, without any group
+    )
     rule: str | None = None  # only where this rule is in force
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
     # whether it is said where only some of the project's versions are meant, or they are not known
@@ -148,6 +150,10 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
         if self.where and not (platform.device and ("own" if platform.device.module else "none") in self.where):
             return False
         return not self.devices or not set(self.devices).isdisjoint(platform.device_types)
+
+    def picked(self, platform: Platform) -> bool:
+        """Whether it is about a backend that is taken unasked and does not work on a platform."""
+        return bool(self.picks) and self.picks not in platform.backend.works
 
 
 class AdviceFile(RuleEntry, frozen=True, kw_only=True):

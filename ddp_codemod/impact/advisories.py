@@ -68,7 +68,7 @@ class Whole(Struct, dict=True):
         if advice.rule is not None and advice.rule not in self.rules:
             return False
         if advice.picks:
-            return advice.picks not in platform.backend.works
+            return advice.picked(platform)
         return bool(self.groups(advice))
 
     def groups(self, advice: Advice) -> set[str]:
@@ -224,7 +224,7 @@ def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterato
     for _, group in groupby(found, key=keys[scope]):
         (name, line), *others = group
         more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
-        yield Advisory(name, line, advice.id, spoken(advice, more), bool(advice.picks) or advice.ends)
+        yield Advisory(name, line, advice.id, spoken(advice, more), advice.ends)
 
 
 def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:

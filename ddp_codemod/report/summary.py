@@ -125,6 +125,8 @@ def _headline(view: View, outcome: Outcome, left: Left) -> list[str]:
         block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
     elif edits and outcome.done != "scanned" and not survey.hidden:
         block += view.folded(_complete(view), 0, 2)
+    elif not edits and (notes := len(survey.advisories)) and outcome.done != "scanned":
+        block += view.folded(view.say("summary-notes", n=notes), 0, 2)
     return block
 
 

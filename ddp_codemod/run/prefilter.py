@@ -36,13 +36,20 @@ class Prefilter:
         if self.candidates.names or options.platform.earlier or any(fix.recipe not in ABOUT_USES for fix in options.wanted):
             return False
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
-        if self.texts.naming(shown_by) or self._names_wrong:
+        if self.texts.naming(shown_by | self._picking) or self._names_wrong:
             return False
         others = map(_content, (*self.listing.configs, *self.listing.launchers, *self.listing.natives))
         counts = (
             self._may_name(data) or self._starts.held(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others
         )
         return not any(counts)
+
+    @property
+    def _picking(self) -> set[str]:
+        """The last names of what takes a backend that does not work on the platform, where nothing says which."""
+        platform = self.options.platform
+        about = [one for one in self.options.rules.advice.values() if one.picked(platform) and one.fits(platform)]
+        return {name.rpartition(".")[2] for one in about if one.pattern is not None for name in one.pattern.names}
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""
