@@ -13,6 +13,7 @@ KEYWORD = re.compile(rb"import[ \t]")
 IMPORT = re.compile(
     rb"[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<modules>[^\n#;]+))"
 )
+PACKAGE = "/__init__.py"
 WORD = re.compile(rb"(?:^|,|\()\s*(?:#[^\n]*\n\s*)*([.\w]+)")
 
 
@@ -56,6 +57,10 @@ class Imports:
         for found in statements(self.project.data(name)):
             source = (found["source"] or b"").decode("ascii", "replace")
             if source and not self.project.may_have(source):
+                continue
+            own = self.project.file(source, folder) if source else None
+            if own is not None and not own.endswith(PACKAGE):  # what a module gives is no file
+                yield own
                 continue
             joint = "" if not source or source.endswith(".") else "."
             words = [word.decode("ascii", "replace") for word in WORD.findall(found["names"] or found["modules"])]
