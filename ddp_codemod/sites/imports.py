@@ -10,11 +10,12 @@ from ddp_codemod.sites.project import Project
 
 # The keyword stands on the line that the statement begins on: it is found fast, the statement is then read from its line's start.
 KEYWORD = re.compile(rb"import[ \t]")
+_REST = r"[^\n#;\\]*(?:\\(?:\r?\n)?[^\n#;\\]*)*"  # of the line, and of the next where a backslash joins them
 IMPORT = re.compile(
-    rb"[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<modules>[^\n#;]+))"
+    rf"[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|{_REST})|import[ \t]+(?P<modules>{_REST}))".encode()
 )
 PACKAGE = "/__init__.py"
-WORD = re.compile(rb"(?:^|,|\()\s*(?:#[^\n]*\n\s*)*([.\w]+)")
+WORD = re.compile(rb"(?:^|,|\()[\s\\]*(?:#[^\n]*\n\s*)*([.\w]+)")
 
 
 class Imports:
