@@ -121,9 +121,8 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # only where the platform's processes have no accelerator ("none"), or one that is not the one most code is written for ("own")
     where: tuple[Literal["none", "own"], ...] = ()
     own: OnDevice | None = None  # what takes the place of text and rewrite on the latter
-    picks: str = (
-        ""  # the backend that is taken and that nothing says: only on platforms where it does not work, without any group
-    )
+    # the backend that is taken though nothing says so: only on platforms where it does not work, whatever the groups are
+    picks: str = ""
     rule: str | None = None  # only where this rule is in force
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
     # whether it is said where only some of the project's versions are meant, or they are not known

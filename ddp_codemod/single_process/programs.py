@@ -19,9 +19,7 @@ from ddp_codemod.single_process.shared_reach import SharedReach
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.project import Project
 
-ALONE = (
-    2  # programs that were followed in vain; then more and more are followed together, which does not end where one of them does
-)
+ALONE = 2  # programs that may be followed in vain, each alone; from then on they are followed together
 PROGRAMS = 60  # a start that more programs share is for a person
 
 

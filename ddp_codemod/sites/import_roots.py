@@ -33,6 +33,10 @@ class ImportRoots(Roles):
         """Whether an import can mean the project, by what it begins with."""
         return dotted.startswith(".") or dotted.partition(".")[0] in self._importable
 
+    def may_hold_files(self, name: str) -> bool:
+        """Whether what is imported from a file can be a file: it is a package's, or a folder of its name lies beside it."""
+        return name.rpartition("/")[2] == "__init__.py" or name.removesuffix(".py") in self._folders
+
     def _find(self, dotted: str, folder: str) -> str | None:
         if not self.may_have(dotted):
             return None
@@ -51,12 +55,18 @@ class ImportRoots(Roles):
         return next((found for base in added if (found := self._file(joined(base, tail)))), None)
 
     @cached_property
+    def _folders(self) -> frozenset[str]:
+        """The folders of the project, by their paths."""
+        parts = (name.split("/") for name in self.names)
+        return frozenset("/".join(part[:end]) for part in parts for end in range(1, len(part)))
+
+    @cached_property
     def _added(self) -> tuple[tuple[str, str], ...]:
         """Folders of the project that its programs add to sys.path, as far as their names stand there: ``join(here, "..", "lib")``.
 
         Each behind the folder of the program: others, in which another copy of a package may lie, know nothing of it.
         """
-        folders = {"/".join(parts[:end]) for parts in (name.split("/") for name in self.names) for end in range(1, len(parts))}
+        folders = self._folders
         found: dict[tuple[str, str], None] = {}
         for name in sorted(self.naming(["sys", "addsitedir"])) if folders else ():
             data = self.data(name)

@@ -14,7 +14,6 @@ _REST = r"[^\n#;\\]*(?:\\(?:\r?\n)?[^\n#;\\]*)*"  # of the line, and of the next
 IMPORT = re.compile(
     rf"[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|{_REST})|import[ \t]+(?P<modules>{_REST}))".encode()
 )
-PACKAGE = "/__init__.py"
 WORD = re.compile(rb"(?:^|,|\()[\s\\]*(?:#[^\n]*\n\s*)*([.\w]+)")
 
 
@@ -60,7 +59,7 @@ class Imports:
             if source and not self.project.may_have(source):
                 continue
             own = self.project.file(source, folder) if source else None
-            if own is not None and not own.endswith(PACKAGE):  # what a module gives is no file
+            if own is not None and not self.project.may_hold_files(own):
                 yield own
                 continue
             joint = "" if not source or source.endswith(".") else "."

@@ -42,6 +42,13 @@ def test_what_a_file_imports(tmp_path: Path, text: str, imported: set[str]) -> N
     assert imports(tmp_path, files).of["a.py"] == imported
 
 
+def test_a_package_beside_a_module_of_its_name_and_one_at_the_root_give_files(tmp_path: Path) -> None:
+    files = {"__init__.py": "", "a.py": "from . import b\n", "b.py": "", "p.py": "", "p/c.py": "from . import d\n", "p/d.py": ""}
+    found = imports(tmp_path, files).of
+    assert "b.py" in found["a.py"]
+    assert "p/d.py" in found["p/c.py"]
+
+
 def test_relative_imports_and_what_lies_above_and_below(tmp_path: Path) -> None:
     files = {
         "a.py": "import p.c",
