@@ -22,7 +22,7 @@ from ddp_codemod.model import Action, Advisory, Applicability
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.reach import MAIN, Reach, entries
+from ddp_codemod.sites.reach import Reach, entries, is_started
 from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.words import Parts
 
@@ -138,13 +138,12 @@ class Adapter(Struct, dict=True):
     @property
     def _starters(self) -> set[str]:
         """The files that are started, count devices and start processes: without a device they end in silence."""
-        project, importers = self.whole.context.tracer.resolver.project, self.whole.imports.importers
+        project = self.whole.context.tracer.resolver.project
         starting = set[str]()
         for table in self.whole.context.rules.processes:
             counting = project.mentioning(table.counted.rpartition(".")[2])
             starting |= {name for word in table.starts for name in {*counting} & {*project.mentioning(word)}}
-        started = (name for name in starting if MAIN.encode() in project.data(name) or not importers.get(name))
-        return {name for name in started if not is_test(name)}
+        return {name for name in starting if not is_test(name) and is_started(project, self.whole.imports, name)}
 
     @cached_property
     def _reached(self) -> set[str]:

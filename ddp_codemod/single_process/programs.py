@@ -52,8 +52,8 @@ class Finder:
         """The programs that get to a call; the search ends at one that cannot do without a group."""
         found = Programs()
         around = {start.node, *start.module.ancestors(start.node)}
-        for module, started in self._together(start.module):
-            if self.is_test(module):
+        for module, started, test in self._together(start.module):
+            if test:
                 found.tests.append(module.name)
                 continue
             if len(found.reaches) > PROGRAMS:
@@ -71,19 +71,19 @@ class Finder:
                 found.loaded.append(module)
         return found
 
-    def _together(self, module: Module) -> Iterator[tuple[Module, bool]]:
-        """The programs and tests that import a file, and whether they are surely made to be started."""
+    def _together(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
+        """The programs and tests that import a file, whether they are surely made to be started, and whether they are tests."""
         found = self._importing(module)
         while some := list(islice(found, 1 if self._missed < ALONE else self._missed * ALONE)):
             if len(some) > 1:
-                self.shared.add(self._reach(one) for one, _ in some if not self.is_test(one))
+                self.shared.add(self._reach(one) for one, _, test in some if not test)
             yield from some
 
-    def _importing(self, module: Module) -> Iterator[tuple[Module, bool]]:
+    def _importing(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
         for one in self.importers.of(module):
             started = has_main_guard(one) or one.name in self._commands
             if started or not self.importers.direct(one):
-                yield one, started
+                yield one, started, self.is_test(one)
 
     def is_test(self, module: Module) -> bool:
         """Whether a file is a test by its folder, or by its name and by what it holds: a program may be called ``test_net.py``."""

@@ -66,15 +66,14 @@ class ImportRoots(Roles):
 
         Each behind the folder of the program: others, in which another copy of a package may lie, know nothing of it.
         """
-        folders = self._folders
         found: dict[tuple[str, str], None] = {}
-        for name in sorted(self.naming(["sys", "addsitedir"])) if folders else ():
+        for name in sorted(self.naming(["sys", "addsitedir"])) if self._folders else ():
             data = self.data(name)
             for line in _PUT_TOGETHER.findall(data) if _EXTENDS.search(data) else ():
                 texts = [text.decode() for text in _TEXT.findall(line)]
                 for text in ("/".join(texts), *texts):
                     added = _normal(joined(parent(name), text))
-                    if added in folders:
+                    if added in self._folders:
                         found[parent(name), added] = None
         return tuple(found)
 

@@ -17,8 +17,13 @@ Branch = Callable[[Module, ast.expr], Union[bool, None]]  # whether a condition 
 
 
 def entries(project: Project, imports: Imports, names: Iterable[str]) -> set[str]:
-    """The files that lead to one of the named ones and are started: they ask for ``__main__``, or nobody imports them."""
-    return {name for name in imports.above(names) if MAIN.encode() in project.data(name) or not imports.importers.get(name)}
+    """The files that lead to one of the named ones and are started."""
+    return {name for name in imports.above(names) if is_started(project, imports, name)}
+
+
+def is_started(project: Project, imports: Imports, name: str) -> bool:
+    """Whether a file is made to be started: it asks for ``__main__``, or nobody imports it."""
+    return MAIN.encode() in project.data(name) or not imports.importers.get(name)
 
 
 class Reach:

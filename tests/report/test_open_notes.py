@@ -35,3 +35,21 @@ def test_nothing_is_left_where_the_choice_works(tmp_path: Path, capsys: pytest.C
 def test_nothing_is_left_where_the_command_says_what_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = checked(tmp_path, capsys, "rocm", a_py="import fairseq\n", run_sh="fairseq-train data --distributed-backend gloo\n")
     assert "Not finished" not in said
+
+
+PARALLEL = "import torch\n\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 2))\n"
+
+
+def test_where_nothing_has_to_change_the_first_lines_point_to_the_notes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = checked(tmp_path, capsys, "rocm", train_py=PARALLEL)
+    first, notes = said.split("Notes (1)")
+    assert "Nothing to change for rocm" in first
+    assert "1 note below says what to look out for" in first
+    assert "Not finished" not in first  # one GPU is enough
+    assert "train.py:3: data-parallel-takes-nccl" in notes
+
+
+def test_without_notes_nothing_is_said_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "look out for" not in checked(tmp_path, capsys, "windows", train_py=PARALLEL)
