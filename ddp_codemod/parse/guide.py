@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 _FENCE = re.compile(r"(?ms)^[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)")
-_PRE = re.compile(r"(?is)<pre\b[^>\r\n]*>(?:[ \t]*<code\b[^>\r\n]*>)?(?P<body>.*?)(?:(?:</code>[ \t]*)?</pre>|\Z)")
+_PRE = re.compile(r"(?is)<pre\b[^<>\r\n]*>(?:[ \t]*<code\b[^<>\r\n]*>)?(?P<body>.*?)(?:(?:</code>[ \t]*)?</pre>|\Z)")
 _INDENTED = re.compile(r"(?m)(?:^(?:[ ]{3,}|\t)[^\r\n]*(?:\r\n|\n|\r|\Z))+")
 _SPAN = re.compile(r"(?<!`)`{1,2}(?P<body>[^`\r\n]+)`{1,2}(?!`)")
 _SHELLS = frozenset({"bash", "console", "sh", "shell", "shell-session", "shellsession", "terminal", "zsh"})
@@ -27,6 +27,7 @@ _LOOKS = re.compile(
 _BRACKETS = ("()", "{}")
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
 _BLANK = re.compile(r"[^\r\n]")
+_LONGEST = 32_768  # characters of a command: more nobody types, and shlex takes four times as long for a word of twice the length
 _STAND_INS = str.maketrans("<>[]…", "_____")  # what a reader puts in: <path>, [options]
 
 
@@ -92,6 +93,8 @@ def _looks(line: str) -> bool:
 
 
 def _is_whole(line: str) -> bool:
+    if len(line) > _LONGEST:
+        return False
     try:
         shlex.split(line, comments=True)
     except ValueError:

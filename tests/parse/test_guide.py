@@ -91,6 +91,12 @@ def test_a_history_of_changes_that_is_too_long_to_read_is_not_named() -> None:
     assert options("`python train.py --backend nccl`\n" + "x" * 600_000) == []
 
 
+def test_a_line_that_nobody_types_is_no_command() -> None:
+    assert options("```\npython train.py --backend nccl\npython train.py --backend gloo --seed " + "1" * 40_000 + "\n```\n") == [
+        ("backend", "nccl", "train.py", 2)
+    ]
+
+
 @pytest.mark.parametrize(
     "piece",
     [">", "> ", " ", "`", "a/", "a=b ", "$", "-", "(", "~~~\n", "```\n", "a.", "\\\n", "<pre>", "<pre ", "<pre><code>", "</pre>"],
