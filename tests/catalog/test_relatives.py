@@ -18,10 +18,11 @@ from ddp_codemod.run.examples import FILE, SCRIPT, SETTINGS, Case, cases
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
+from tests.outside import FIXTURES
 
 RELATIVE = "mlu"
 SHIPPED = load()
-PROJECTS = sorted(path for path in (data_folder().parent / "fixtures").glob("*/project") if path.is_dir())
+PROJECTS = sorted(path for path in FIXTURES.glob("*/project") if path.is_dir())
 # Another backend and id for the same accelerator, and another accelerator with a plugin of its own; words of equal lengths.
 SAME_DEVICE = {"cncl": "cqcl"}
 NEW_DEVICE = {"cncl": "cqcl", "mlu": "gcu"}

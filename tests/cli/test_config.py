@@ -13,8 +13,7 @@ import pytest
 from ddp_codemod import plan
 from ddp_codemod.catalog.load import load
 from ddp_codemod.model import NOTES
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+from tests.outside import FIXTURES
 
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 PYTHON2 = "import torch.distributed as dist\nclass A: pass\nprint dist.init_process_group('nccl')\n"

@@ -15,8 +15,8 @@ from libcst.codemod import CodemodContext, SkipFile
 from ddp_codemod import plan
 from ddp_codemod.codemods.port import PortCommand
 from ddp_codemod.codemods.project import Project
+from tests.outside import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 COMMAND = "ddp_codemod.codemods.port.PortCommand"
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 SETTINGS, USER = (

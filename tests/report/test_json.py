@@ -13,8 +13,8 @@ import pytest
 import ddp_codemod.report
 from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
+from tests.outside import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 CASES = sorted(path.parent.name for path in FIXTURES.glob("*/project"))
 SCHEMA = json.loads((Path(ddp_codemod.report.__file__).parent / "schema.json").read_text("utf-8"))
 Document = Callable[..., dict[str, Any]]

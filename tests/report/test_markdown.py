@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.report.markdown import code, fenced, prose
+from tests.outside import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 HEAD = "import torch.distributed as dist\n"
 Output = Callable[..., bytes]
 

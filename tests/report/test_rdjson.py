@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+from tests.outside import FIXTURES
+
 CASES = sorted(path.parent.name for path in FIXTURES.glob("*/project"))
 Document = Callable[..., dict[str, Any]]
 Texts = Callable[..., dict[str, str]]

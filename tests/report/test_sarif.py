@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 from ddp_codemod.catalog.load import load
+from tests.outside import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 CASES = sorted(path.parent.name for path in FIXTURES.glob("*/project"))
 Document = Callable[..., dict[str, Any]]
 Texts = Callable[..., dict[str, str]]

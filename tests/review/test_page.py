@@ -21,6 +21,7 @@ from ddp_codemod.edits.render import render
 from ddp_codemod.edits.units import only, units
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
+from tests.outside import FIXTURES
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: make browser")
 from selenium import webdriver  # noqa: E402
@@ -32,7 +33,6 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium or chromedriver is not installed: make browser")
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 HEAD = "import torch.distributed as dist\n"
 CALL = 'dist.init_process_group("nccl")\n'
 FLAGS = (

@@ -1,0 +1,107 @@
+"""Gates: tests whether one backend is there, without which code gives up all communication, whatever backend its groups have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.sites.entities import Definition
+from ddp_codemod.sites.resolve import Resolver
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Gates(Struct, frozen=True):
+    """What is asked in a gate, and what communicates: every name ``below`` that is no question itself, and ``beside`` these."""
+
+    names: frozenset[str] = frozenset()
+    below: str = ""
+    beside: frozenset[str] = frozenset()
+
+    def holds(self, resolver: Resolver, module: Module, call: ast.Call) -> bool:
+        """Whether "no" as the answer to a call makes the code around end, or do without its group."""
+        child: ast.AST = call
+        comes: bool | None = False  # what the test comes to where the answer is no
+        for parent in module.ancestors(call):
+            if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+                comes = not comes
+            elif isinstance(parent, ast.BoolOp):
+                if comes is isinstance(parent.op, ast.And):
+                    return False  # another operand decides
+                if comes is False and any(self._asks_for_the_group(resolver, module, part) for part in parent.values):
+                    return True
+            elif isinstance(parent, ast.Assert):
+                return child is parent.test and not comes
+            elif isinstance(parent, ast.IfExp) and child is parent.test:
+                taken, left = (parent.body, parent.orelse) if comes else (parent.orelse, parent.body)
+                return _is_nothing(taken) and self._communicates(resolver, module, [left])
+            elif isinstance(parent, ast.If) and child is parent.test:
+                return self._does_without(resolver, module, parent, comes)
+            else:
+                return False
+            child = parent
+        return False
+
+    def _does_without(self, resolver: Resolver, module: Module, statement: ast.If, comes: bool) -> bool:
+        taken, left = (statement.body, statement.orelse) if comes else (statement.orelse, statement.body)
+        if not taken:
+            return self._communicates(resolver, module, left)
+        if not all(isinstance(one, ast.Expr) for one in taken[:-1]):
+            return False
+        last = taken[-1]
+        if leaves(last):
+            return True
+        if not isinstance(last, ast.Return) or not _leaves_with_nothing(module, last):
+            return False
+        return self._communicates(resolver, module, [*left, *_behind(module, statement)])
+
+    def _communicates(self, resolver: Resolver, module: Module, nodes: Iterable[ast.AST]) -> bool:
+        """Whether code uses a group, itself or in a function of the project that it calls."""
+        for call in _calls(nodes):
+            for entity in resolver.resolve(module, call.func):
+                if self._is_used(getattr(entity, "name", None)):
+                    return True
+                if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS):
+                    inner = (name for part in _calls(entity.node.body) for name in resolver.names(entity.module, part.func))
+                    if any(map(self._is_used, inner)):
+                        return True
+        return False
+
+    def _is_used(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        return name in self.beside or (name.startswith(f"{self.below}.") and not name.rpartition(".")[2].startswith("is_"))
+
+    def _asks_for_the_group(self, resolver: Resolver, module: Module, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and f"{self.below}.is_initialized" in resolver.names(module, node.func)
+
+
+def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    return (part for node in nodes for part in walk(node) if isinstance(part, ast.Call))
+
+
+def _is_nothing(value: ast.expr | None) -> bool:
+    """Whether a value says nothing but that there is no group: None, a number or a truth value, or several of them."""
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_nothing, value.elts))
+    return value is None or (isinstance(value, ast.Constant) and not isinstance(value.value, str))
+
+
+def _leaves_with_nothing(module: Module, statement: ast.Return) -> bool:
+    """Also where a function gives back what it was handed."""
+    if _is_nothing(statement.value):
+        return True
+    function = next((around for around in module.ancestors(statement) if isinstance(around, _FUNCTIONS)), None)
+    taken = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function is not None else []
+    return isinstance(statement.value, ast.Name) and statement.value.id in {one.arg for one in taken}
+
+
+def _behind(module: Module, statement: ast.stmt) -> Sequence[ast.stmt]:
+    """The statements behind one in the same block."""
+    above = module.parents[statement]
+    blocks = (getattr(above, name, None) for name in ("body", "orelse", "finalbody"))
+    return next((block[block.index(statement) + 1 :] for block in blocks if isinstance(block, list) and statement in block), [])
