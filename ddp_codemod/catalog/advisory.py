@@ -24,9 +24,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``within`` if there are such, where the project
     # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
-    # program of the project whose text holds one of ``names``
+    # program of the project whose text holds one of ``names``; "gate": a question without whose yes the code ends, or does without
+    # its group, that is without what is called ``below`` and without ``makers``
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
+        "gate",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
@@ -64,10 +66,11 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
     # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
-    # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``
+    # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``;
+    # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
-        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "other-type",
+        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place
     types: dict[Name, Name] = msgspec.field(default_factory=dict)

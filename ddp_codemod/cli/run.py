@@ -44,8 +44,10 @@ class Job(Struct, frozen=True):
 
         stream = stream or sys.stdout
         ink, width = self.console.ink(stream), self.console.width(stream)
-        titles = {fix.id: in_language(fix, "title", self.settings.lang) for fix in self.options.rules.fixes.values()}
-        return View(survey, self.settings.lang, ink, Path.cwd(), self.settings.verbose, width, titles)
+        rules, lang = self.options.rules, self.settings.lang
+        titles = {advice.id: in_language(advice, "title", lang) for advice in rules.advice.values()}
+        titles |= {fix.id: in_language(fix, "title", lang) for fix in rules.fixes.values()}
+        return View(survey, lang, ink, Path.cwd(), self.settings.verbose, width, titles)
 
 
 ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found

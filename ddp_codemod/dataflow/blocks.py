@@ -1,4 +1,4 @@
-"""What is asked of the earlier statements of a block, for each of thousands that stand in it: each is looked at once."""
+"""The statements of a block before one, of which each is looked at once where thousands ask, and those behind it."""
 
 from __future__ import annotations
 
@@ -32,3 +32,9 @@ def first_before(
             del module.cache[_BUSY]
         module.cache[key] = (at, first, found)
     return found if found is not None and first < at else None
+
+
+def behind(module: Module, statement: ast.stmt) -> Sequence[ast.stmt]:
+    """The statements behind one in the same block."""
+    blocks = [getattr(module.parents[statement], field, None) for field in ("body", "orelse", "finalbody")]
+    return next((block[block.index(statement) + 1 :] for block in blocks if isinstance(block, list) and statement in block), [])

@@ -12,6 +12,7 @@ from ddp_codemod.dataflow.branches import branch_of, constants
 from ddp_codemod.dataflow.demands import demands
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
+from ddp_codemod.dataflow.gates import NO_GATES, Gates
 from ddp_codemod.dataflow.leaves import Frame
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.parse.python import Module
@@ -30,6 +31,7 @@ class Facts:
     ``present`` says which fact tells whether a name is there: ``hasattr(torch.distributed, "ProcessGroupNCCL")``.
     ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
     ``demanded``: functions that ask for a device; a statement which ends the program for want of one is taken for gone.
+    ``gates``: questions that are put differently where a no makes code do without its group: there the answer is yes.
     """
 
     def __init__(
@@ -41,16 +43,18 @@ class Facts:
         present: Mapping[str, str] = {},
         switches: bool = True,
         demanded: Collection[str] = (),
+        gates: Gates = NO_GATES,
     ) -> None:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
         self.names, self.present, self.switches, self.demanded = names, present, switches, demanded
+        self.gates = gates
         self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
         self._flows: dict[tuple[ast.AST, str], Flow] = {}
 
     @cached_property
     def unset(self) -> Facts:
         """The same facts, under which a switch that the project sets by hand may be on as well as off."""
-        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, False, self.demanded)
+        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, False, self.demanded, self.gates)
 
     def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
         """Whether a condition is true on the platform; None where that is open."""
@@ -71,6 +75,8 @@ class Facts:
             for name in self.resolver.names(module, named):
                 found = self.facts.get(f"{name}()" if called else name)
                 if found is not None:
+                    if name in self.gates.names and isinstance(node, ast.Call) and self.gates.holds(self.resolver, module, node):
+                        return Known(True)
                     return as_value(found)
         if isinstance(node, ast.Name):
             return self._variable(module, node, frame)

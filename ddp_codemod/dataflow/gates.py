@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from ddp_codemod.dataflow.blocks import behind
 from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.resolve import Resolver
@@ -16,16 +18,18 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Gates(Struct, frozen=True):
-    """What is asked in a gate, and what communicates: every name ``below`` that is no question itself, and ``beside`` these."""
+    """What is asked in a gate, and what communicates: functions ``below`` these packages but questions, and what is ``beside``."""
 
     names: frozenset[str] = frozenset()
-    below: str = ""
+    below: tuple[str, ...] = ()
     beside: frozenset[str] = frozenset()
 
     def holds(self, resolver: Resolver, module: Module, call: ast.Call) -> bool:
-        """Whether "no" as the answer to a call makes the code around end, or do without its group."""
+        """Whether "no" as the answer to a call makes the code around end, or do without its group; a test of the project may."""
+        if is_test(module.name):
+            return False
         child: ast.AST = call
-        comes: bool | None = False  # what the test comes to where the answer is no
+        comes = False  # what the test comes to where the answer is no
         for parent in module.ancestors(call):
             if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
                 comes = not comes
@@ -57,7 +61,7 @@ class Gates(Struct, frozen=True):
             return True
         if not isinstance(last, ast.Return) or not _leaves_with_nothing(module, last):
             return False
-        return self._communicates(resolver, module, [*left, *_behind(module, statement)])
+        return self._communicates(resolver, module, [*left, *behind(module, statement)])
 
     def _communicates(self, resolver: Resolver, module: Module, nodes: Iterable[ast.AST]) -> bool:
         """Whether code uses a group, itself or in a function of the project that it calls."""
@@ -74,10 +78,15 @@ class Gates(Struct, frozen=True):
     def _is_used(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        return name in self.beside or (name.startswith(f"{self.below}.") and not name.rpartition(".")[2].startswith("is_"))
+        package, _, last = name.rpartition(".")
+        return name in self.beside or (package.startswith(self.below) and last[:1].islower() and not last.startswith("is_"))
 
     def _asks_for_the_group(self, resolver: Resolver, module: Module, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and f"{self.below}.is_initialized" in resolver.names(module, node.func)
+        asked = resolver.names(module, node.func) if isinstance(node, ast.Call) else ()
+        return any(name.startswith(self.below) and name.endswith(".is_initialized") for name in asked)
+
+
+NO_GATES = Gates()
 
 
 def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
@@ -98,10 +107,3 @@ def _leaves_with_nothing(module: Module, statement: ast.Return) -> bool:
     function = next((around for around in module.ancestors(statement) if isinstance(around, _FUNCTIONS)), None)
     taken = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function is not None else []
     return isinstance(statement.value, ast.Name) and statement.value.id in {one.arg for one in taken}
-
-
-def _behind(module: Module, statement: ast.stmt) -> Sequence[ast.stmt]:
-    """The statements behind one in the same block."""
-    above = module.parents[statement]
-    blocks = (getattr(above, name, None) for name in ("body", "orelse", "finalbody"))
-    return next((block[block.index(statement) + 1 :] for block in blocks if isinstance(block, list) and statement in block), [])

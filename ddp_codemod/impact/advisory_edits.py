@@ -106,7 +106,7 @@ class Adapter(Struct, dict=True):
             or (advice.level == "note" and advice.rewrite is None)
         ):
             return
-        if advice.level == "note":
+        if advice.level == "note" or advice.pattern.use == "gate":  # of a group, whoever makes it
             yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
             return
         for hit in self.whole.hits(advice, self.writable, lambda: self._reached, self._runs):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from ddp_codemod.dataflow.blocks import behind
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
@@ -66,7 +67,7 @@ def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outc
                     Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new), unsets=not swap.group
                 )
     if context.rules.backends[swap.new].specific and (beside := _group_made(context, module, old)) not in (None, swap.new):
-        if _group_made(context, module, new or _behind(module, node)) is None:
+        if _group_made(context, module, new or behind(module, node)) is None:
             return Stake(Reason.of("tied-group", backend=beside, old=swap.old, new=swap.new))
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
@@ -88,12 +89,6 @@ def _group_made(context: Context, module: Module, block: Sequence[ast.AST]) -> s
         if named and taking & set(context.tracer.resolver.names(module, call.func)):
             return named[0]
     return None
-
-
-def _behind(module: Module, node: ast.stmt) -> Sequence[ast.stmt]:
-    """The statements behind one in the same block."""
-    blocks = [getattr(module.parents[node], field, None) for field in ("body", "orelse", "finalbody")]
-    return next((block[block.index(node) + 1 :] for block in blocks if isinstance(block, list) and node in block), [])
 
 
 def of_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Stake | None:

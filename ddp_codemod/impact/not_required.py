@@ -15,7 +15,7 @@ def not_required(context: Context, pattern: Pattern, package: str, condition: st
     module, statement = hit.module, hit.node
     if isinstance(statement, ast.Assert):
         if _asks_only(context, pattern, module, statement.test):
-            return _gone(module, statement)
+            return gone(module, statement)
         if isinstance(statement.test, ast.Compare):  # ``assert wanted <= torch.cuda.device_count()``
             at = module.place(statement.test).start
             return [Insertions(module, statement.test, ((at, at, f"not {PACKAGE}{condition} or "),), package)]
@@ -26,7 +26,7 @@ def not_required(context: Context, pattern: Pattern, package: str, condition: st
     if context.facts.truth(module, test) is False:
         return []  # all is done in its branch
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and _asks_only(context, pattern, module, test.operand):
-        return [] if statement.orelse else _gone(module, statement)
+        return [] if statement.orelse else gone(module, statement)
     place = module.place(test)
     loose = isinstance(test, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)) and not (
         isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
@@ -56,7 +56,7 @@ def _is_elif(module: Module, statement: ast.If) -> bool:
     return isinstance(above, ast.If) and above.orelse == [statement]
 
 
-def _gone(module: Module, statement: ast.stmt) -> list[Change]:
+def gone(module: Module, statement: ast.stmt) -> list[Change]:
     """The statement taken out with its lines; ``pass`` in its place where its block holds nothing else."""
     place, source = module.place(statement), module.source
     line, _ = source.line_span(place.start)

@@ -8,6 +8,7 @@ from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.not_required import not_required
+from ddp_codemod.impact.other_function import other_function
 from ddp_codemod.impact.own_device import of_own_device
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module, last_name
@@ -34,6 +35,8 @@ def rewritten(context: Context, advice: Advice, hit: Hit, alone: bool = True) ->
     if rewrite.recipe == "not-required":
         assert advice.pattern is not None
         return not_required(context, advice.pattern, rewrite.package, rewrite.condition, hit)
+    if rewrite.recipe == "other-function":
+        return other_function(context, rewrite, hit)
     if rewrite.recipe.startswith("own-"):
         return of_own_device(context, advice, rewrite, hit, alone)
     pieces = _pieces(hit, rewrite)

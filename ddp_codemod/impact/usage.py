@@ -11,6 +11,7 @@ from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
 from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.gates import Gates
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.device_values import is_chosen, is_device
 from ddp_codemod.impact.tensor_types import types_given
@@ -43,10 +44,27 @@ def texts_of(pattern: Pattern) -> set[str]:
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
 
+def demands_of(patterns: Iterable[Pattern]) -> frozenset[str]:
+    """The functions that code demands a device by."""
+    return frozenset(name for one in patterns if one.use == "required" for name in one.names)
+
+
+def gates_of(patterns: Iterable[Pattern]) -> Gates:
+    """The questions of the patterns that are about gates."""
+    gates = [one for one in patterns if one.use == "gate"]
+    return Gates(
+        frozenset(name for one in gates for name in one.names),
+        tuple(one.below for one in gates if one.below),
+        frozenset(name for one in gates for name in one.makers),
+    )
+
+
 def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     """Whether anything can be found in a file that holds these of the texts."""
     if pattern.use == "asked":
         return pattern.device in texts
+    if pattern.use == "gate":
+        return any(name.rpartition(".")[2] in texts for name in pattern.names)
     if pattern.use == "assigned":
         return pattern.device in texts and not texts.isdisjoint(pattern.within)
     own = pattern.texts if pattern.use == "text" else ()
@@ -70,6 +88,10 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
     """The places in source order; where an argument has to be followed, only those in code that ``runs``."""
     if pattern.use == "required":
         yield from _required(context, pattern, module)
+    elif pattern.use == "gate":
+        gates = gates_of([pattern])
+        asked = (call for call in _calls(context, pattern, module) if gates.holds(context.tracer.resolver, module, call))
+        yield from (Hit(module, call, call) for call in asked)
     elif pattern.below is not None:
         yield from (Hit(module, node) for node in usage_device.below(context, pattern, module))
     elif pattern.attributes:

@@ -25,6 +25,7 @@ from ddp_codemod.impact.at_the_call import without_harm
 from ddp_codemod.impact.backend_names import harmed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.notes import advise
+from ddp_codemod.impact.usage import demands_of, gates_of
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
@@ -88,8 +89,8 @@ class Run:
         changing = {name for name in names if assess(name, choice, names).wanted is not None}
         present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
         patterns = [one.pattern for one in rules.advice.values() if one.pattern is not None and one.fits(options.platform)]
-        demanded = {name for pattern in patterns if pattern.use == "required" for name in pattern.names}
-        self.facts = Facts(resolver, options.platform.facts, changing, names, present, demanded=demanded)
+        demanded, gates = demands_of(patterns), gates_of(patterns)
+        self.facts = Facts(resolver, options.platform.facts, changing, names, present, demanded=demanded, gates=gates)
         self.context = Context(
             options.platform,
             options.rules,
