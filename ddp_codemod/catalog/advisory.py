@@ -35,9 +35,12 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
     # "chosen": a list of numbers, or the number that means all; "true";
-    # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type
+    # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type;
+    # "option": the default of an option of the program that is called like one of ``texts``, a number from 0 on, in a file that
+    # holds none of ``without``
     argument_is: Literal[
         "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true", "lists", "typed",
+        "option",
     ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
@@ -47,7 +50,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
     commands: tuple[Name, ...] = ()  # programs that launch files start
-    without: tuple[Name, ...] = ()  # with use = "option": others beside which it says nothing
+    without: tuple[Name, ...] = ()  # "option": others, or texts, beside which it says nothing
 
     def __post_init__(self) -> None:
         """Refuse a pattern that finds nothing (ValueError)."""

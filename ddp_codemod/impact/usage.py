@@ -15,7 +15,7 @@ from ddp_codemod.dataflow.gates import Gates
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.device_values import is_chosen, is_device
 from ddp_codemod.impact.tensor_types import types_given
-from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_picked, is_text
+from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
@@ -211,6 +211,8 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
     if pattern.argument_is == "lists":
         held = [one for one in ast.walk(argument) if isinstance(one, ast.Constant) and one.value == pattern.device]
         return Hit(module, call, held[0]) if held and isinstance(argument, (ast.List, ast.Tuple, ast.Set)) else None
+    if pattern.argument_is == "option":
+        return Hit(module, call, argument) if is_option(context, pattern, module, argument) else None
     if pattern.argument_is == "chosen":
         return Hit(module, call, argument) if is_chosen(context, module, argument) else None
     if pattern.argument_is == "device":

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Current
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.aliases import aliases
@@ -42,6 +44,21 @@ def is_text(context: Context, pattern: Pattern, module: Module, argument: ast.ex
     """Whether an argument is one of the texts."""
     values = (getattr(leaf.value, "value", None) for leaf in context.tracer.evaluate(module, argument))
     return any(isinstance(value, str) and value.lower() in pattern.texts for value in values)
+
+
+def is_option(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    """Whether an argument is nothing but what one of the options holds where it is not given, and that is a number from 0 on."""
+    if any(text in module.source.text for text in pattern.without):
+        return False
+    leaves = context.tracer.evaluate(module, argument)
+    return bool(leaves) and all(
+        leaf.kind is OriginKind.OPTION_DEFAULT
+        and isinstance(leaf.value, Known)
+        and isinstance(leaf.value.value, int)
+        and leaf.value.value >= 0
+        and any(dict(hop.reason.args).get("name") in pattern.texts for hop in leaf.way.hops)
+        for leaf in leaves
+    )
 
 
 def is_beside(context: Context, pattern: Pattern, module: Module) -> bool:
