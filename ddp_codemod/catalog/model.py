@@ -11,6 +11,7 @@ from ddp_codemod.catalog.objects import (
     Chosen,
     Environment,
     Fields,
+    First,
     Handler,
     Objects,
     Picks,
@@ -93,6 +94,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     void_settings: tuple[VoidSettings, ...] = ()
+    first: First | None = None  # what is done where it would not be heeded, in place of listing it
     # Machines on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
     named_on: Conditions = ()
     open_on: Conditions = ()  # ... or, where that alone may not do, it is listed for review

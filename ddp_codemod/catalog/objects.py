@@ -3,6 +3,7 @@
 from typing import Union
 
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
+from ddp_codemod.catalog.machine import Conditions
 
 
 class Chosen(RuleEntry, frozen=True, kw_only=True):
@@ -75,6 +76,17 @@ class Statement(RuleEntry, frozen=True, kw_only=True):
     keyword: str = ""  # of that call
     attribute: str = ""  # or: of the object that the call is given, set before the call
     position: int = 0
+
+
+class First(RuleEntry, frozen=True, kw_only=True):
+    """The call that makes the default group itself, ahead of one that would not heed its backend."""
+
+    package: Name
+    call: Name
+    keyword: Name
+    absent: Name  # the function of the package that says whether the group is there: made only where it is not
+    when: When = {}  # versions that take a group which is there
+    on: Conditions = ()  # only on these machines; empty: on any
 
 
 class TextObject(RuleEntry, frozen=True, kw_only=True):

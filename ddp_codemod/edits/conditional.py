@@ -71,14 +71,17 @@ def variable_edits(entry: Portable, change: NewVariable, make: Make, imported: I
 
 
 def statement_edits(entry: Portable, change: NewStatement, make: Make, imported: Import) -> list[Edit] | Reason:
-    """The statement with None, which is the same as left out, on other platforms."""
+    """The statement with None, which is the same as left out, on other platforms; one with a condition of its own is not run there."""
     needed = condition_of(entry, change.module, change.node, imported)
     package = imported(change.module, change.package, None, change.node) if change.package else ([], "")
     if isinstance(needed, Reason):
         return needed
     if isinstance(package, Reason):
         return package
-    insertion = placed(change, package[1], either(entry, needed[1], change.value, "None"))
+    if change.under:
+        insertion = placed(change, package[1], change.value, f"not ({needed[1]})" if entry.keeps else needed[1])
+    else:
+        insertion = placed(change, package[1], either(entry, needed[1], change.value, "None"))
     if isinstance(insertion, Reason):
         return insertion
     return [*needed[0], *package[0], make(insertion.offset, insertion.offset, insertion.text)]

@@ -19,7 +19,8 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def before_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
-    """Where ``statement`` (one line, no indentation) runs once, right before what ``node`` belongs to is evaluated.
+    """Where ``statement`` runs once, right before what ``node`` belongs to is evaluated: one line, or one that ends in a colon and,
+    behind a tab, what is under it.
 
     Gives a reason where no such place exists: in a lambda, a comprehension, a ``while`` test, a ``case``.
     """
@@ -33,8 +34,10 @@ def before_statement(source: Source, parents: Parents, node: ast.AST, statement:
     if not head.strip(" \t\f") and not _continues(source, line, compound):
         # a form feed starts a page and sets the indentation back to none; the new line belongs to the page
         page = line + head.rfind("\f") + 1
-        return Insertion(page, source.text[page:start] + statement + line_ending(source, start))
-    if compound:
+        indent, ending = source.text[page:start], line_ending(source, start)
+        step = "\t" if "\t" in indent else "    "
+        return Insertion(page, indent + statement.replace("\n\t", f"{ending}{indent}{step}") + ending)
+    if compound or "\n" in statement:
         return Reason.of("insert-continued-line")
     return Insertion(start, statement + "; ")
 

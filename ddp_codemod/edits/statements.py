@@ -10,9 +10,14 @@ from ddp_codemod.model import Reason
 from ddp_codemod.policy.findings import PACKAGE, VALUE, NewStatement
 
 
-def placed(change: NewStatement, package: str, value: str) -> Insertion | Reason:
-    """The place and text of a statement, with what stands for its package and its value; why there is none, if so."""
-    source, text = change.module.source, change.text.replace(PACKAGE, package).replace(VALUE, value)
+def placed(change: NewStatement, package: str, value: str, test: str = "") -> Insertion | Reason:
+    """The place and text of a statement, with what stands for its package and its value; why there is none, if so.
+
+    ``test``: a further condition of one that has a condition of its own.
+    """
+    tests = " and ".join(part for part in (test, change.under) if part)
+    text = f"if {tests}:\n\t{change.text}" if change.under else change.text
+    source, text = change.module.source, text.replace(PACKAGE, package).replace(VALUE, value)
     if change.where == "inside":
         assert isinstance(change.node, ast.ClassDef)
         return inside_class(source, change.node, text)

@@ -107,6 +107,7 @@ class NewStatement(Struct, frozen=True, eq=False):
     value: str  # source text
     where: Literal["before", "behind", "inside"] = "before"
     package: str = ""
+    under: str = ""  # a condition of its own, beside that of the value: then it is run or not, instead of given a value or none
 
 
 class NewKey(Struct, frozen=True, eq=False):

@@ -11,7 +11,7 @@ from ddp_codemod.policy.findings import AnyUse, Context, Finding
 from ddp_codemod.policy.made_before import made_before
 from ddp_codemod.policy.shown_groups import Showing, showing
 from ddp_codemod.policy.under_launcher import why_of
-from ddp_codemod.policy.unheeded import instead_of, void
+from ddp_codemod.policy.unheeded import instead_of, made_first, void
 from ddp_codemod.sites.find import Use
 
 
@@ -62,9 +62,12 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
-    instead = too_old(context, use.module.name, parameter) or void(context, use, parameter)
-    if instead is not None:
-        return made.review(fix.id, instead)
+    ruled = replace(made, rule=fix.id)
+    if (instead := too_old(context, use.module.name, parameter)) is not None:
+        needed = _needed(parameter)
+        return made_first(context, parameter, ruled, "edit-made-first-old", versions=needed) or made.review(fix.id, instead)
+    if (other := void(context, use, parameter, ruled)) is not None:
+        return other
     return unsure_of_versions(context, parameter, use.module.name, made) if sure is Showing.YES else unsafe(made)
 
 

@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import Def, default_of
+from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.parsed_classes import taken_classes
+from ddp_codemod.policy.under_launcher import is_condition
 from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
@@ -117,7 +119,22 @@ class _Search:
                 return found
             if found is not None and unsure is None:
                 unsure = Maker(found.module, found.node, False)
-        return unsure
+        return unsure and (self._in_each_branch(module, top, depth) or unsure)
+
+    def _in_each_branch(self, module: Module, top: ast.AST, depth: int) -> Maker | None:
+        """A maker in a chain of ``if`` and ``else`` of which each branch makes the group, or ends the program."""
+        for statement in top.body if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)) else [top]:
+            if isinstance(statement, ast.If) and statement.orelse:
+                goes_on = [block for block in (statement.body, statement.orelse) if not leaves(block[-1])]
+                makers = [self._in_block(module, block, depth) for block in goes_on]
+                if makers and all(makers):
+                    return makers[0]
+        return None
+
+    def _in_block(self, module: Module, block: list[ast.stmt], depth: int) -> Maker | None:
+        """The first that surely makes the group in a block."""
+        found = (self._within(module, statement, depth) for statement in block if not isinstance(statement, _APART))
+        return next((maker for maker in found if maker is not None and maker.sure), None)
 
     def _makes(self, module: Module, call: ast.Call, depth: int) -> Maker | None:
         context = self.context
@@ -149,7 +166,13 @@ class _Search:
         return next((Use(module, call, surface) for surface in surfaces if surface is not None), None)
 
     def _asks_for_group(self, module: Module, test: ast.expr) -> bool:
-        """Whether a condition holds where there is no default group, and only there."""
+        """Whether a condition holds in each process of several where there is no default group, and only in such."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return all(self._asks_for_group(module, part) for part in test.values)
+        if any(one.launched and is_condition(one.launched, module, test) for one in self.use.surface.parameters):
+            return True
+        if self.context.facts.truth(module, test) is True:
+            return True
         if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Call)):
             return False
         names = self.context.tracer.resolver.names(module, test.operand.func)

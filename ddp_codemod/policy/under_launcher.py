@@ -71,7 +71,7 @@ def is_other_branch(entry: Portable, leaf: Leaf) -> bool:
     around = _around(leaf)
     if around is None or leaf.node is not (around.body if entry.keeps else around.orelse):
         return False
-    return _is(entry, leaf, around.test)
+    return isinstance(leaf.module, Module) and is_condition(entry, leaf.module, around.test)
 
 
 def _is_without(facts: Facts, entry: Portable, leaf: Leaf) -> bool:
@@ -81,7 +81,7 @@ def _is_without(facts: Facts, entry: Portable, leaf: Leaf) -> bool:
         return False
     parts = around.test.values if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And) else [around.test]
     folded = [facts.fold(leaf.module, part) for part in parts[1:]]
-    return _is(entry, leaf, parts[0]) and all(isinstance(known, Known) and known.value for known in folded)
+    return is_condition(entry, leaf.module, parts[0]) and all(isinstance(known, Known) and known.value for known in folded)
 
 
 def _around(leaf: Leaf) -> ast.IfExp | None:
@@ -92,8 +92,7 @@ def _around(leaf: Leaf) -> ast.IfExp | None:
     return around if isinstance(around, ast.IfExp) else None
 
 
-def _is(entry: Portable, leaf: Leaf, test: ast.expr) -> bool:
+def is_condition(entry: Portable, module: Module, test: ast.expr) -> bool:
     """Whether a test is the condition, however the file writes its imports."""
-    assert isinstance(leaf.module, Module)
     pattern = re.sub(r"\\\{\d\\\}", r"[\\w.]+", re.escape(entry.condition.replace("{{", "\0").replace("}}", "\1")))
-    return re.fullmatch(pattern.replace("\0", "{").replace("\1", "}"), leaf.module.text(test)) is not None
+    return re.fullmatch(pattern.replace("\0", "{").replace("\1", "}"), module.text(test)) is not None

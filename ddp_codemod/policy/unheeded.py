@@ -16,7 +16,7 @@ from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import Launch, Option, Script
 from ddp_codemod.parse.tree import Node, Tree
-from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.launches import Launches
 
@@ -33,14 +33,28 @@ def instead_of(context: Context, parameter: Parameter) -> dict[str, str]:
     }  # fmt: skip
 
 
-def void(context: Context, use: Use, parameter: Parameter) -> Reason | None:
-    """Why naming a value here does nothing, with what does."""
-    said = instead_of(context, parameter)
-    for keyword in use.call.keywords:
-        if keyword.arg in parameter.void_with and not _may_be_none(context, use, keyword.value):
-            return Reason.of("review-void", by=f"{keyword.arg}=", **said)
-    flag = _given_by_all(context, use.module.name, parameter.void_flags)
-    return Reason.of("review-void", by=flag, **said) if flag is not None else None
+def void(context: Context, use: Use, parameter: Parameter, made: Finding) -> Finding | None:
+    """The finding with what does something where naming a value here does nothing; None where it does."""
+    given = (one for one in use.call.keywords if one.arg in parameter.void_with and not _may_be_none(context, use, one.value))
+    keyword = next(given, None)
+    by = f"{keyword.arg}=" if keyword is not None else _given_by_all(context, use.module.name, parameter.void_flags)
+    if by is None or made.rule is None:
+        return None
+    by_hand = made.review(made.rule, Reason.of("review-void", by=by, **instead_of(context, parameter)))
+    return made_first(context, parameter, made, "edit-made-first", by=by) or by_hand
+
+
+def made_first(context: Context, parameter: Parameter, made: Finding, why: str, **said: str) -> Finding | None:
+    """The group is made ahead of the call that would not heed its backend; None where no rule says how, or there is no such call."""
+    first, use = parameter.first, made.use
+    if first is None or made.rule is None or not isinstance(use, Use) or (first.on and not context.platform.fits(first.on)):
+        return None
+    if context.versions.holds(first.when, use.module.name, asks=False) is False:
+        return None
+    text = f"{PACKAGE}.{first.call}({first.keyword}={VALUE})"
+    under = f"not {PACKAGE}.{first.absent}()"
+    change = NewStatement(use.module, use.call, text, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
+    return made.edit(made.rule, False, Reason.of(why, **{**instead_of(context, parameter), **said}), [change])
 
 
 def voided(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
@@ -58,7 +72,8 @@ def _beside(context: Context, parameter: Parameter, made: Finding) -> list[Findi
         for keyword in use.call.keywords:
             if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
                 said = {"by": f"{keyword.arg}=", **instead_of(context, parameter)}
-                return [made, _item(made, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", said)]
+                by_hand = _item(made, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", said)
+                return [made, made_first(context, parameter, made, "edit-made-first", by=said["by"]) or by_hand]
     return [made]
 
 
@@ -70,9 +85,10 @@ def _under_launches(context: Context, launches: Launches, parameter: Parameter, 
     given = [(script, option) for script, launch in starts if (option := _given_by(script, launch, parameter.void_flags))]
     if not given:
         return [made]
-    places = [f"{script.name}:{option.line}" for script, option in given[1:]]
+    places = [f"{script.name}:{option.line}" for script, option in given]
     said = {"by": f"--{given[0][1].name}", **instead_of(context, parameter)}
-    item = _item(made, *given[0], OriginKind.COMMAND_LINE, "review-void", said, places)
+    by_hand = _item(made, *given[0], OriginKind.COMMAND_LINE, "review-void", said, places[1:])
+    item = made_first(context, parameter, made, "edit-made-first-at", by=said["by"], places=_listed(places)) or by_hand
     return [item] if len(given) == len(starts) else [made, item]
 
 
@@ -85,11 +101,14 @@ def _under_settings(context: Context, parameter: Parameter, settings: Sequence[V
             there = list(_entries(context, one))
             given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
             if given:
-                places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given[1:]]
+                places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given]
                 said = {**instead_of(context, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
                 said["by"] = f"{one.key}: {given[0][1].value}"
                 key = "review-void-file" if one.named else "review-void"
-                item = _item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places)
+                by_hand = _item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places[1:])
+                item = (
+                    made_first(context, parameter, made, "edit-made-first-at", by=said["by"], places=_listed(places)) or by_hand
+                )
                 return [item] if len(given) == len(there) and not one.named else [made, item]
     return [made]
 
@@ -99,10 +118,15 @@ def _item(
 ) -> Finding:
     """An item for a person at the first place; the reason names the further ones."""
     assert made.rule is not None
-    if places := list(dict.fromkeys(places)):
-        more = ", ".join((*places[:LISTED], *(["..."] if len(places) > LISTED else ())))
-        key, said = f"{key}-also", {**said, "places": more}
+    if places:
+        key, said = f"{key}-also", {**said, "places": _listed(places)}
     return replace(made.review(made.rule, Reason.of(key, **said)), at=(Leaf(module, node, kind),))
+
+
+def _listed(places: Sequence[str]) -> str:
+    """The first of some places, each once."""
+    places = list(dict.fromkeys(places))
+    return ", ".join((*places[:LISTED], *(["..."] if len(places) > LISTED else ())))
 
 
 def _entries(context: Context, settings: VoidSettings) -> Iterator[tuple[Document, Entry]]:

@@ -68,10 +68,10 @@ START = "deepspeed train.py --deepspeed ds.json\n"
 
 
 def items(tmp_path: Path, **files: str) -> list[str]:
-    """What is said for a person of a program that parses transformers' arguments, beside these files."""
+    """What is said for a person on windows of a program that parses transformers' arguments, beside these files."""
     for name, text in {"train_py": HUGGING, **files}.items():
         (tmp_path / name.replace("_", ".")).write_text(text, "utf-8")
-    found = survey(Options((tmp_path,), RULES.platforms["rocm"], RULES, root=tmp_path))
+    found = survey(Options((tmp_path,), RULES.platforms["windows"], RULES, root=tmp_path))
     return [render(one.reason) for one in found.decisions if one.action is Action.REVIEW]
 
 
