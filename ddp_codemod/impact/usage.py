@@ -40,7 +40,8 @@ def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
     last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
-    last |= {*pattern.texts} if pattern.use == "text" else {*pattern.within} if pattern.use == "assigned" else set()
+    last |= {*pattern.texts} if pattern.use == "text" or pattern.argument_is == "option" else set()
+    last |= {*pattern.within} if pattern.use == "assigned" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
 
@@ -72,6 +73,8 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
         return True
     if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
         return not pattern.device or pattern.device in texts or bool(pattern.ranks)
+    if pattern.argument_is == "option" and texts.isdisjoint(pattern.texts):
+        return False
     return any(all(word in texts for word in _words(name)) for name in pattern.names)
 
 
