@@ -75,13 +75,21 @@ def asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]
         assert isinstance(compare, ast.Compare)
         sides = [compare.left, *compare.comparators]
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-            held = other.func.value if isinstance(other, ast.Call) and isinstance(other.func, ast.Attribute) else other
-            if _starts(side, pattern.device) and _is_called(held, pattern):
+            if _starts(side, pattern.device) and _is_called(_written(other), pattern):
                 yield compare, side
     for call in module.nodes.get(ast.Call, ()):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
-            if _starts(call.args[0], pattern.device) and _is_called(call.func.value, pattern):
+            if _starts(call.args[0], pattern.device) and _is_called(_written(call.func.value), pattern):
                 yield call, call.args[0]
+
+
+def _written(node: ast.expr) -> ast.expr:
+    """What an expression writes out: ``device`` of ``str(device)``, ``device.type`` of ``device.type.lower()``."""
+    if not isinstance(node, ast.Call):
+        return node
+    if isinstance(node.func, ast.Attribute):
+        return node.func.value
+    return node.args[0] if isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1 else node
 
 
 def _is_called(node: ast.expr, pattern: Pattern) -> bool:

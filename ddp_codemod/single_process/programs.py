@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import fnmatch
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import islice
 
 from msgspec import Struct, field
@@ -16,7 +15,6 @@ from ddp_codemod.single_process.model import Seen
 from ddp_codemod.single_process.outside import Outside
 from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, is_main_guard, top_level
 from ddp_codemod.single_process.shared_reach import SharedReach
-from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.project import Project
 
 ALONE = 2  # programs that may be followed in vain, each alone; from then on they are followed together
@@ -81,7 +79,7 @@ class Finder:
 
     def _importing(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
         for one in self.importers.of(module):
-            started = has_main_guard(one) or one.name in self._commands
+            started = has_main_guard(one) or one.name in self.project.commands
             if started or not self.importers.direct(one):
                 yield one, started, self.is_test(one)
 
@@ -105,15 +103,9 @@ class Finder:
                     return True
         return False
 
-    @cached_property
-    def _commands(self) -> frozenset[str]:
-        """The files that the commands run which the project installs."""
-        found = entry_points(self.project.root, self.project.file, [*self.project.configs, *self.project.names])
-        return frozenset(name for names in found.values() for name in names)
-
     def _reach(self, module: Module) -> Reach:
         if module.name not in self._reaches:
-            whole = module.name in self._commands or self._exposed(module)
+            whole = module.name in self.project.commands or self._exposed(module)
             self._reaches[module.name] = Reach(self.project, module, self.api.passing, whole)
         return self._reaches[module.name]
 

@@ -237,6 +237,11 @@ class Project(ImportRoots):
         return entry_points(self.root, self.file, [*self.configs, *self.names])
 
     @cached_property
+    def commands(self) -> frozenset[str]:
+        """The files that the commands run which the project installs."""
+        return frozenset(name for names in self._entry_points.values() for name in names)
+
+    @cached_property
     def _ending(self) -> dict[str, list[str]]:
         """The files by the last part of their names."""
         found: dict[str, list[str]] = {}
