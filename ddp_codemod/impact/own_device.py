@@ -74,6 +74,11 @@ def _module(context: Context, advice: Advice, hit: Hit, device: Device, alone: b
     if not alone and rest not in device.typed:
         return of_module(context, advice, hit, device, rest, package)
     if not rest or _first(rest, device.has):
+        if isinstance(node, ast.Attribute) and _is_retyped(context, node.attr):  # which is an edit of its own, of the last word
+            whole = module.place(node.value)
+            inside = rest.rpartition(".")[0]
+            text = f"{PACKAGE}.{device.module}{inside and '.'}{inside}"
+            return [Insertions(module, node, ((whole.start, whole.end, text),), package)]
         inside = f".{rest}" if rest else ""
         return [Insertions(module, node, ((place.start, place.end, f"{PACKAGE}.{device.module}{inside}"),), package)]
     if rest not in device.others:
@@ -88,6 +93,12 @@ def _module(context: Context, advice: Advice, hit: Hit, device: Device, alone: b
     comma = ", " if call.keywords else ""
     kind = f'"{device.type}"' if alone else KIND
     return [Insertions(module, call, (new, (opening, opening, f"{kind}{comma}")), package)]
+
+
+def _is_retyped(context: Context, name: str) -> bool:
+    """Whether some advice has another type for what a name makes."""
+    rewrites = (advice.rewrite for advice in context.rules.advice.values())
+    return any(rewrite is not None and name in rewrite.types for rewrite in rewrites)
 
 
 def _first(rest: str, has: tuple[str, ...]) -> bool:
