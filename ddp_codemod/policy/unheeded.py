@@ -107,7 +107,15 @@ def _under_settings(context: Context, parameter: Parameter, settings: Sequence[V
                 key = "review-void-file" if one.named else "review-void"
                 by_hand = _item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places[1:])
                 item = (
-                    made_first(context, parameter, made, "edit-made-first-at", by=said["by"], places=_listed(places)) or by_hand
+                    made_first(
+                        context,
+                        parameter,
+                        made,
+                        "edit-made-first-file" if one.named else "edit-made-first-at",
+                        by=said["by"],
+                        places=_listed(places),
+                    )
+                    or by_hand
                 )
                 return [item] if len(given) == len(there) and not one.named else [made, item]
     return [made]
