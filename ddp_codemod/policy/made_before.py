@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct
 
@@ -113,7 +114,8 @@ class _Search:
     def _within(self, module: Module, top: ast.AST, depth: int) -> Maker | None:
         """A call inside a statement or function that makes the group, itself or in what it calls."""
         unsure: Maker | None = None
-        for call, sure in _calls(top, lambda test: self._asks_for_group(module, test)):
+        asks, taken = partial(self._asks_for_group, module), partial(self._is_always_taken, module)
+        for call, sure in _calls(top, asks, taken):
             found = self._makes(module, call, depth)
             if found is not None and found.sure and sure:
                 return found
@@ -166,17 +168,20 @@ class _Search:
         return next((Use(module, call, surface) for surface in surfaces if surface is not None), None)
 
     def _asks_for_group(self, module: Module, test: ast.expr) -> bool:
-        """Whether a condition holds in each process of several where there is no default group, and only in such."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            return all(self._asks_for_group(module, part) for part in test.values)
-        if any(one.launched and is_condition(one.launched, module, test) for one in self.use.surface.parameters):
-            return True
-        if self.context.facts.truth(module, test) is True:
-            return True
+        """Whether a condition holds where there is no default group, and only there."""
         if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Call)):
             return False
         names = self.context.tracer.resolver.names(module, test.operand.func)
         return any(name in idioms.group_asked for idioms in self.context.rules.idioms for name in names)
+
+    def _is_always_taken(self, module: Module, test: ast.expr) -> bool:
+        """Whether a condition holds in each process of several as long as there is no default group, whatever it is elsewhere."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return all(self._is_always_taken(module, part) for part in test.values)
+        if any(one.launched and is_condition(one.launched, module, test) for one in self.use.surface.parameters):
+            return True
+        # what somebody switched on by hand can be switched off
+        return self._asks_for_group(module, test) or self.context.facts.unset.truth(module, test) is True
 
     def _at_once(self, made: Use) -> bool:
         """Whether a call makes the group there and then."""
@@ -232,13 +237,19 @@ class _Search:
         return None
 
 
-def _calls(top: ast.AST, absent: Callable[[ast.expr], bool]) -> Iterator[tuple[ast.Call, bool]]:
+def _calls(
+    top: ast.AST, absent: Callable[[ast.expr], bool], taken: Callable[[ast.expr], bool]
+) -> Iterator[tuple[ast.Call, bool]]:
     """The calls in a statement or a function's body, and whether each surely has run by its end, where no group was there before."""
     body = top.body if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef)) else [top]
     todo: list[tuple[ast.AST, bool]] = [(part, True) for part in body if not isinstance(part, _APART)]
     for node, sure in todo:  # grows
         if isinstance(node, ast.Call):
             yield node, sure
+        if sure and isinstance(node, ast.If) and not absent(node.test) and taken(node.test):
+            parts = [(node.test, True), *((part, True) for part in node.body), *((part, False) for part in node.orelse)]
+            todo += [(part, inner) for part, inner in parts if not isinstance(part, _APART)]
+            continue
         # the else of such a condition is where the group is there already
         whole = (isinstance(node, ast.If) and absent(node.test)) or (isinstance(node, ast.Try) and _ends_else(node))
         inner = sure and (whole or not isinstance(node, _BRANCHES))
