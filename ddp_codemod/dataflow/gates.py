@@ -18,11 +18,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Gates(Struct, frozen=True):
-    """What is asked in a gate, and what communicates: functions ``below`` these packages but questions, and what is ``beside``."""
+    """What is asked in a gate, what makes or needs a group, and what asks whether there is one."""
 
     names: frozenset[str] = frozenset()
-    below: tuple[str, ...] = ()
-    beside: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
 
     def holds(self, resolver: Resolver, module: Module, call: ast.Call) -> bool:
         """Whether "no" as the answer to a call makes the code around end, or do without its group; a test of the project may."""
@@ -67,23 +67,16 @@ class Gates(Struct, frozen=True):
         """Whether code uses a group, itself or in a function of the project that it calls."""
         for call in _calls(nodes):
             for entity in resolver.resolve(module, call.func):
-                if self._is_used(getattr(entity, "name", None)):
+                if getattr(entity, "name", None) in self.used:
                     return True
                 if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS):
                     inner = (name for part in _calls(entity.node.body) for name in resolver.names(entity.module, part.func))
-                    if any(map(self._is_used, inner)):
+                    if not self.used.isdisjoint(inner):
                         return True
         return False
 
-    def _is_used(self, name: object) -> bool:
-        if not isinstance(name, str):
-            return False
-        package, _, last = name.rpartition(".")
-        return name in self.beside or (package.startswith(self.below) and last[:1].islower() and not last.startswith("is_"))
-
     def _asks_for_the_group(self, resolver: Resolver, module: Module, node: ast.expr) -> bool:
-        asked = resolver.names(module, node.func) if isinstance(node, ast.Call) else ()
-        return any(name.startswith(self.below) and name.endswith(".is_initialized") for name in asked)
+        return isinstance(node, ast.Call) and not self.asked.isdisjoint(resolver.names(module, node.func))
 
 
 NO_GATES = Gates()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Finding, NewText
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.reach import MAIN
+from ddp_codemod.sites.reach import acts
 
 DEVICE = "device-"  # what the ids of advice about devices start with
 RECIPE = "import-at-entries"
@@ -83,32 +83,7 @@ def other_way(project: Project, known: Iterable[Fix], platform: str, started: Ca
 def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[Module]:
     """The programs among the files that nobody imports: what only defines something is loaded by its name, or read as settings."""
     modules = [module for name in sorted(started()) if name.endswith(".py") and (module := project.module(name)) is not None]
-    return [
-        module for module in modules if module.name in project.commands or _acts(module.tree.body, _functions(module))
-    ] or modules
-
-
-def _functions(module: Module) -> set[str]:
-    return {node.name for node in module.tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-
-
-def _acts(block: Sequence[ast.stmt], own: Container[str]) -> bool:
-    """Whether statements do something when they are run, and do not only define and import; ``own``: the functions of the file."""
-    for statement in block:
-        if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Assert, ast.Match)):
-            return True
-        if isinstance(statement, ast.If) and MAIN in ast.unparse(statement.test):
-            return True
-        if isinstance(statement, (ast.If, ast.Try, ast.With)) and _acts(
-            [*statement.body, *getattr(statement, "orelse", ())], own
-        ):
-            return True
-        if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
-            return True
-        called = statement.value.func if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) else None
-        if isinstance(called, ast.Name) and called.id in own:
-            return True
-    return False
+    return [module for module in modules if module.name in project.commands or acts(module)] or modules
 
 
 def _has(module: Module, fix: Fix) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from msgspec import Struct
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.catalog.load import Rules
 from ddp_codemod.dataflow.calls import argument_of, calls_of
 from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
@@ -50,13 +51,13 @@ def demands_of(patterns: Iterable[Pattern]) -> frozenset[str]:
     return frozenset(name for one in patterns if one.use == "required" for name in one.names)
 
 
-def gates_of(patterns: Iterable[Pattern]) -> Gates:
+def gates_of(rules: Rules, patterns: Iterable[Pattern]) -> Gates:
     """The questions of the patterns that are about gates."""
-    gates = [one for one in patterns if one.use == "gate"]
+    makers = {name for surface in rules.surfaces.values() if surface.default_group for name in surface.names}
     return Gates(
-        frozenset(name for one in gates for name in one.names),
-        tuple(one.below for one in gates if one.below),
-        frozenset(name for one in gates for name in one.makers),
+        frozenset(name for one in patterns if one.use == "gate" for name in one.names),
+        frozenset(makers.union(*(idioms.group_needed for idioms in rules.idioms))),
+        frozenset(name for idioms in rules.idioms for name in idioms.group_asked),
     )
 
 
@@ -92,8 +93,8 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
     if pattern.use == "required":
         yield from _required(context, pattern, module)
     elif pattern.use == "gate":
-        gates = gates_of([pattern])
-        asked = (call for call in _calls(context, pattern, module) if gates.holds(context.tracer.resolver, module, call))
+        gates, resolver = context.facts.gates, context.tracer.resolver
+        asked = (call for call in _calls(context, pattern, module) if gates.holds(resolver, module, call))
         yield from (Hit(module, call, call) for call in asked)
     elif pattern.below is not None:
         yield from (Hit(module, node) for node in usage_device.below(context, pattern, module))

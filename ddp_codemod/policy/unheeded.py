@@ -106,17 +106,9 @@ def _under_settings(context: Context, parameter: Parameter, settings: Sequence[V
                 said["by"] = f"{one.key}: {given[0][1].value}"
                 key = "review-void-file" if one.named else "review-void"
                 by_hand = _item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places[1:])
-                item = (
-                    made_first(
-                        context,
-                        parameter,
-                        made,
-                        "edit-made-first-file" if one.named else "edit-made-first-at",
-                        by=said["by"],
-                        places=_listed(places),
-                    )
-                    or by_hand
-                )
+                why = "edit-made-first-file" if one.named else "edit-made-first-at"
+                first = made_first(context, parameter, made, why, by=said["by"], places=_listed(places))
+                item = first or by_hand
                 return [item] if len(given) == len(there) and not one.named else [made, item]
     return [made]
 

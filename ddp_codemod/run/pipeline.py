@@ -89,7 +89,7 @@ class Run:
         changing = {name for name in names if assess(name, choice, names).wanted is not None}
         present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
         patterns = [one.pattern for one in rules.advice.values() if one.pattern is not None and one.fits(options.platform)]
-        demanded, gates = demands_of(patterns), gates_of(patterns)
+        demanded, gates = demands_of(patterns), gates_of(rules, patterns)
         self.facts = Facts(resolver, options.platform.facts, changing, names, present, demanded=demanded, gates=gates)
         self.context = Context(
             options.platform,

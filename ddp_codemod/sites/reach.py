@@ -26,6 +26,31 @@ def is_started(project: Project, imports: Imports, name: str) -> bool:
     return MAIN.encode() in project.data(name) or not imports.importers.get(name)
 
 
+def acts(module: Module) -> bool:
+    """Whether a file does something when it is run by its name, and does not only define and import."""
+    own = {node.name for node in module.tree.body if isinstance(node, FUNCTIONS)}
+    return not module.name.endswith("__init__.py") and _acts(module.tree.body, own)
+
+
+def _acts(block: Iterable[ast.stmt], own: Collection[str]) -> bool:
+    for statement in block:
+        if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Assert, ast.Match)):
+            return True
+        if isinstance(statement, ast.If) and _asks_for_main(statement.test):
+            return True
+        inside = (
+            [*statement.body, *getattr(statement, "orelse", ())] if isinstance(statement, (ast.If, ast.Try, ast.With)) else []
+        )
+        if _acts(inside, own):
+            return True
+        if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
+            return True
+        called = statement.value.func if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in own:  # a function of the file
+            return True
+    return False
+
+
 class Reach:
     """The code that runs from some entries, in the files that they import."""
 
