@@ -12,6 +12,7 @@ from ddp_codemod.kinds import OriginKind
 
 Key = tuple[int, int]  # of a node and the frame that it is looked at in
 Question = tuple[int, int, int, OriginKind, Doubt | None, str]
+QUESTIONS = 1_000  # that are remembered from one trace to the next: more take a tenth of the memory of a run, and save no time
 MOST = 4  # answers to one question, which differ by where the ways to it have been
 
 
@@ -41,6 +42,11 @@ class Answers:
     def __init__(self) -> None:
         self._known: dict[Question, list[Answer]] = {}
         self._asked = Asked(set(), 0)
+
+    def forget(self) -> None:
+        """Between two traces: begin anew where much is remembered."""
+        if len(self._known) > QUESTIONS:
+            self._known.clear()
 
     def met(self, key: Key) -> None:
         """Note that following came to where it had been."""

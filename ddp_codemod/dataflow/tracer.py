@@ -131,6 +131,7 @@ class Tracer(ABC):
     def outermost(self, module: Module, node: ast.expr, way: Way, follow: Callable[[], list[Leaf] | None]) -> list[Leaf] | None:
         """What is followed where nothing else waits for it: what nests too deep, or leads on without end, is not known."""
         self._steps, self.open = 0, True
+        self.answers.forget()
         try:
             return follow()
         except RecursionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import Any, Union
 
 from msgspec import Struct, field
@@ -18,12 +19,27 @@ _NAME, _NONE, _PARTS, _ANY = range(1, 5)  # what a node is here: a name, one tha
 _KINDS: dict[type, int] = {}  # by the classes of nodes; asked for each node, where ``isinstance`` takes twice as long
 
 
-class Part(Struct, eq=False):
+class Part(Struct, frozen=True, eq=False):
     """A stretch of code that runs as a whole, but for its branches."""
 
-    names: set[str] = field(default_factory=set)
-    inside: list[Part] = field(default_factory=list)  # those that run with it
-    branches: list[tuple[Branching, Part, Part]] = field(default_factory=list)
+    names: frozenset[str] = frozenset()
+    branches: tuple[Branch, ...] = ()  # without those that mention nothing
+    every: frozenset[str] = frozenset()  # the names, and those in the branches
+
+
+Branch = tuple[Branching, Part, Part]
+
+
+class _Open(Struct, eq=False):
+    """A part while its code is walked through."""
+
+    names: list[str] = field(default_factory=list)
+    inside: list[_Open] = field(default_factory=list)  # those that run with it
+    branches: list[tuple[Branching, _Open, _Open]] = field(default_factory=list)
+    done: Part | None = None
+
+
+NOTHING = Part()
 
 
 def _kind(node: object) -> int:
@@ -32,48 +48,73 @@ def _kind(node: object) -> int:
     return kind
 
 
-def parts_of(module: Module) -> dict[ast.AST, Part]:
-    """The code of a module, and of each function and class in it: without that of the functions inside, but with their decorators.
+def parts_of(module: Module, wanted: Container[str]) -> dict[ast.AST, Part]:
+    """The code of a module, and of each function and class in it that mentions one of the names ``wanted``; others are not kept.
 
-    The code of a class does not hold the decorators of its methods where it is a part of the code around it.
+    It is without that of the functions inside, but with their decorators. The code of a class does not hold the decorators of its
+    methods where it is a part of the code around it.
     """
     tree = module.tree
-    found: dict[ast.AST, Part] = {tree: Part()}
-    todo: list[tuple[ast.AST, Part]] = [(node, found[tree]) for node in tree.body]
+    found: dict[ast.AST, _Open] = {tree: _Open()}
+    every = [found[tree]]  # what holds a part comes before it
+    todo: list[tuple[ast.AST, _Open]] = [(node, found[tree]) for node in tree.body]
     known = _KINDS.get
     while todo:
         node, part = todo.pop()
         while isinstance(node, ast.Attribute):
-            part.names.add(node.attr)
+            if node.attr in wanted:
+                part.names.append(node.attr)
             node = node.value
         kind = known(type(node)) or _kind(node)
         if kind == _NAME:
-            part.names.add(node.id)  # type: ignore[attr-defined]
+            if node.id in wanted:  # type: ignore[attr-defined]
+                part.names.append(node.id)  # type: ignore[attr-defined]
         elif kind == _ANY:
             for name in fields_backwards(type(node)):
                 value: Any = getattr(node, name, None)
                 for child in value if type(value) is list else (value,):
                     kind = known(type(child)) or _kind(child)
                     if kind == _NAME:  # most of them
-                        part.names.add(child.id)
+                        if child.id in wanted:
+                            part.names.append(child.id)
                     elif kind != _NONE:
                         todo.append((child, part))
         elif kind == _NONE:
             pass
         elif isinstance(node, FUNCTIONS):
-            found[node] = own = Part()
+            found[node] = own = _Open()
+            every.append(own)
             todo += [(inner, part) for inner in node.decorator_list]
             todo += [(inner, own) for inner in ast.iter_child_nodes(node)]
         elif isinstance(node, ast.ClassDef):
-            shared = Part()
-            found[node] = own = Part(inside=[shared])
+            shared = _Open()
+            found[node] = own = _Open(inside=[shared])
+            every += (own, shared)
             part.inside.append(shared)
             seen = {*node.decorator_list, *node.bases, *(inner for inner in node.body if not isinstance(inner, FUNCTIONS))}
             todo += [(inner, shared if inner in seen else own) for inner in ast.iter_child_nodes(node)]
         elif isinstance(node, (ast.If, ast.IfExp)):
-            body, orelse = Part(), Part()
+            body, orelse = _Open(), _Open()
+            every += (body, orelse)
             part.branches.append((node, body, orelse))
             todo.append((node.test, part))
             for branch, inner in ((body, node.body), (orelse, node.orelse)):
                 todo += [(one, branch) for one in (inner if isinstance(inner, list) else [inner])]
-    return found
+    for part in reversed(every):
+        part.done = _done(part)
+    return {node: part.done for node, part in found.items() if part.done is not None and part.done is not NOTHING}
+
+
+def _done(part: _Open) -> Part:
+    """What is kept of a part, after those that it holds."""
+    inside = [_made(one) for one in part.inside]
+    names = frozenset(part.names).union(*(one.names for one in inside))
+    branches = [(node, _made(body), _made(orelse)) for node, body, orelse in part.branches]
+    branches = [branch for one in inside for branch in one.branches] + [one for one in branches if one[1].every or one[2].every]
+    every = names.union(*(branch.every for _, *both in branches for branch in both))
+    return Part(names, tuple(branches), names if every == names else every) if every else NOTHING
+
+
+def _made(part: _Open) -> Part:
+    assert part.done is not None  # it came later than what holds it, and is done first
+    return part.done

@@ -8,12 +8,12 @@ from typing import Union
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.mentioned import Part, parts_of
+from ddp_codemod.sites.mentioned import NOTHING, Branch, Part, parts_of
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-Branch = Callable[[Module, ast.expr], Union[bool, None]]  # whether a condition is true on the platform
+Truth = Callable[[Module, ast.expr], Union[bool, None]]  # whether a condition is true on the platform
 
 
 def entries(project: Project, imports: Imports, names: Iterable[str]) -> set[str]:
@@ -54,11 +54,10 @@ def _acts(block: Iterable[ast.stmt], own: Collection[str]) -> bool:
 class Reach:
     """The code that runs from some entries, in the files that they import."""
 
-    def __init__(self, project: Project, files: Collection[str], started: Iterable[str], taken: Branch) -> None:
+    def __init__(self, project: Project, files: Collection[str], started: Iterable[str], taken: Truth) -> None:
         self.project, self.taken = project, taken
         self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}  # what no code that runs has mentioned yet
         self._reached: set[ast.AST] = set()
-        self._names: dict[int, frozenset[str]] = {}  # by the part
         self._parts: dict[Module, dict[ast.AST, Part]] = {}  # of the files; needed only here
         modules = [module for name in sorted(files) for module in project.programs(name)]
         for module in modules:
@@ -68,7 +67,6 @@ class Reach:
         self._ours = frozenset(self._by_name)
         self._started = frozenset(started)
         self._follow([(module, module.tree) for module in modules])
-        self._names.clear()
         self._parts.clear()
 
     def runs(self, module: Module, node: ast.AST) -> bool:
@@ -81,11 +79,31 @@ class Reach:
         return True
 
     def _follow(self, todo: list[tuple[Module, ast.AST]]) -> None:
-        while todo:
-            module, scope = todo.pop()
-            for name in self._mentioned(module, scope) & self._by_name.keys():
+        parts = [(module, self._part(module, scope)) for module, scope in todo]
+        branches: list[tuple[Module, Branch]] = []  # asked last: most of what is in them runs anyway
+        while parts or branches:
+            if not parts:
+                parts += self._taken(*branches.pop())
+                continue
+            module, part = parts.pop()
+            branches += [(module, branch) for branch in part.branches]
+            for name in part.names & self._by_name.keys():
                 for found in self._by_name.pop(name):  # mentioned once, it runs
-                    todo += self._enter(*found)
+                    parts += [(one, self._part(one, scope)) for one, scope in self._enter(*found)]
+
+    def _part(self, module: Module, scope: ast.AST) -> Part:
+        """The code of a scope, without functions inside it; of its names those that are still to be reached."""
+        if module not in self._parts:
+            self._parts[module] = parts_of(module, self._by_name)
+        return self._parts[module].get(scope, NOTHING)
+
+    def _taken(self, module: Module, branch: Branch) -> Iterator[tuple[Module, Part]]:
+        """The sides of a branch that the platform may take, where something in them is still to be reached."""
+        node, body, orelse = branch
+        if all(self._by_name.keys().isdisjoint(side.every) for side in (body, orelse)):
+            return
+        known = module.name in self._started if node in _main_tests(module) else self.taken(module, node.test)
+        yield from ((module, side) for wanted, side in ((True, body), (False, orelse)) if known is not (not wanted))
 
     def _enter(self, module: Module, node: ast.AST) -> Iterator[tuple[Module, ast.AST]]:
         """What runs besides where a function or class is mentioned."""
@@ -104,30 +122,6 @@ class Reach:
     def _is_ours(self, base: ast.expr) -> bool:
         name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
         return name == "object" or name in self._ours
-
-    def _mentioned(self, module: Module, scope: ast.AST) -> set[str]:
-        """The names that the code of a scope mentions, without functions inside it and branches that the platform does not take."""
-        found: set[str] = set()
-        if module not in self._parts:
-            self._parts[module] = parts_of(module)
-        todo = [self._parts[module][scope]]
-        while todo:
-            part = todo.pop()
-            found |= part.names
-            todo += part.inside
-            for node, body, orelse in part.branches:
-                if all(self._by_name.keys().isdisjoint(self._all_names(branch)) for branch in (body, orelse)):
-                    continue  # nothing in them is still to be reached, so it need not be known which is taken
-                known = module.name in self._started if node in _main_tests(module) else self.taken(module, node.test)
-                todo += [branch for wanted, branch in ((True, body), (False, orelse)) if known is not (not wanted)]
-        return found
-
-    def _all_names(self, part: Part) -> frozenset[str]:
-        """The names that a part mentions, also in what runs with it and in its branches."""
-        if id(part) not in self._names:
-            inner = [*part.inside, *(branch for _, *branches in part.branches for branch in branches)]
-            self._names[id(part)] = frozenset(part.names).union(*map(self._all_names, inner))
-        return self._names[id(part)]
 
 
 def _main_tests(module: Module) -> set[ast.AST]:

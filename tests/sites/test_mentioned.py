@@ -11,7 +11,7 @@ import ddp_codemod
 from ddp_codemod.discover.files import read
 from ddp_codemod.model import Source
 from ddp_codemod.parse.python import Module, parse
-from ddp_codemod.sites.mentioned import FUNCTIONS, Part, parts_of
+from ddp_codemod.sites.mentioned import FUNCTIONS, NOTHING, parts_of
 
 CODE = """
 import a.b
@@ -31,11 +31,6 @@ class C(base, metaclass=meta):
     def method(self):
         tenth
 """
-
-
-def all_names(part: Part) -> set[str]:
-    inner = [*part.inside, *(branch for _, body, orelse in part.branches for branch in (body, orelse))]
-    return part.names.union(*map(all_names, inner))
 
 
 def written(node: ast.AST) -> set[str]:
@@ -61,14 +56,32 @@ def module(source: Source) -> Module:
     return made
 
 
+def every_name(tree: ast.AST) -> set[str]:
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    }
+
+
 def test_each_part_has_its_own_names() -> None:
     made = module(Source(Path("a.py"), "a.py", CODE.encode(), CODE, "utf-8"))
-    named = {getattr(node, "name", "module"): part for node, part in parts_of(made).items()}
-    assert all_names(named["module"]) == {"first", "base", "field", "eighth"}
+    named = {getattr(node, "name", "module"): part for node, part in parts_of(made, every_name(made.tree)).items()}
+    assert named["module"].every == {"first", "base", "field", "eighth"}
     assert named["f"].names == {"first", "kind", "default", "result", "second", "third", "test"}
     (branch,) = named["f"].branches
     assert [part.names for part in branch[1:]] == [{"fifth", "sixth"}, {"seventh"}]
-    assert all_names(named["C"]) == {"base", "meta", "field", "eighth", "ninth"}
+    assert named["C"].every == {"base", "meta", "field", "eighth", "ninth"}
+
+
+def test_only_what_is_wanted_is_kept() -> None:
+    made = module(Source(Path("a.py"), "a.py", CODE.encode(), CODE, "utf-8"))
+    named = {getattr(node, "name", "module"): part for node, part in parts_of(made, {"sixth", "meta"}).items()}
+    assert named.keys() == {"f", "C"}  # the code around the class does not run what makes its type
+    assert (named["f"].names, named["f"].every, named["C"].names) == (set(), {"sixth"}, {"meta"})
+    ((_, body, orelse),) = named["f"].branches
+    assert (body.names, orelse) == ({"sixth"}, NOTHING)
+    assert parts_of(made, ()) == {}
 
 
 @pytest.mark.parametrize("name", ["run/pipeline.py", "sites/scopes.py", "cli/translate.py", "parse/shell_reader.py"])
@@ -76,5 +89,9 @@ def test_nothing_is_lost(name: str) -> None:
     root = Path(ddp_codemod.__file__).parent
     source = read(root / name, root)
     assert isinstance(source, Source)
-    for node, part in parts_of(module(source)).items():
-        assert all_names(part) == written(node)
+    made = module(source)
+    every = every_name(made.tree)
+    for wanted in (every, {name for name in every if len(name) % 3 == 0}):
+        parts = parts_of(made, wanted)
+        for node in (made.tree, *(node for kind in (*FUNCTIONS, ast.ClassDef) for node in made.nodes.get(kind, ()))):
+            assert parts.get(node, NOTHING).every == written(node) & wanted
