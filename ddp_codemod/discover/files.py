@@ -160,12 +160,16 @@ def _encoding(data: bytes) -> str:
     return encoding
 
 
-def read_text(path: Path, root: Path) -> Source | Skipped:
-    """Read a configuration or launch file, which is UTF-8 with or without a byte order mark; any other is skipped."""
+def read_text(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
+    """Read a configuration or launch file, which is UTF-8 with or without a byte order mark; any other is skipped.
+
+    ``known``: its bytes, where somebody holds them already.
+    """
     name = path.relative_to(root).as_posix()
     data = content(path, root)
     if isinstance(data, Reason):
         return Skipped(name, data)
+    data = known if data == known else data
     encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     try:
         text = data.decode(encoding)

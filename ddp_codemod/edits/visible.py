@@ -115,7 +115,7 @@ def bindings(scope: ast.AST, name: str) -> list[Bound]:
     return _table(scope).get(name, [])
 
 
-@lru_cache(maxsize=4096)  # edits of one file, one rule after the other, ask for the same scopes
+@lru_cache(maxsize=256)  # edits of one file, one rule after the other, ask for the same scopes
 def _table(scope: ast.AST) -> dict[str, list[Bound]]:
     found: dict[str, list[Bound]] = {}
     for bound in _bindings(scope):

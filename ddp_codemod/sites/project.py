@@ -141,7 +141,7 @@ class Project(ImportRoots):
 
     def _document(self, name: str) -> Document | None:
         if name not in self._documents:
-            source = read_text(self.root / name, self.root)
+            source = read_text(self.root / name, self.root, self.data(name))
             made = parse_config(source) if isinstance(source, Source) else source
             self._note_parser(made)
             self._documents[name] = made if isinstance(made, Document) else None
