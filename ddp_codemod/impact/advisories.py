@@ -249,7 +249,7 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
             found = [*_commands(whole, advice.pattern), *in_readmes(whole.context, advice.pattern, whole.groups(advice))]
         else:
             found = list(_outside(whole, advice.pattern))
-        yield from found if found and whole.versions(advice) else ()
+        yield from (place for place in found if whole.versions(advice, place[0]))  # what is stated nearest to the file counts
         return
     for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
         if not cured(hit):
