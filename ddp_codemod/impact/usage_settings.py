@@ -27,8 +27,9 @@ def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]
     project = context.tracer.resolver.project
     if not any(project.mentioning(package) for package in pattern.names):
         return
+    beside_it = "|".join(map(re.escape, pattern.within)).encode() or None  # data of other kinds has keys of the same names
     for key in pattern.keywords:
-        for document in project.documents(key):
+        for document in project.documents(key, beside_it):
             for entry in document.ending(key):
                 beside = {one.path[-1] for one in document.mapping(entry.path[:-1], entry.document)}
                 if entry.value.lower() in pattern.texts and not (pattern.within and beside.isdisjoint(pattern.within)):
