@@ -12,7 +12,9 @@ from ddp_codemod.kinds import OriginKind
 
 Key = tuple[int, int]  # of a node and the frame that it is looked at in
 Question = tuple[int, int, int, OriginKind, Doubt | None, str]
-QUESTIONS = 1_000  # that are remembered from one trace to the next: more take a tenth of the memory of a run, and save no time
+QUESTIONS = (
+    1_000  # that are remembered from one trace to the next: more took a sixteenth of the memory of a run, and saved no time
+)
 MOST = 4  # answers to one question, which differ by where the ways to it have been
 
 

@@ -101,8 +101,11 @@ def _is(entry: os.DirEntry[str], kind: Callable[[os.DirEntry[str]], bool]) -> bo
         return False
 
 
-def content(path: Path, root: Path) -> bytes | Reason:
-    """A plain file's bytes; the reason where it is none, lies outside the root once links are followed, or is too large."""
+def content(path: Path, root: Path, known: bytes = b"") -> bytes | Reason:
+    """A plain file's bytes; the reason where it is none, lies outside the root once links are followed, or is too large.
+
+    ``known``: its bytes, where somebody holds them already and they need not be there twice.
+    """
     try:
         if not _inside(os.path.realpath(path), os.path.realpath(root)):
             return Reason.of("skipped-outside")
@@ -116,7 +119,8 @@ def content(path: Path, root: Path) -> bytes | Reason:
                 return Reason.of("skipped-no-file")
             if status.st_size > MAX_BYTES:
                 return Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
-            return file.read(MAX_BYTES)
+            data = file.read(MAX_BYTES)
+            return known if data == known else data
     except OSError as why:
         return unreadable(why)
 
@@ -127,15 +131,11 @@ def unreadable(why: OSError) -> Reason:
 
 
 def read(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
-    """Read a Python file as its encoding cookie says; a file that would not come back byte for byte is skipped.
-
-    ``known``: its bytes, where somebody holds them already and they need not be there twice.
-    """
+    """Read a Python file as its encoding cookie says; a file that would not come back byte for byte is skipped; ``known`` as in ``content``."""
     name = path.relative_to(root).as_posix()
-    data = content(path, root)
+    data = content(path, root, known)
     if isinstance(data, Reason):
         return Skipped(name, data)
-    data = known if data == known else data
     try:
         encoding = _encoding(data)
         text = data.decode(encoding)
@@ -161,15 +161,11 @@ def _encoding(data: bytes) -> str:
 
 
 def read_text(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
-    """Read a configuration or launch file, which is UTF-8 with or without a byte order mark; any other is skipped.
-
-    ``known``: its bytes, where somebody holds them already.
-    """
+    """Read a configuration or launch file, which is UTF-8 with or without a byte order mark; any other is skipped; ``known`` as in ``content``."""
     name = path.relative_to(root).as_posix()
-    data = content(path, root)
+    data = content(path, root, known)
     if isinstance(data, Reason):
         return Skipped(name, data)
-    data = known if data == known else data
     encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     try:
         text = data.decode(encoding)

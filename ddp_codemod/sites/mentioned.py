@@ -28,6 +28,7 @@ class Part(Struct, frozen=True, eq=False):
 
 
 Branch = tuple[Branching, Part, Part]
+NOTHING = Part()
 
 
 class _Open(Struct, eq=False):
@@ -36,10 +37,7 @@ class _Open(Struct, eq=False):
     names: list[str] = field(default_factory=list)
     inside: list[_Open] = field(default_factory=list)  # those that run with it
     branches: list[tuple[Branching, _Open, _Open]] = field(default_factory=list)
-    done: Part | None = None
-
-
-NOTHING = Part()
+    done: Part = NOTHING
 
 
 def _kind(node: object) -> int:
@@ -100,21 +98,16 @@ def parts_of(module: Module, wanted: Container[str]) -> dict[ast.AST, Part]:
             todo.append((node.test, part))
             for branch, inner in ((body, node.body), (orelse, node.orelse)):
                 todo += [(one, branch) for one in (inner if isinstance(inner, list) else [inner])]
-    for part in reversed(every):
+    for part in reversed(every):  # what a part holds is done before it
         part.done = _done(part)
-    return {node: part.done for node, part in found.items() if part.done is not None and part.done is not NOTHING}
+    return {node: part.done for node, part in found.items() if part.done is not NOTHING}
 
 
 def _done(part: _Open) -> Part:
     """What is kept of a part, after those that it holds."""
-    inside = [_made(one) for one in part.inside]
+    inside = [one.done for one in part.inside]
     names = frozenset(part.names).union(*(one.names for one in inside))
-    branches = [(node, _made(body), _made(orelse)) for node, body, orelse in part.branches]
+    branches = [(node, body.done, orelse.done) for node, body, orelse in part.branches]
     branches = [branch for one in inside for branch in one.branches] + [one for one in branches if one[1].every or one[2].every]
     every = names.union(*(branch.every for _, *both in branches for branch in both))
     return Part(names, tuple(branches), names if every == names else every) if every else NOTHING
-
-
-def _made(part: _Open) -> Part:
-    assert part.done is not None  # it came later than what holds it, and is done first
-    return part.done
