@@ -132,8 +132,9 @@ class Adapter(Struct, dict=True):
         whole = self.whole
         project = whole.context.tracer.resolver.project
         known = set(project.names)
+        making = whole.switches.undecided.union(whole.switches.groups)
         # groups are chosen in files of settings and launches too: what reads those makes them
-        return entries(project, whole.imports, (name for name in whole.switches.groups if name in known))
+        return entries(project, whole.imports, (name for name in making if name in known))
 
     @property
     def _starters(self) -> set[str]:

@@ -23,6 +23,7 @@ class Switches(Struct, frozen=True):
     safe: dict[str, frozenset[str]] = field(default_factory=dict)  # the same without the edits that are unsafe
     calls: dict[ast.AST, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)  # both, by the call
     unsure: set[ast.AST] = field(default_factory=set)  # the calls whose edit is unsafe
+    undecided: set[str] = field(default_factory=set)  # the files of calls whose backend a person decides
     before: dict[ast.AST, frozenset[str]] = field(default_factory=dict)  # what the values were that switch, by the call
 
     def to(self, backends: Iterable[str], anyhow: bool = False) -> set[str]:
@@ -37,6 +38,8 @@ def switches(context: Context, findings: Iterable[Finding]) -> Switches:
     for finding in findings:
         if not is_backend(finding):
             continue
+        if finding.action is Action.REVIEW:
+            made.undecided.add(finding.use.module.name)
         names = {finding.use.module.name, *_files(finding)}
         switched = _names(_outcomes(context, finding))
         there = switched | _names(finding.resolves_to if finding.action is Action.KEEP else ())

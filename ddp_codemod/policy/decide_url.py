@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from ddp_codemod.catalog.model import Fix, Parameter
 from ddp_codemod.catalog.objects import Query
 from ddp_codemod.dataflow.fold import Known
@@ -17,6 +19,7 @@ from ddp_codemod.policy.decide_environment import already_set, set_before, unnee
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.policy.url_beside import beside_backend
+from ddp_codemod.policy.url_compared import compared
 from ddp_codemod.policy.url_ends import appended, head_of, is_off
 from ddp_codemod.sites.find import Use
 
@@ -101,6 +104,10 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
     }
     if len(settings) > _MANY and fix.environment is not None:
         return set_before(context, use, fix, made, backend)  # one line does what hundreds would
+    if fix.environment is not None and (where := compared(context, use, changes)) is not None:
+        found = set_before(context, use, fix, made, backend)
+        why = Reason.of("edit-environment-compared", variable=fix.environment.name, value=fix.environment.value, origin=where)
+        return replace(found, reason=why) if found.action is Action.EDIT else found
     if changes:
         known = [text for text in made.resolves_to if "://" in text]
         leads = known[0] if known else " ".join(_built(made.possible, query).split())

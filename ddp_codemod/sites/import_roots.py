@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from ddp_codemod.sites.paths import joined, parent
@@ -29,6 +29,20 @@ class ImportRoots(Roles):
             self._found[key] = self._find(dotted, folder)
         return self._found[key]
 
+    def inside(self, dotted: str, folder: str, start: str = "") -> Iterator[str]:
+        """The files of the package that ``dotted`` means in a file of this folder whose names begin so, and its packages alike."""
+        package = self._find(dotted, folder, lambda stem: stem if stem in self._folders else None)
+        return (name for stem, name in self._members.get(package, ()) if stem.startswith(start)) if package else iter(())
+
+    @cached_property
+    def _members(self) -> dict[str, list[tuple[str, str]]]:
+        """The files that can be imported from each folder, by the names of the modules."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name in self.names:
+            stem = name.removesuffix("/__init__.py").removesuffix(".py")
+            found.setdefault(parent(stem), []).append((stem.rpartition("/")[2], name))
+        return found
+
     def may_have(self, dotted: str) -> bool:
         """Whether an import can mean the project, by what it begins with."""
         return dotted.startswith(".") or dotted.partition(".")[0] in self._importable
@@ -37,7 +51,8 @@ class ImportRoots(Roles):
         """Whether what is imported from a file can be a file: it is a package's, or a folder of its name lies beside it."""
         return name.rpartition("/")[2] == "__init__.py" or name.removesuffix(".py") in self._folders
 
-    def _find(self, dotted: str, folder: str) -> str | None:
+    def _find(self, dotted: str, folder: str, there: Callable[[str], str | None] | None = None) -> str | None:
+        there = there or self._file
         if not self.may_have(dotted):
             return None
         bare = dotted.lstrip(".")
@@ -47,12 +62,12 @@ class ImportRoots(Roles):
         if level:
             for _ in range(level - 1):
                 folder = parent(folder)
-            return self._file(joined(folder, tail))
-        around = (found for base in self._import_roots(folder, top) if (found := self._file(joined(base, tail))))
+            return there(joined(folder, tail))
+        around = (found for base in self._import_roots(folder, top) if (found := there(joined(base, tail))))
         if (found := next(around, None)) is not None or top in self._tops:
             return found
         added = (base for home, base in self._added if _within(folder, home) or _within(folder, base))
-        return next((found for base in added if (found := self._file(joined(base, tail)))), None)
+        return next((found for base in added if (found := there(joined(base, tail)))), None)
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -102,6 +117,15 @@ class ImportRoots(Roles):
         while self._is_package(at) and at != ".":
             top, at = at, parent(at)
         return top
+
+    def entered(self, name: str) -> Iterator[str]:
+        """The files of the packages around a file, which run before it is imported."""
+        at = parent(name)
+        while self._is_package(at):
+            yield joined(at, "__init__.py")
+            if at == ".":
+                return
+            at = parent(at)
 
     def _is_package(self, folder: str) -> bool:
         return joined(folder, "__init__.py") in self._known

@@ -14,6 +14,12 @@ _REST = r"[^\n#;\\]*(?:\\(?:\r?\n)?[^\n#;\\]*)*"  # of the line, and of the next
 IMPORT = re.compile(
     rf"[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|{_REST})|import[ \t]+(?P<modules>{_REST}))".encode()
 )
+BY_NAME = re.compile(
+    rb"""\b(?:import_module|__import__)\s*\(\s*(?P<own>__(?:name|package)__\s*\+\s*)?[fFrRbBuU]*"""
+    rb"""(?P<quote>["'])(?P<begin>\{__(?:name|package)__\})?(?P<text>[.\w]*)(?P<rest>[^"'\n]*)(?P=quote)\s*(?P<whole>[,)])?"""
+)
+_LISTING = re.compile(rb"\b(?:listdir|scandir|i?glob|iterdir|walk|iter_modules|walk_packages)\b")
+_OWN_PLACE = re.compile(rb"\b__(?:file|path)__\b")
 WORD = re.compile(rb"(?:^|,|\()[\s\\]*(?:#[^\n]*\n\s*)*([.\w]+)")
 
 
@@ -49,10 +55,20 @@ class Imports:
         return _closure(names, lambda name: self.importers.get(name, ()))
 
     def below(self, names: Iterable[str]) -> set[str]:
-        """The files, and all that they import, directly or not."""
-        return _closure(names, lambda name: self.of.get(name, ()))
+        """The files, and all that they import, directly or not, with what runs when a package is entered on the way."""
+        return _closure(names, self._run_by)
+
+    def _run_by(self, name: str) -> Iterator[str]:
+        for imported in self.of.get(name, ()):
+            yield imported
+            yield from self.project.entered(imported)
 
     def _imported(self, name: str) -> Iterator[str]:
+        yield from self._stated(name)
+        yield from self._named(name)
+
+    def _stated(self, name: str) -> Iterator[str]:
+        """What the import statements of a file mean."""
         folder = name.rpartition("/")[0] or "."
         for found in statements(self.project.data(name)):
             source = (found["source"] or b"").decode("ascii", "replace")
@@ -67,6 +83,23 @@ class Imports:
             for dotted in {source, *(f"{source}{joint}{word}" for word in words)} - {""}:
                 if (file := self.project.file(dotted, folder)) is not None:
                     yield file
+
+    def _named(self, name: str) -> Iterator[str]:
+        """What a file imports by a name that it puts together: rather all files of a package than none of them."""
+        data, folder = self.project.data(name), name.rpartition("/")[0] or "."
+        loads = b"import_module" in data or b"__import__" in data
+        for found in BY_NAME.finditer(data) if loads else ():
+            begin = "." if found["own"] or found["begin"] else ""
+            text = begin + found["text"].decode("ascii", "replace").removeprefix(begin)
+            if found["whole"] and not found["rest"] and not begin:
+                if (file := self.project.file(text, folder)) is not None:
+                    yield file
+            elif "." in text:
+                package, dot, start = text.rpartition(".")
+                yield from self.project.inside(package if package.strip(".") else package + dot, folder, start)
+        exports = name.endswith("__init__.py") and b"__all__" in data
+        if (loads or exports) and _OWN_PLACE.search(data) and _LISTING.search(data):
+            yield from self.project.inside(".", folder)
 
 
 def statements(data: bytes) -> Iterator[re.Match[bytes]]:

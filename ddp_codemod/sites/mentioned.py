@@ -14,6 +14,7 @@ from ddp_codemod.parse.python import Module
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SILENT = (ast.Constant, ast.Import, ast.ImportFrom)  # mention no name that is looked for
 _APART = (*FUNCTIONS, ast.ClassDef, ast.If, ast.IfExp)  # whose parts do not all run with the code around
+_REGISTER = "regist"  # in the name of a decorator: ``register``, ``REGISTRY``
 Branching = Union[ast.If, ast.IfExp]
 _NAME, _NONE, _PARTS, _ANY = range(1, 5)  # what a node is here: a name, one that mentions none, one of parts, any other
 _KINDS: dict[type, int] = {}  # by the classes of nodes; asked for each node, where ``isinstance`` takes twice as long
@@ -82,6 +83,7 @@ def parts_of(module: Module, wanted: Container[str]) -> dict[ast.AST, Part]:
         elif isinstance(node, FUNCTIONS):
             found[node] = own = _Open()
             every.append(own)
+            part.names += [node.name] if _is_registered(node) else []
             todo += [(inner, part) for inner in node.decorator_list]
             todo += [(inner, own) for inner in ast.iter_child_nodes(node)]
         elif isinstance(node, ast.ClassDef):
@@ -89,6 +91,7 @@ def parts_of(module: Module, wanted: Container[str]) -> dict[ast.AST, Part]:
             found[node] = own = _Open(inside=[shared])
             every += (own, shared)
             part.inside.append(shared)
+            part.names += [node.name] if _is_registered(node) else []
             seen = {*node.decorator_list, *node.bases, *(inner for inner in node.body if not isinstance(inner, FUNCTIONS))}
             todo += [(inner, shared if inner in seen else own) for inner in ast.iter_child_nodes(node)]
         elif isinstance(node, (ast.If, ast.IfExp)):
@@ -101,6 +104,20 @@ def parts_of(module: Module, wanted: Container[str]) -> dict[ast.AST, Part]:
     for part in reversed(every):  # what a part holds is done before it
         part.done = _done(part)
     return {node: part.done for node, part in found.items() if part.done is not NOTHING}
+
+
+def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether a decorator enters a definition into a table, out of which others take it: ``@MODELS.register_module()``."""
+    calls = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    return any(_REGISTER in part.lower() for call in calls for part in _spoken(call))
+
+
+def _spoken(name: ast.expr) -> list[str]:
+    parts = []
+    while isinstance(name, ast.Attribute):
+        parts.append(name.attr)
+        name = name.value
+    return [*parts, name.id] if isinstance(name, ast.Name) else parts
 
 
 def _done(part: _Open) -> Part:
