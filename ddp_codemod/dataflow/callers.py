@@ -49,7 +49,7 @@ def handed_away(tracer: Tracer, module: Module, function: Def) -> bool:
 
 def _values(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]:
     """The places of its own file where a function is a value."""
-    for node in names_of(module).get(function.name, ()):
+    for node in names_of(module, function.name):
         if isinstance(node.ctx, ast.Load) and is_value(module, node):
             entities = tracer.resolver.resolve(module, node)
             if any(isinstance(entity, Definition) and entity.node is function for entity in entities):
@@ -73,7 +73,7 @@ def _returned(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.
     project = tracer.resolver.project
     for name in project.holding(node.name, _RETURN, _WHOLE):
         other = project.module(name)
-        for value in names_of(other).get(node.name, ()) if other is not None else ():
+        for value in names_of(other, node.name) if other is not None else ():
             assert other is not None
             if isinstance(other.parents.get(value), ast.Return):
                 entities = tracer.resolver.resolve(other, value)

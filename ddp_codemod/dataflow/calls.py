@@ -80,21 +80,20 @@ def calls_of(module: Module) -> dict[str, list[ast.Call]]:
         table: dict[str, list[ast.Call]] = {}
         for node in module.nodes.get(ast.Call, ()):
             assert isinstance(node, ast.Call)
-            if last := last_name(node.func):
-                table.setdefault(last, []).append(node)
+            if (last := last_name(node.func)) in table:
+                table[last].append(node)
+            elif last:
+                table[last] = [node]  # mostly the only one: a list that grows takes room for four
         module.cache["calls"] = table
     return module.cache["calls"]  # type: ignore[return-value]
 
 
-def names_of(module: Module) -> dict[str, list[ast.Name]]:
-    """The names that a file reads or writes, by their text."""
-    if "names" not in module.cache:
-        table: dict[str, list[ast.Name]] = {}
-        for node in module.nodes.get(ast.Name, ()):
-            assert isinstance(node, ast.Name)
-            table.setdefault(node.id, []).append(node)
-        module.cache["names"] = table
-    return module.cache["names"]  # type: ignore[return-value]
+def names_of(module: Module, name: str) -> tuple[ast.Name, ...]:
+    """Where a file reads or writes a name; few of its names are ever asked for."""
+    key = ("names", name)
+    if key not in module.cache:
+        module.cache[key] = tuple(node for node in module.nodes.get(ast.Name, ()) if node.id == name)  # type: ignore[attr-defined]
+    return module.cache[key]  # type: ignore[return-value]
 
 
 def is_value(module: Module, node: ast.expr) -> bool:

@@ -171,7 +171,7 @@ class _Walk:
 
     def _name(self, module: Module, home: ast.AST, name: str, value: ast.expr | None = None) -> None:
         """Every place that reads a name of a scope, where it was given this value if one is named."""
-        for node in names_of(module).get(name, ()):
+        for node in names_of(module, name):
             ours = is_read(module, node) and owner(module, scope_of(module, node), name) is home
             if ours and not self._is_another(module, home, node, value):
                 self._go(module, node)

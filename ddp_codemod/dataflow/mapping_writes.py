@@ -90,7 +90,7 @@ def _steps_at_names(
 ) -> list[tuple[ast.Name, list[Step]]]:
     """What is done where a mapping's name stands, of those places where something is done."""
     found: list[tuple[ast.Name, list[Step]]] = []
-    for node in names_of(module).get(name, ()):
+    for node in names_of(module, name):
         if isinstance(node.ctx, ast.Load) and owner(module, scope_of(module, node), node.id) is scope:
             if steps := list(step_at(tracer, module, node, wanted)):
                 found.append((node, steps))

@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow import calls
+from ddp_codemod.dataflow.declared_options import declaring, destination, flags_of, texts_in
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.dataflow.parsers import is_of_another_kind, may_be_read
+from ddp_codemod.dataflow.parsers import may_be_read
 from ddp_codemod.dataflow.provenance import Provenance
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -19,11 +20,8 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.sites.takers import takers
-from ddp_codemod.sites.words import Words, stands
 
-_QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
 _DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is given
-_ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
 
 
 def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
@@ -45,7 +43,7 @@ def decorated_default(
     found: list[Leaf] = []
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call):
-            for flag in _flags_of(tracer):
+            for flag in flags_of(tracer):
                 if last_name(decorator.func) == flag.method and destination(decorator, flag) == name:
                     found += _default(tracer, module, decorator, flag, name, way)
     return found
@@ -79,57 +77,17 @@ def of_name(tracer: Tracer, module: Module, name: str, way: Way, origin: Provena
         for other, call, flag in by_file[file]:
             found += _default(tracer, other, call, flag, name, way)
     others = files - set(nearest)
-    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in _texts(call.args)} | words
+    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in texts_in(call.args)} | words
     if not found:
         return []
     given = [*_given_in_code(tracer, words, nearest, way), *_given_in_lists(tracer, words, others, way)]
     return [*found, *given, *_given_at_launch(tracer, words, lambda file: file not in others, way)]
 
 
-def declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
-    """The calls that declare an option of this name or set its default, by their files."""
-    known = tracer.memory.setdefault("declared", {})
-    if name not in known:
-        project = tracer.resolver.project
-        spelled = [word.encode() for word in {name, name.replace("_", "-")}]
-        methods = tracer.memory.setdefault("methods", Words(flag.method for flag in _flags_of(tracer)))
-        setters = tracer.memory.setdefault(
-            "setters", Words(flag.defaults_method for flag in _flags_of(tracer) if flag.defaults_method)
-        )
-        mentioning = sorted({file for word in {name, name.replace("_", "-")} for file in project.mentioning(word)})
-        known[name] = {}
-        for file in mentioning:
-            data = project.data(file)
-            may = project.is_parsed(file)  # its options are in a table: no need to look for each of thousands in its bytes
-            may = may or (any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled) and methods.some(data))
-            may = may or (stands(data, name.encode(), _ANYTHING, _GIVEN) and setters.some(data))
-            other = project.module(file) if may else None
-            if other is not None and (made := declared_in(tracer, other).get(name)):
-                known[name][file] = [(other, call, flag) for call, flag in made]
-    return dict(known[name])
-
-
-def declared_in(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
-    """The calls of a file that declare an option or set its default, by the name under which its value arrives."""
-    if "options" not in module.cache:
-        table: dict[str, list[tuple[ast.Call, Flag]]] = {}
-        for flag in _flags_of(tracer):
-            for call in calls.calls_of(module).get(flag.method, ()):
-                if isinstance(call.func, ast.Attribute) and (name := destination(call, flag)) is not None:
-                    if is_of_another_kind(tracer, module, call.func):
-                        continue
-                    table.setdefault(name, []).append((call, flag))
-            for call in calls.calls_of(module).get(flag.defaults_method or "", ()):
-                for given in dict.fromkeys(keyword.arg for keyword in call.keywords if keyword.arg is not None):
-                    table.setdefault(given, []).append((call, flag))
-        module.cache["options"] = table
-    return module.cache["options"]  # type: ignore[return-value]
-
-
 def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], way: Way) -> list[Leaf]:
     """What the files that declare an option give it in a command line of their own: ``parse_args(["--backend", "nccl"])``."""
     found: list[Leaf] = []
-    methods = {method for flag in _flags_of(tracer) for method in flag.parse_methods}
+    methods = {method for flag in flags_of(tracer) for method in flag.parse_methods}
     for module in filter(None, map(tracer.resolver.project.module, files)):
         for call in (call for method in sorted(methods) for call in calls.calls_of(module).get(method, ())):
             given = calls.argument_of(call, "args", 0)
@@ -145,7 +103,7 @@ def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way:
     naming = {name for word in words for name in project.holding(word, _DASHED, _ENDED)}
     for module in filter(None, map(project.module, sorted(naming))):
         for node in _lists_with(module, words):
-            texts = _texts(node.elts)
+            texts = texts_in(node.elts)
             programs = [
                 text for before, text in zip(["-m", *texts], texts, strict=False) if text.endswith(".py") or before == "-m"
             ]
@@ -162,7 +120,7 @@ def _lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
         table: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = {}
         for number, node in enumerate(node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
             assert isinstance(node, (ast.List, ast.Tuple))
-            options = (text.lstrip("-").partition("=")[0] for text in _texts(node.elts) if text.startswith("-"))
+            options = (text.lstrip("-").partition("=")[0] for text in texts_in(node.elts) if text.startswith("-"))
             for option in dict.fromkeys(options):
                 table.setdefault(option, []).append((number, node))
         module.cache["lists-by-option"] = table
@@ -260,36 +218,10 @@ def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) ->
     found: list[Leaf] = []
     if node.attr == "value":
         for leaf in tracer.evaluate(module, node.value, way):
-            for flag in _flags_of(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
+            for flag in flags_of(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
                 if isinstance(leaf.node, ast.Call) and last_name(leaf.node.func) == flag.method:
                     found += _default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)
     return found
-
-
-def _flags_of(tracer: Tracer) -> list[Flag]:
-    return [flag for idioms in tracer.idioms for flag in idioms.flag]
-
-
-def _texts(parts: Iterable[ast.expr]) -> list[str]:
-    """The texts among the arguments of a call (``-b``, ``--dist-backend``), or in a list."""
-    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-
-
-def destination(call: ast.Call, flag: Flag) -> str | None:
-    """The attribute or parameter name under which an option's value arrives."""
-    texts = _texts(call.args)
-    if flag.dashed and not any(text.startswith("-") for text in texts):
-        return None
-    if flag.dest:
-        dest = calls.argument_of(call, flag.dest, None)
-        if isinstance(dest, ast.Constant) and isinstance(dest.value, str):
-            return dest.value
-    plain = [text for text in texts if not text.startswith("-") and text.isidentifier()]
-    if plain and flag.dest is None:
-        return plain[0]  # click: the name without dashes is the parameter's
-    long = next((text for text in texts if text.startswith("--")), None)
-    chosen = long or (texts[0] if texts else None)
-    return chosen.lstrip("-").split("/")[0].replace("-", "_") if chosen else None
 
 
 def choices(call: ast.Call, flag: Flag) -> ast.expr | None:

@@ -177,12 +177,12 @@ def read_text(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
     return Source(path, name, data, text, encoding)
 
 
-def read_loosely(path: Path, root: Path) -> Source | Skipped:
-    """Read a text file that is never written, whatever its encoding: what is not plain ASCII in it may come out wrong."""
-    made = read_text(path, root)
+def read_loosely(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
+    """Read a text file that is never written, whatever its encoding: what is not plain ASCII in it may come out wrong; ``known`` as in ``content``."""
+    made = read_text(path, root, known)
     if isinstance(made, Source):
         return made
-    found = content(path, root) if made.reason.means is Meaning.NO_TEXT else b"\0"
+    found = content(path, root, known) if made.reason.means is Meaning.NO_TEXT else b"\0"
     data = b"\0" if isinstance(found, Reason) else found
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"
     text = data.decode(encoding, "replace")

@@ -100,8 +100,8 @@ class Whole(Struct, dict=True):
         pattern = advice.pattern
         assert pattern is not None
         project = self.context.tracer.resolver.project
-        able = {texts for texts in self._kinds if may_hold(pattern, texts)}
-        names = sorted(name for name in named if self._texts[name] in able)
+        able = self.holding(pattern)
+        names = sorted(name for name in named if name in able)
         if advice.level == "review" or sum(not project.is_parsed(name) for name in names) > MANY:
             names = [name for name in names if name in within()]
         for name in names:
@@ -115,6 +115,11 @@ class Whole(Struct, dict=True):
                 ]
                 # which files belong together is asked late: it takes the imports of the whole project
                 yield from found if found and self.versions(advice, name) and name in within() else ()
+
+    def holding(self, pattern: Pattern) -> set[str]:
+        """The files that hold the texts by which a pattern is found."""
+        able = {texts for texts in self._kinds if may_hold(pattern, texts)}
+        return {name for name, texts in self._texts.items() if texts in able}
 
     @cached_property
     def _texts(self) -> dict[str, frozenset[str]]:

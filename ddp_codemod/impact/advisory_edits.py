@@ -99,14 +99,9 @@ class Adapter(Struct, dict=True):
         return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
 
     def _hits(self, advice: Advice) -> Iterator[Hit]:
-        if (
-            advice.pattern is None
-            or advice.pattern.commands
-            or advice.pattern.use == "configured"
-            or (advice.level == "note" and advice.rewrite is None)
-        ):
+        if not _stands_in_code(advice):
             return
-        if advice.level == "note" or advice.pattern.use == "gate":  # of a group, whoever makes it
+        if not _asks_what_runs(advice):
             yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
             return
         for hit in self.whole.hits(advice, self.writable, lambda: self._reached, self._runs):
@@ -156,7 +151,22 @@ class Adapter(Struct, dict=True):
     @cached_property
     def _reach(self) -> Reach:
         context = self.whole.context
-        return Reach(context.tracer.resolver.project, self._reached, self.started, context.facts.truth)
+        patterns = (advice.pattern for advice in self.whole.advice() if _stands_in_code(advice) and _asks_what_runs(advice))
+        asked = set[str]().union(*(self.whole.holding(pattern) for pattern in patterns if pattern is not None))
+        return Reach(context.tracer.resolver.project, self._reached, self.started, context.facts.truth, asked)
+
+
+def _stands_in_code(advice: Advice) -> bool:
+    """Whether an advice with edits or items is about places in programs."""
+    pattern = advice.pattern
+    if pattern is None or pattern.commands or pattern.use == "configured":
+        return False
+    return advice.level != "note" or advice.rewrite is not None
+
+
+def _asks_what_runs(advice: Advice) -> bool:
+    """Whether it is about what a training entry runs, and not about a group, whoever makes it."""
+    return advice.level != "note" and advice.pattern is not None and advice.pattern.use != "gate"
 
 
 def _where_it_starts(advice: Advice) -> bool:

@@ -60,4 +60,4 @@ def _is_run(tracer: Tracer, module: Module, node: ast.Constant, sayers: Containe
 
 def _is_read(module: Module, target: ast.expr) -> bool:
     """Whether what is assigned is read again, as far as the file shows it."""
-    return not isinstance(target, ast.Name) or any(is_read(module, name) for name in names_of(module).get(target.id, ()))
+    return not isinstance(target, ast.Name) or any(is_read(module, name) for name in names_of(module, target.id))

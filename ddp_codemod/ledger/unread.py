@@ -54,7 +54,7 @@ def is_only_compared(module: Module, node: ast.expr) -> bool:
     target = statement.targets[0]
     if not isinstance(target, ast.Name) or not isinstance(home := owner(module, scope_of(module, target), target.id), FUNCTIONS):
         return False
-    names = [name for name in names_of(module).get(target.id, ()) if owner(module, scope_of(module, name), name.id) is home]
+    names = [name for name in names_of(module, target.id) if owner(module, scope_of(module, name), name.id) is home]
     read = [name for name in names if isinstance(name.ctx, ast.Load)]
     return bool(read) and all(isinstance(module.parents[name], (ast.Compare, ast.FormattedValue)) for name in read)
 
@@ -86,7 +86,7 @@ def reads(tracer: Tracer, module: Module, function: Def, name: str, sayers: Cont
             and not _is_set_before(module, function, node)
             and not is_said(tracer, module, node, sayers)
             and not is_for_unread_parameter(tracer, module, node, sayers, depth + 1)
-            for node in names_of(module).get(name, ())
+            for node in names_of(module, name)
         )
     )
 
@@ -136,7 +136,7 @@ def is_overwritten(tracer: Tracer, module: Module, node: ast.expr) -> bool:
 
 def _values_read(tracer: Tracer, module: Module, home: ast.AST | None, name: str) -> set[ast.AST | None] | None:
     """What those that read a name of this file can read; None where it is not known who does, or nobody does."""
-    read = [one for one in names_of(module).get(name, ()) if is_read(module, one)]
+    read = [one for one in names_of(module, name) if is_read(module, one)]
     read = [one for one in read if owner(module, scope_of(module, one), one.id) is home]
     taken = isinstance(home, ast.Module) and len(tracer.resolver.project.mentioning(name)) > 1
     return {made.value for one in read for made in tracer.facts.definitions(module, one)} if read and not taken else None

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Container, Iterable, Iterator
 
 from ddp_codemod.dataflow.calls import names_of
-from ddp_codemod.dataflow.options import declared_in, declaring
+from ddp_codemod.dataflow.declared_options import declared_in, declaring
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.ledger.unread_keys import nodes_by_name
 from ddp_codemod.parse.python import Module, last_name
@@ -68,9 +68,7 @@ def _are_handed_on(tracer: Tracer, blind: Container[str]) -> bool:
             for file in project.names
             if given.search(project.data(file))
             for module in project.programs(file)
-            for call in given_to(
-                module, (part for name in held for part in names_of(module).get(name, ()) if _is_whole(module, part))
-            )
+            for call in given_to(module, (part for name in held for part in names_of(module, name) if _is_whole(module, part)))
         )
     return bool(tracer.memory["options handed on"])
 

@@ -57,7 +57,7 @@ def _is_handed_on(tracer: Tracer, name: str) -> bool:
             (module, call)
             for file in project.mentioning(name)
             for module in project.programs(file)
-            for call in given_to(module, names_of(module).get(name, ()))
+            for call in given_to(module, names_of(module, name))
         )
         known[name] = any(_may_read(tracer, module, call) for module, call in calls)
     return known[name]

@@ -9,7 +9,6 @@ from typing import Any, Union
 from msgspec import Struct, field
 
 from ddp_codemod.parse.nodes import fields_backwards
-from ddp_codemod.parse.python import Module
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SILENT = (ast.Constant, ast.Import, ast.ImportFrom)  # mention no name that is looked for
@@ -47,13 +46,12 @@ def _kind(node: object) -> int:
     return kind
 
 
-def parts_of(module: Module, wanted: Container[str]) -> dict[ast.AST, Part]:
-    """The code of a module, and of each function and class in it that mentions one of the names ``wanted``; others are not kept.
+def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
+    """The code of a file, and of each function and class in it that mentions one of the names ``wanted``; others are not kept.
 
     It is without that of the functions inside, but with their decorators. The code of a class does not hold the decorators of its
     methods where it is a part of the code around it.
     """
-    tree = module.tree
     found: dict[ast.AST, _Open] = {tree: _Open()}
     every = [found[tree]]  # what holds a part comes before it
     todo: list[tuple[ast.AST, _Open]] = [(node, found[tree]) for node in tree.body]

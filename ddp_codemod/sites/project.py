@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -16,7 +17,7 @@ from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
-from ddp_codemod.parse.python import Module, parse
+from ddp_codemod.parse.python import Module, parse, passing_tree
 from ddp_codemod.parse.scripts import parse_shell, script_of
 from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.entry_points import entry_points
@@ -102,6 +103,11 @@ class Project(ImportRoots):
         module = self.module(name)
         return [*([module] if module else ()), *self._programs.get(name, ())]
 
+    def passing_tree(self, name: str) -> ast.Module | None:
+        """The tree of a file for one look at it; None where it is a notebook, or no program that can be handled."""
+        made = read(self.root / name, self.root, self.data(name)) if not name.endswith(NOTEBOOK) else None
+        return passing_tree(made, self.deepest) if isinstance(made, Source) else None
+
     def take_apart(self) -> None:
         """Free the trees: the collector alone takes far longer to find out that nobody needs them."""
         for module in (*filter(None, self._modules.values()), *(part for made in self._programs.values() for part in made)):
@@ -160,7 +166,7 @@ class Project(ImportRoots):
             data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
             if any(text in data for text in plain) or (windows and any(text in data for text in wide)):
                 if name not in self._scripts:
-                    source = (read_loosely if windows else read_text)(self.root / name, self.root)
+                    source = (read_loosely if windows else read_text)(self.root / name, self.root, data)
                     made = parse_shell(source) if isinstance(source, Source) else source
                     self._note_parser(made)
                     self._scripts[name] = made if isinstance(made, Script) else None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from typing import Union
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.mentioned import NOTHING, Branch, Part, parts_of
+from ddp_codemod.sites.mentioned import Branch, Part
+from ddp_codemod.sites.outlines import MAIN, Definition, asks_for_main, defined_in, outlines
 from ddp_codemod.sites.project import Project
 
-MAIN = "__main__"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Truth = Callable[[Module, ast.expr], Union[bool, None]]  # whether a condition is true on the platform
 
@@ -36,7 +36,7 @@ def _acts(block: Iterable[ast.stmt], own: Collection[str]) -> bool:
     for statement in block:
         if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Assert, ast.Match)):
             return True
-        if isinstance(statement, ast.If) and _asks_for_main(statement.test):
+        if isinstance(statement, ast.If) and asks_for_main(statement.test):
             return True
         inside = (
             [*statement.body, *getattr(statement, "orelse", ())] if isinstance(statement, (ast.If, ast.Try, ast.With)) else []
@@ -54,20 +54,21 @@ def _acts(block: Iterable[ast.stmt], own: Collection[str]) -> bool:
 class Reach:
     """The code that runs from some entries, in the files that they import."""
 
-    def __init__(self, project: Project, files: Collection[str], started: Iterable[str], taken: Truth) -> None:
-        self.project, self.taken = project, taken
-        self._by_name: dict[str, list[tuple[Module, ast.AST]]] = {}  # what no code that runs has mentioned yet
-        self._reached: set[ast.AST] = set()
-        self._parts: dict[Module, dict[ast.AST, Part]] = {}  # of the files; needed only here
-        modules = [module for name in sorted(files) for module in project.programs(name)]
-        for module in modules:
-            for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-                for node in module.nodes.get(kind, ()):
-                    self._by_name.setdefault(node.name, []).append((module, node))  # type: ignore[attr-defined]
-        self._ours = frozenset(self._by_name)
+    def __init__(
+        self, project: Project, files: Collection[str], started: Collection[str], taken: Truth, asked: Container[str]
+    ) -> None:
+        """``asked``: the files that ``runs`` is asked about; the trees of others are not kept, and both sides of their branches run."""
+        self.taken = taken
         self._started = frozenset(started)
-        self._follow([(module, module.tree) for module in modules])
-        self._parts.clear()
+        self._reached: set[ast.AST] = set()
+        wanted = {name for file in files for name in defined_in(project.data(file))}
+        found = [one for file in sorted(files) for one in outlines(project, file, wanted, file in asked, file in self._started)]
+        self._by_name: dict[str, list[Definition]] = {}  # what no code that runs has mentioned yet
+        for outline in found:
+            for one in outline.definitions:
+                self._by_name.setdefault(one.name, []).append(one)
+        self._ours = frozenset({*self._by_name, "object"})
+        self._follow([(outline.module, outline.part) for outline in found])
 
     def runs(self, module: Module, node: ast.AST) -> bool:
         """Whether a node stands in code that runs."""
@@ -78,24 +79,18 @@ class Reach:
                 return False
         return True
 
-    def _follow(self, todo: list[tuple[Module, ast.AST]]) -> None:
-        parts = [(module, self._part(module, scope)) for module, scope in todo]
+    def _follow(self, parts: list[tuple[Module | None, Part]]) -> None:
         branches: list[tuple[Module, Branch]] = []  # asked last: most of what is in them runs anyway
+        entered: set[Definition] = set()
         while parts or branches:
             if not parts:
                 parts += self._taken(*branches.pop())
                 continue
             module, part = parts.pop()
-            branches += [(module, branch) for branch in part.branches]
+            branches += [(module, branch) for branch in part.branches] if module is not None else ()
             for name in part.names & self._by_name.keys():
                 for found in self._by_name.pop(name):  # mentioned once, it runs
-                    parts += [(one, self._part(one, scope)) for one, scope in self._enter(*found)]
-
-    def _part(self, module: Module, scope: ast.AST) -> Part:
-        """The code of a scope, without functions inside it; of its names those that are still to be reached."""
-        if module not in self._parts:
-            self._parts[module] = parts_of(module, self._by_name)
-        return self._parts[module].get(scope, NOTHING)
+                    parts += [(one.module, one.part) for one in self._enter(found, entered)]
 
     def _taken(self, module: Module, branch: Branch) -> Iterator[tuple[Module, Part]]:
         """The sides of a branch that the platform may take, where something in them is still to be reached."""
@@ -105,32 +100,24 @@ class Reach:
         known = module.name in self._started if node in _main_tests(module) else self.taken(module, node.test)
         yield from ((module, side) for wanted, side in ((True, body), (False, orelse)) if known is not (not wanted))
 
-    def _enter(self, module: Module, node: ast.AST) -> Iterator[tuple[Module, ast.AST]]:
+    def _enter(self, one: Definition, entered: set[Definition]) -> Iterator[Definition]:
         """What runs besides where a function or class is mentioned."""
-        if node in self._reached:
+        if one in entered:
             return
-        self._reached.add(node)
-        yield module, node
-        if isinstance(node, ast.ClassDef):
-            # a class that others made may have its methods called by them, and special methods are called unseen
-            foreign = any(not self._is_ours(base) for base in node.bases)
-            for part in node.body:
-                if isinstance(part, FUNCTIONS):
-                    if foreign or part.name.startswith("__"):
-                        yield from self._enter(module, part)
-
-    def _is_ours(self, base: ast.expr) -> bool:
-        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-        return name == "object" or name in self._ours
+        entered.add(one)
+        if one.node is not None:
+            self._reached.add(one.node)
+        yield one
+        # a class that others made may have its methods called by them, and special methods are called unseen
+        foreign = not self._ours.issuperset(one.bases)
+        for method in one.methods:
+            if foreign or method.name.startswith("__"):
+                yield from self._enter(method, entered)
 
 
 def _main_tests(module: Module) -> set[ast.AST]:
     """The statements of a file that ask whether it is the one that was started."""
     if "main-tests" not in module.cache:
         branches = module.nodes.get(ast.If, ()) if MAIN in module.source.text else ()
-        module.cache["main-tests"] = {node for node in branches if isinstance(node, ast.If) and _asks_for_main(node.test)}
+        module.cache["main-tests"] = {node for node in branches if isinstance(node, ast.If) and asks_for_main(node.test)}
     return module.cache["main-tests"]  # type: ignore[return-value]
-
-
-def _asks_for_main(test: ast.expr) -> bool:
-    return any(isinstance(part, ast.Constant) and part.value == MAIN for part in ast.walk(test))

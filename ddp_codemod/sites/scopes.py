@@ -77,7 +77,10 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
     if found is None:
         table: dict[str, list[Binding]] = {}
         for binding in _collect(module, scope):
-            table.setdefault(binding.name, []).append(binding)
+            if binding.name in table:
+                table[binding.name].append(binding)
+            else:
+                table[binding.name] = [binding]  # mostly the only one: a list that grows takes room for four
         found = module.cache[key] = table
     return found  # type: ignore[return-value]
 

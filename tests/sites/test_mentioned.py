@@ -66,7 +66,7 @@ def every_name(tree: ast.AST) -> set[str]:
 
 def test_each_part_has_its_own_names() -> None:
     made = module(Source(Path("a.py"), "a.py", CODE.encode(), CODE, "utf-8"))
-    named = {getattr(node, "name", "module"): part for node, part in parts_of(made, every_name(made.tree)).items()}
+    named = {getattr(node, "name", "module"): part for node, part in parts_of(made.tree, every_name(made.tree)).items()}
     assert named["module"].every == {"first", "base", "field", "eighth"}
     assert named["f"].names == {"first", "kind", "default", "result", "second", "third", "test"}
     (branch,) = named["f"].branches
@@ -76,12 +76,12 @@ def test_each_part_has_its_own_names() -> None:
 
 def test_only_what_is_wanted_is_kept() -> None:
     made = module(Source(Path("a.py"), "a.py", CODE.encode(), CODE, "utf-8"))
-    named = {getattr(node, "name", "module"): part for node, part in parts_of(made, {"sixth", "meta"}).items()}
+    named = {getattr(node, "name", "module"): part for node, part in parts_of(made.tree, {"sixth", "meta"}).items()}
     assert named.keys() == {"f", "C"}  # the code around the class does not run what makes its type
     assert (named["f"].names, named["f"].every, named["C"].names) == (set(), {"sixth"}, {"meta"})
     ((_, body, orelse),) = named["f"].branches
     assert (body.names, orelse) == ({"sixth"}, NOTHING)
-    assert parts_of(made, ()) == {}
+    assert parts_of(made.tree, ()) == {}
 
 
 @pytest.mark.parametrize("name", ["run/pipeline.py", "sites/scopes.py", "cli/translate.py", "parse/shell_reader.py"])
@@ -92,6 +92,6 @@ def test_nothing_is_lost(name: str) -> None:
     made = module(source)
     every = every_name(made.tree)
     for wanted in (every, {name for name in every if len(name) % 3 == 0}):
-        parts = parts_of(made, wanted)
+        parts = parts_of(made.tree, wanted)
         for node in (made.tree, *(node for kind in (*FUNCTIONS, ast.ClassDef) for node in made.nodes.get(kind, ()))):
             assert parts.get(node, NOTHING).every == written(node) & wanted

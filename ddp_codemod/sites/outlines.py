@@ -1,0 +1,111 @@
+"""What the files of a project define and mention, told without keeping the trees of those that nothing else is asked about."""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+from collections.abc import Container, Iterator, Mapping
+
+from msgspec import Struct
+
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.mentioned import FUNCTIONS, NOTHING, Part, parts_of
+from ddp_codemod.sites.project import Project
+
+MAIN = "__main__"
+# rather some that are none: a text may hold the words, and in a notebook an n stands before them; "@dataclass" lies before a class
+_DEFINED = re.compile(rb"(?:def|class)[\s\\]+(?=([^\s\\(\[:]+))")
+_SUITES = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+class Definition(Struct, frozen=True, eq=False):
+    """A function or class: what it mentions, and what may run with it."""
+
+    name: str
+    part: Part
+    module: Module | None = None  # where the tree is kept
+    node: ast.AST | None = None
+    bases: tuple[str, ...] = ()  # of a class: the last names
+    methods: tuple[Definition, ...] = ()
+
+
+class Outline(Struct, frozen=True, eq=False):
+    """What a file mentions outside of functions, and what it defines at any depth."""
+
+    module: Module | None
+    part: Part
+    definitions: tuple[Definition, ...]
+
+
+def defined_in(data: bytes) -> Iterator[str]:
+    """The names that a file's bytes seem to define."""
+    for name in _DEFINED.findall(data):
+        yield name.decode() if name.isascii() else unicodedata.normalize("NFKC", name.decode("utf-8", "replace"))
+
+
+def outlines(project: Project, name: str, wanted: Container[str], kept: bool, started: bool) -> Iterator[Outline]:
+    """The outlines of a file and of the programs in it, of the names ``wanted``.
+
+    Where the tree is not ``kept``, no branch is left to decide: both sides count, but for that of a question for ``__main__``.
+    """
+    tree = None if kept or project.is_parsed(name) else project.passing_tree(name)
+    if tree is not None:
+        yield _outline(tree, None, wanted, started)
+        return
+    for module in project.programs(name):
+        yield _outline(module.tree, module, wanted, started)
+
+
+def _outline(tree: ast.Module, module: Module | None, wanted: Container[str], started: bool) -> Outline:
+    found = parts_of(tree, wanted)
+    parts = found if module is not None else {node: _settled(part, started) for node, part in found.items()}
+    own = module.nodes if module is not None else _defining(tree)
+    functions = {node: _definition(node, module, parts) for kind in FUNCTIONS for node in own.get(kind, ())}
+    classes = [_definition(node, module, parts, functions) for node in own.get(ast.ClassDef, ())]
+    return Outline(module, parts.get(tree, NOTHING), (*functions.values(), *classes))
+
+
+def _definition(
+    node: ast.AST, module: Module | None, parts: Mapping[ast.AST, Part], functions: Mapping[ast.AST, Definition] | None = None
+) -> Definition:
+    assert isinstance(node, (*FUNCTIONS, ast.ClassDef))
+    own = (node.name, parts.get(node, NOTHING), module, node if module is not None else None)
+    if not isinstance(node, ast.ClassDef) or functions is None:
+        return Definition(*own)
+    return Definition(*own, tuple(map(_last_name, node.bases)), tuple(functions[part] for part in node.body if part in functions))
+
+
+def _defining(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
+    """The functions and classes of a tree, by their kinds."""
+    found: dict[type[ast.AST], list[ast.AST]] = {kind: [] for kind in (*FUNCTIONS, ast.ClassDef)}
+    todo: list[ast.AST] = [*tree.body]
+    while todo:
+        node = todo.pop()
+        if type(node) in found:
+            found[type(node)].append(node)
+        for name in _SUITES:
+            todo += getattr(node, name, ())
+    return found
+
+
+def _settled(part: Part, started: bool) -> Part:
+    """A part without branches: all that the sides mention belongs to it, but what is only for a file that is started, or is not."""
+    names = part.names.union(*(_side(branch, started) for branch in part.branches))
+    return Part(names, (), names)
+
+
+def _side(branch: tuple[ast.If | ast.IfExp, Part, Part], started: bool) -> frozenset[str]:
+    node, body, orelse = branch
+    if asks_for_main(node.test):
+        return (body if started else orelse).every
+    return _settled(body, started).names | _settled(orelse, started).names
+
+
+def _last_name(base: ast.expr) -> str:
+    return base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+
+
+def asks_for_main(test: ast.expr) -> bool:
+    """Whether a condition asks if its file is the one that was started."""
+    return any(isinstance(part, ast.Constant) and part.value == MAIN for part in ast.walk(test))
