@@ -66,6 +66,7 @@ def declared_in(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call
 
 
 def flags_of(tracer: Tracer) -> list[Flag]:
+    """The ways of declaring an option that the rules know."""
     return [flag for idioms in tracer.idioms for flag in idioms.flag]
 
 

@@ -79,7 +79,7 @@ def _in_code(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
                     continue
                 if other.name != module.name and together is None:
                     imports = tracer.memory.setdefault("imports", Imports(project))
-                    together = imports.below(imports.above([module.name]))
+                    together = imports.together([module.name])
                 if other.name == module.name or file in (together or ()):
                     step = way.hop(other.place(statement), Reason.of("hop-assigned", name=name), OriginKind.ASSIGNMENT)
                     found += tracer.evaluate(other, value, step.inside(None))

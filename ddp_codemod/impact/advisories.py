@@ -14,7 +14,7 @@ from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.discover.kinds import GUIDES
-from ddp_codemod.impact.changed_backends import Switches, concerned
+from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
@@ -79,7 +79,7 @@ class Whole(Struct, dict=True):
         """The files in which a switched group is used."""
         key = (str(advice.anyhow), *advice.backend)
         if key not in self._concerned:
-            self._concerned[key] = concerned(self.imports, self.groups(advice))
+            self._concerned[key] = self.imports.together(self.groups(advice))
         return self._concerned[key]
 
     def sure(self, advice: Advice) -> set[str]:
@@ -87,7 +87,7 @@ class Whole(Struct, dict=True):
         if advice.backend not in self._sure:
             wanted = set(advice.backend)
             names = {name for name, found in self.switches.safe.items() if not wanted or found & wanted}
-            self._sure[advice.backend] = concerned(self.imports, names)
+            self._sure[advice.backend] = self.imports.together(names)
         return self._sure[advice.backend]
 
     def hits(

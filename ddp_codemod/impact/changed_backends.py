@@ -12,7 +12,6 @@ from ddp_codemod.dataflow.leaves import Default, Leaf
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
-from ddp_codemod.sites.imports import Imports
 
 
 class Switches(Struct, frozen=True):
@@ -63,11 +62,6 @@ def _names(texts: Iterable[str]) -> frozenset[str]:
 def _add(table: dict[str, frozenset[str]], names: Iterable[str], backends: frozenset[str]) -> None:
     for name in names:
         table[name] = table.get(name, frozenset()) | backends
-
-
-def concerned(imports: Imports, names: Iterable[str]) -> set[str]:
-    """The files that run together with the named ones: what those import that import these."""
-    return imports.below(imports.above(names))
 
 
 def is_backend(finding: Finding) -> bool:

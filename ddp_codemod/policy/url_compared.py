@@ -11,6 +11,7 @@ from ddp_codemod.policy.findings import Change, Context, NewText
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.imports import Imports
 
+_QUOTED, _UNQUOTED = re.compile(rb"[\"']\Z"), re.compile(rb"[\"']")
 _WHOLE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)  # ``startswith`` does not mind what follows
 
 
@@ -30,14 +31,13 @@ def compared(context: Context, use: Use, changes: Iterable[Change]) -> str | Non
 def _comparing(context: Context, module: Module, text: str) -> Iterator[str]:
     tracer = context.tracer
     project = tracer.resolver.project
-    quoted = re.compile(rb"[\"']" + re.escape(text.encode()) + rb"[\"']")
     imports: Imports = tracer.memory.setdefault("imports", Imports(project))
     together: set[str] | None = None
-    for name in project.names:
-        for other in project.programs(name) if quoted.search(project.data(name)) else ():
+    for name in project.holding(text, _QUOTED, _UNQUOTED):
+        for other in project.programs(name):
             for node in other.nodes.get(ast.Compare, ()):
                 if isinstance(node, ast.Compare) and _holds(node, text):
-                    together = together or imports.below(imports.above([module.name]))
+                    together = together or imports.together([module.name])
                     if name in together:
                         yield f"{other.name}:{other.line(node)}"
 

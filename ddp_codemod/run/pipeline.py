@@ -102,7 +102,7 @@ class Run:
         self.left_unread = look.left_unread
         self.users = Users(self.project, self.finder, self.candidates)
         self.groups = Groups(self.project, self.finder, self.users)
-        self.imports = Imports(self.project)
+        self.imports: Imports = self.context.tracer.memory.setdefault("imports", Imports(self.project))
         self.launches = Launches(self.project, self.imports)
         self._noted: set[Module] = set()
         self.signatures = Signatures(options.rules, self.versions)

@@ -58,6 +58,10 @@ class Imports:
         """The files, and all that they import, directly or not, with what runs when a package is entered on the way."""
         return _closure(names, self._run_by)
 
+    def together(self, names: Iterable[str]) -> set[str]:
+        """The files that run together with the named ones: what those import that import these."""
+        return self.below(self.above(names))
+
     def _run_by(self, name: str) -> Iterator[str]:
         for imported in self.of.get(name, ()):
             yield imported

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
 
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.mentioned import FUNCTIONS, NOTHING, Part, parts_of
 from ddp_codemod.sites.project import Project
 
@@ -73,7 +73,7 @@ def _definition(
     own = (node.name, parts.get(node, NOTHING), module, node if module is not None else None)
     if not isinstance(node, ast.ClassDef) or functions is None:
         return Definition(*own)
-    return Definition(*own, tuple(map(_last_name, node.bases)), tuple(functions[part] for part in node.body if part in functions))
+    return Definition(*own, tuple(map(last_name, node.bases)), tuple(functions[part] for part in node.body if part in functions))
 
 
 def _defining(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
@@ -100,10 +100,6 @@ def _side(branch: tuple[ast.If | ast.IfExp, Part, Part], started: bool) -> froze
     if asks_for_main(node.test):
         return (body if started else orelse).every
     return _settled(body, started).names | _settled(orelse, started).names
-
-
-def _last_name(base: ast.expr) -> str:
-    return base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
 
 
 def asks_for_main(test: ast.expr) -> bool:
