@@ -17,6 +17,7 @@ from ddp_codemod.dataflow import (
     star_args,
     surface_objects,
 )
+from ddp_codemod.dataflow.annotated import is_annotated
 from ddp_codemod.dataflow.facts import BODIES
 from ddp_codemod.dataflow.flow import Flow
 from ddp_codemod.dataflow.fold import Known
@@ -46,7 +47,8 @@ def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Wa
         return stored
     if not stored and node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
         return member
-    found = _brought(tracer, module, node, way)
+    of_tensor = is_annotated(tracer.resolver, module, node.value, tracer.tensors)  # the code around gives it no attributes
+    found = [] if of_tensor else _brought(tracer, module, node, way)
     return stored + found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 

@@ -16,7 +16,7 @@ from ddp_codemod.dataflow.stores import stored_as
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.parse.python import Module, statements
 from ddp_codemod.sites.entities import Definition, Instance
 from ddp_codemod.sites.scopes import Binding, assigned, bindings
 
@@ -155,7 +155,7 @@ def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
         for method in node.body:
             if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
                 own = method.args.args[0].arg
-                for statement in walk(method):
+                for statement in statements(method):
                     for target, value in assigned(statement):
                         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
                             table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))

@@ -59,7 +59,13 @@ class Way(Struct, frozen=True):
     seen: frozenset[tuple[int, int]] = frozenset()
     doubt: Doubt | None = None
     doubted_at: str = ""  # source text of what the doubt is about
+    certain: bool = False  # goes no further where nothing but a name leads
     objects: int = 0  # that were reached on the way: what is asked of one is another question than what led to it
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what lies further on does not count."""
+        return self.certain and self.doubt is Doubt.NAME
 
     def doubted(self, doubt: Doubt | None, text: str = "") -> Way:
         """The same way, which leads no further than a guess; the graver doubt stays."""

@@ -156,9 +156,10 @@ def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -
 def _given_at_launch(tracer: Tracer, words: Iterable[str], takes: Callable[[str], bool], way: Way) -> list[Leaf]:
     """What the project's launch files pass for an option to the files that take it."""
     found: list[Leaf] = []
+    project, value = tracer.resolver.project, tracer.value_ahead
     for word in sorted(words):
-        project = tracer.resolver.project
-        for script in (*project.scripts(f"-{word}", f"{word}="), *project.manifests(f"-{word}", f"{word}=")):
+        texts = (f"-{word}", f"{word}=")
+        for script in (*project.scripts(*texts, behind=value), *project.manifests(*texts, behind=value)):
             for option in _options_of(tracer, script).get(word, ()):
                 started = takers(project, script, option)
                 if any(map(takes, started)) and tracer.could_be_value(option.value):

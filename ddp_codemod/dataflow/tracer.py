@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -25,6 +26,7 @@ from ddp_codemod.sites.composed import Composed
 from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.resolve import Resolver
 
+_BETWEEN, _LONGEST = 80, 120  # bytes between the name of an option and its value, and of such a value
 MAX_STEPS, FEW_STEPS = 3_000, 200  # of one trace; ways multiply where a name is set many times from itself
 
 
@@ -45,6 +47,7 @@ class Tracer(ABC):
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
+        self.tensors = {name for idioms in self.idioms for name in idioms.tensors}
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     @abstractmethod
@@ -74,9 +77,18 @@ class Tracer(ABC):
         """Whether a text can be what a parameter of interest takes: a backend (of a device each, in a composite) or a URL."""
         return "://" in text or all(part.rpartition(":")[2].lower() in self.rules.backends for part in text.split(","))
 
+    @cached_property
+    def value_ahead(self) -> re.Pattern[bytes]:
+        """Matches where the next word of a command holds such a text, or something that it is put together from."""
+        names = "|".join(map(re.escape, sorted(self.rules.backends)))
+        word = rf"[^\s\"',]{{0,{_LONGEST}}}?(?:://|[$%{{!*`]|(?<![a-z0-9])(?:{names})(?![a-z0-9]))"
+        return re.compile(rf"[\s=:,\"'\\\[\]^`-]{{0,{_BETWEEN}}}{word}".encode(), re.IGNORECASE)
+
     def evaluate(self, module: Module, node: ast.expr, way: Way | None = None) -> Possible:
         """All that an expression can be, each once; nothing where it can only come from what it is asked for."""
         way = way or Way()
+        if way.is_over:
+            return Possible()
         key = (id(node), id(way.frame))
         if key in way.seen:
             self.answers.met(key)

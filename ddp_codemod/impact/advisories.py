@@ -16,7 +16,8 @@ from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.own_device import on_device
-from ddp_codemod.impact.usage import Hit, Runs, hits, may_hold, texts_of
+from ddp_codemod.impact.usage import Hit, Runs, hits
+from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
 from ddp_codemod.impact.usage_settings import in_commands, in_readmes, in_settings
 from ddp_codemod.model import Advisory, Reason
@@ -40,6 +41,7 @@ class Whole(Struct, dict=True):
     alone: bool = True  # the code is for this platform alone; False: others run it too
     _sure: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
     _concerned: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+    _holding: dict[Pattern, set[str]] = field(default_factory=dict)
 
     def advice(self) -> list[Advice]:
         """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
@@ -117,9 +119,16 @@ class Whole(Struct, dict=True):
                 yield from found if found and self.versions(advice, name) and name in within() else ()
 
     def holding(self, pattern: Pattern) -> set[str]:
-        """The files that hold the texts by which a pattern is found."""
-        able = {texts for texts in self._kinds if may_hold(pattern, texts)}
-        return {name for name, texts in self._texts.items() if texts in able}
+        """The files whose bytes may hold what a pattern looks for."""
+        if pattern not in self._holding:
+            project = self.context.tracer.resolver.project
+            able = {texts for texts in self._kinds if may_hold(pattern, texts)}
+            found = {name: texts for name, texts in self._texts.items() if texts in able}
+            called = asks_for_calls(pattern)
+            self._holding[pattern] = {
+                name for name, texts in found.items() if not called or may_call(pattern, texts, project.data(name))
+            }
+        return self._holding[pattern]
 
     @cached_property
     def _texts(self) -> dict[str, frozenset[str]]:
@@ -167,7 +176,8 @@ def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
             return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
-            return any(_compares(test, set(advice.backend), ()) for test in _compared(module, around))
+            backends = set(advice.backend)
+            return bool(backends) and any(_compares(test, backends, ()) for test in _compared(module, around))
         child = around
     return False
 

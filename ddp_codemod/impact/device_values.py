@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.dataflow.annotated import is_annotated
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import written_head
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import External
@@ -19,6 +20,10 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
     if last_name(argument) in pattern.ranks:
         return not _is_known_device(context, module, argument)
     if not pattern.device or _is_called_type(context, argument) or _is_of_package(context, module, argument):
+        return False
+    if is_annotated(
+        context.tracer.resolver, module, argument, {name for idioms in context.rules.idioms for name in idioms.types}
+    ):
         return False
     if isinstance(argument, ast.Name):
         # a parameter is the same wherever its function asks for it, if nothing else is put in it
@@ -103,8 +108,8 @@ def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
 def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     return any(
         starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
-        for leaf in context.tracer.evaluate(module, argument)
-        if pattern.device
+        for leaf in context.tracer.evaluate(module, argument, Way(certain=True))
+        if pattern.device and not leaf.way.is_over
     )
 
 

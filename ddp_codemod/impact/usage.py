@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -37,15 +37,6 @@ class Hit(Struct, frozen=True, eq=False):
     sure: bool = True  # a recipe may mend it
 
 
-def texts_of(pattern: Pattern) -> set[str]:
-    """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
-    last = {part for name in pattern.names for part in _words(name)}
-    last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
-    last |= {*pattern.texts} if pattern.use == "text" or pattern.argument_is == "option" else set()
-    last |= {*pattern.within} if pattern.use == "assigned" else set()
-    return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
-
-
 def demands_of(patterns: Iterable[Pattern]) -> frozenset[str]:
     """The functions that code demands a device by."""
     return frozenset(name for one in patterns if one.use == "required" for name in one.names)
@@ -59,29 +50,6 @@ def gates_of(rules: Rules, patterns: Iterable[Pattern]) -> Gates:
         frozenset(makers.union(*(idioms.group_needed for idioms in rules.idioms))),
         frozenset(name for idioms in rules.idioms for name in idioms.group_asked),
     )
-
-
-def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
-    """Whether anything can be found in a file that holds these of the texts."""
-    if pattern.use == "asked":
-        return pattern.device in texts
-    if pattern.use == "gate":
-        return any(name.rpartition(".")[2] in texts for name in pattern.names)
-    if pattern.use == "assigned":
-        return pattern.device in texts and not texts.isdisjoint(pattern.within)
-    own = pattern.texts if pattern.use == "text" else ()
-    if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
-        return True
-    if any(word in texts for word in (*pattern.methods, *pattern.keywords)):
-        return not pattern.device or pattern.device in texts or bool(pattern.ranks)
-    if pattern.argument_is == "option" and texts.isdisjoint(pattern.texts):
-        return False
-    return any(all(word in texts for word in _words(name)) for name in pattern.names)
-
-
-def _words(name: str) -> list[str]:
-    """What a file that holds a name from outside writes out: the last of it, and the one before."""
-    return name.replace("*", "").split(".")[-2:]
 
 
 def _anywhere(module: Module, node: ast.AST) -> bool:

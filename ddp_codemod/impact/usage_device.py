@@ -138,18 +138,15 @@ def _target(node: ast.expr) -> str | None:
 
 def knows(module: Module, node: ast.AST, device: str) -> bool:
     """Whether the function that a node stands in, or its statement outside of functions, names a device itself."""
-    if device not in module.source.text:
-        return False
     key = ("knows", device)
     if key not in module.cache:
-        wanted = re.compile(rf"(?<![a-z]){re.escape(device)}(?![a-z])", re.IGNORECASE)
-        module.cache[key] = frozenset(
-            _outermost(module, part)
-            for kind in (ast.Name, ast.Attribute, ast.Constant)
-            for part in module.nodes.get(kind, ())
-            if wanted.search(_said(part))
-        )
-    return _outermost(module, node) in module.cache[key]  # type: ignore[operator]
+        said = rf"(?<![a-z]){re.escape(device)}(?![a-z])"  # "input" names no npu
+        wanted = re.compile(said, re.IGNORECASE)
+        kinds = (ast.Name, ast.Attribute, ast.Constant) if re.search(said, module.source.text) else ()
+        parts = (part for kind in kinds for part in module.nodes.get(kind, ()))
+        module.cache[key] = frozenset(_outermost(module, part) for part in parts if wanted.search(_said(part)))
+    there: frozenset[ast.AST] = module.cache[key]  # type: ignore[assignment]
+    return bool(there) and _outermost(module, node) in there
 
 
 def _said(node: ast.AST) -> str:

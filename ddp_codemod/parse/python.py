@@ -79,6 +79,9 @@ class Module(Struct, eq=False):
                 node.parent = None  # type: ignore[attr-defined]
 
 
+SUITES = ("body", "handlers", "cases", "orelse", "finalbody")  # the fields that hold statements, as Python runs them
+
+
 def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
     """Parse a file; one that this Python cannot read, or that nests deeper, is skipped by name with what to do about it."""
     if len(source.text) > MOST and _parts(source.text) > MOST:
@@ -137,6 +140,15 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 todo += [child for child in value if isinstance(child, ast.AST)]
             elif isinstance(value, ast.AST):
                 todo.append(value)
+        yield at
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements in a statement, at any depth and with it, in the order of ``walk``; so the handlers and cases of some."""
+    todo = [node]
+    for at in todo:  # grows
+        for name in SUITES:
+            todo += getattr(at, name, ())
         yield at
 
 

@@ -104,4 +104,9 @@ def _side(branch: tuple[ast.If | ast.IfExp, Part, Part], started: bool) -> froze
 
 def asks_for_main(test: ast.expr) -> bool:
     """Whether a condition asks if its file is the one that was started."""
-    return any(isinstance(part, ast.Constant) and part.value == MAIN for part in ast.walk(test))
+    if isinstance(test, ast.BoolOp):
+        return any(map(asks_for_main, test.values))
+    if isinstance(test, ast.UnaryOp):
+        return asks_for_main(test.operand)
+    sides = (test.left, *test.comparators) if isinstance(test, ast.Compare) else ()
+    return any(isinstance(side, ast.Constant) and side.value == MAIN for side in sides)

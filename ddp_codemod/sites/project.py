@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
 from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
@@ -23,10 +23,13 @@ from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.import_roots import ImportRoots
 from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import contains, holds
+from ddp_codemod.sites.words import contains, holds, some_stands
 
 if TYPE_CHECKING:
     from ddp_codemod.parse.notebook import NotebookSource
+
+
+_Texts = tuple[tuple[str, ...], Union[re.Pattern[bytes], None]]  # and what stands behind one of them
 
 
 class Project(ImportRoots):
@@ -53,8 +56,8 @@ class Project(ImportRoots):
         self._starting: dict[str, list[str]] = {}
         self._scripts: dict[str, Script | None] = {}
         self._manifests: dict[str, Script | None] = {}
-        self._launching: dict[tuple[str, ...], list[Script]] = {}  # by the texts that were asked for
-        self._stating = dict[tuple[str, ...], list[Script]]()
+        self._launching: dict[_Texts, list[Script]] = {}  # by what was asked for
+        self._stating: dict[_Texts, list[Script]] = {}
         self._known = set(self.names)
         self._modules: dict[str, Module | None] = {}
         self._sources: dict[str, Source] = {}
@@ -153,18 +156,18 @@ class Project(ImportRoots):
             self._documents[name] = made if isinstance(made, Document) else None
         return self._documents[name]
 
-    def scripts(self, *texts: str) -> list[Script]:
-        """The launch files whose bytes hold one of the texts, parsed; those that cannot be read are left out."""
-        if texts not in self._launching:
-            self._launching[texts] = self._scripts_with(texts)
-        return self._launching[texts]
+    def scripts(self, *texts: str, behind: re.Pattern[bytes] | None = None) -> list[Script]:
+        """The launch files whose bytes hold one of the texts, with this ``behind`` it; parsed, without those that cannot be read."""
+        if (texts, behind) not in self._launching:
+            self._launching[texts, behind] = self._scripts_with(texts, behind)
+        return self._launching[texts, behind]
 
-    def _scripts_with(self, texts: tuple[str, ...]) -> list[Script]:
+    def _scripts_with(self, texts: tuple[str, ...], behind: re.Pattern[bytes] | None) -> list[Script]:
         found = list[Script]()
         plain, wide = [text.encode() for text in texts], [text.encode("utf-16-le") for text in texts]
         for name in self.launchers:
             data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
-            if any(text in data for text in plain) or (windows and any(text in data for text in wide)):
+            if some_stands(data, plain, behind) or (windows and some_stands(data, wide)):
                 if name not in self._scripts:
                     source = (read_loosely if windows else read_text)(self.root / name, self.root, data)
                     made = parse_shell(source) if isinstance(source, Source) else source
@@ -173,17 +176,17 @@ class Project(ImportRoots):
                 if (script := self._scripts[name]) is not None:
                     found.append(script)
         for name in self._notebooks:
-            if any(text in self.data(name) for text in plain):
+            if some_stands(self.data(name), plain, behind):
                 found += self._cells(name)
         return found
 
-    def manifests(self, *texts: str) -> list[Script]:
-        """The commands that configuration files hold whose bytes hold one of the texts."""
-        if texts not in self._stating:
+    def manifests(self, *texts: str, behind: re.Pattern[bytes] | None = None) -> list[Script]:
+        """The commands that configuration files hold whose bytes hold one of the texts, with this ``behind`` it."""
+        if (texts, behind) not in self._stating:
             plain = [text.encode() for text in texts]
-            names = [name for name in self._with_commands if any(text in self.data(name) for text in plain)]
-            self._stating[texts] = [script for name in names if (script := self._manifest(name)) is not None]
-        return self._stating[texts]
+            names = [name for name in self._with_commands if some_stands(self.data(name), plain, behind)]
+            self._stating[texts, behind] = [script for name in names if (script := self._manifest(name)) is not None]
+        return self._stating[texts, behind]
 
     @cached_property
     def _with_commands(self) -> list[str]:

@@ -15,6 +15,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _ALIAS: Any = getattr(ast, "TypeAlias", ())  # ``type Name = ...`` of Python 3.12
 SELF = ("self", "cls")  # what a method calls its object, or its class
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SILENT: dict[type, bool] = {}  # by the classes of nodes; asked for each statement, where ``isinstance`` takes far longer
 SCOPES = (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)
 
 
@@ -200,7 +201,15 @@ def _collect(module: Module, scope: ast.AST) -> Iterator[Binding]:
         for made in scope.generators:
             yield from _targets(made.target, None, made, ())
     for node in _walk(module, scope):
-        yield from bound_by(node)
+        if not _binds_nothing(type(node)):
+            yield from bound_by(node)
+
+
+def _binds_nothing(kind: type) -> bool:
+    """Whether statements of a kind, which most are of, bind no name by themselves."""
+    if kind not in _SILENT:
+        _SILENT[kind] = issubclass(kind, (ast.Expr, ast.If, ast.Return, ast.Assert, ast.Raise, ast.Pass))
+    return _SILENT[kind]
 
 
 def bound_by(node: ast.AST) -> Iterator[Binding]:

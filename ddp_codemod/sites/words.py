@@ -88,6 +88,13 @@ def stands(data: bytes, word: bytes, before: re.Pattern[bytes], behind: re.Patte
     return any(behind.match(data, end) and before.search(data, max(start - _FAR, 0), start) for start, end in whole(data, word))
 
 
+def some_stands(data: bytes, texts: Iterable[bytes], behind: re.Pattern[bytes] | None = None) -> bool:
+    """Whether one of the texts stands anywhere; with ``behind``, as a whole name that has this behind it."""
+    if behind is None:
+        return any(text in data for text in texts)
+    return any(behind.match(data, end) for text in texts for _, end in whole(data, text))
+
+
 def _is_whole(data: bytes, start: int, end: int) -> bool:
     if end < len(data) and data[end] in LETTERS and data[end - 1] in LETTERS:
         return False
