@@ -11,7 +11,7 @@ from ddp_codemod.dataflow.leaves import MAX_HOPS, Doubt, Leaf, Possible, Way
 from ddp_codemod.kinds import OriginKind
 
 Key = tuple[int, int]  # of a node and the frame that it is looked at in
-Question = tuple[int, int, int, OriginKind, Doubt | None, str, bool]
+Question = tuple[int, int, int, OriginKind, Doubt | None, str, bool, int]
 QUESTIONS = (
     1_000  # that are remembered from one trace to the next: more took a sixteenth of the memory of a run, and saved no time
 )
@@ -88,7 +88,7 @@ class Answers:
 
 
 def _question(node: ast.expr, way: Way) -> Question:
-    return id(node), id(way.frame), way.objects, way.kind, way.doubt, way.doubted_at, way.certain
+    return id(node), id(way.frame), way.objects, way.kind, way.doubt, way.doubted_at, way.certain, way.handed
 
 
 def _moved(leaf: Leaf, since: Way, way: Way) -> Leaf:

@@ -52,6 +52,8 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
 
 def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
     """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
+    if way.is_over:
+        return []
     known = tracer.memory.setdefault("fields", {})
     if name not in known:
         known[name] = list(islice(_annotating(tracer, name), 2))  # it is the only one, or it is not

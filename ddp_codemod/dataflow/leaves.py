@@ -59,13 +59,19 @@ class Way(Struct, frozen=True):
     seen: frozenset[tuple[int, int]] = frozenset()
     doubt: Doubt | None = None
     doubted_at: str = ""  # source text of what the doubt is about
-    certain: bool = False  # goes no further where nothing but a name leads
+    certain: bool = False  # goes no further where nothing but a name leads ...
+    near: bool = False  # ... or where more than one function of the project hands the value on: a wrapper
     objects: int = 0  # that were reached on the way: what is asked of one is another question than what led to it
 
     @property
     def is_over(self) -> bool:
         """Whether what lies further on does not count."""
-        return self.certain and self.doubt is Doubt.NAME
+        return self.handed > 1 or (self.certain and self.doubt is Doubt.NAME)
+
+    @property
+    def handed(self) -> int:
+        """How many functions have handed the value on; 0 where that does not matter."""
+        return sum(hop.reason.means is Meaning.ARGUMENT for hop in self.hops) if self.near else 0
 
     def doubted(self, doubt: Doubt | None, text: str = "") -> Way:
         """The same way, which leads no further than a guess; the graver doubt stays."""

@@ -58,6 +58,8 @@ def of_name(tracer: Tracer, module: Module, name: str, way: Way, origin: Provena
     homes, parsers = (origin.homes, origin.parsers) if origin is not None else ([], [])
     if origin is not None:
         way = way.doubted(origin.doubt_of_options, module.text(origin.at))
+        if way.is_over:
+            return []
     every = declaring(tracer, name)
     read = {file: [one for one in made if may_be_read(tracer, one[0], one[1], parsers)] for file, made in every.items()}
     by_file, words = {file: made for file, made in read.items() if made}, {name, name.replace("_", "-")}

@@ -63,33 +63,48 @@ def migration(
 ) -> Migration | None:
     """The migration that was asked for; or the platform's own, where every entry makes its imports already."""
     asked = [fix for fix in wanted if fix.recipe == RECIPE]
-    fixes = asked or [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]
-    if not fixes:
-        return None
-    entries = _entries(project, started)
-    for fix in fixes:
-        lacking = tuple(module for module in entries if not _has(module, fix))
+    for fix in asked or [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]:
+        if not asked and not any(map(project.mentioning, _said(fix))):
+            continue  # no file makes the imports
+        entries = _entries(project, started)
+        lacking = [name for name in entries if not _has(project, name, fix)]
         if asked or (entries and not lacking):
-            return Migration(fix, lacking)
+            return Migration(fix, tuple(filter(None, map(project.module, lacking))))
     return None
 
 
 def other_way(project: Project, known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]) -> tuple[str, int]:
     """The platform's migration that nobody asked for, and how many entries it would edit; ("", 0) where there is none."""
     fix = next((fix for fix in known if fix.recipe == RECIPE and fix.platform == platform), None)
-    return ("", 0) if fix is None else (fix.id, sum(not _has(module, fix) for module in _entries(project, started)))
+    return ("", 0) if fix is None else (fix.id, sum(not _has(project, name, fix) for name in _entries(project, started)))
 
 
-def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[Module]:
+def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[str]:
     """The programs among the files that nobody imports: what only defines something is loaded by its name, or read as settings."""
-    modules = [module for name in sorted(started()) if name.endswith(".py") and (module := project.module(name)) is not None]
-    return [module for module in modules if module.name in project.commands or acts(module)] or modules
+    bodies = {name: body for name in sorted(started()) if name.endswith(".py") and (body := _body(project, name)) is not None}
+    return [name for name, body in bodies.items() if name in project.commands or acts(name, body)] or [*bodies]
 
 
-def _has(module: Module, fix: Fix) -> bool:
+def _body(project: Project, name: str) -> list[ast.stmt] | None:
+    """The statements of a file, looked at once; None where it cannot be read. Most of the entries hold no place to edit."""
+    if project.is_parsed(name):
+        module = project.module(name)
+        return module.tree.body if module is not None else None
+    tree = project.passing_tree(name)
+    return tree.body if tree is not None else None
+
+
+def _has(project: Project, name: str, fix: Fix) -> bool:
     """Whether the top level of a file makes the last of the imports: that is the one which does it."""
+    if not all(name in project.mentioning(word) for word in _said(fix)):
+        return False
     wanted = set(_modules(ast.parse(fix.statements[-1]).body))
-    return bool(wanted & set(_modules(module.tree.body)))
+    return bool(wanted & set(_modules(_body(project, name) or ())))
+
+
+def _said(fix: Fix) -> list[str]:
+    """The last names of what the last of the imports is about."""
+    return [name.rpartition(".")[2] for name in _modules(ast.parse(fix.statements[-1]).body)]
 
 
 def _modules(statements: Iterable[ast.stmt]) -> Iterable[str]:

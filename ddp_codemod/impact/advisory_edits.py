@@ -24,7 +24,7 @@ from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.reach import Reach, entries, is_started
 from ddp_codemod.sites.scopes import scope_of
-from ddp_codemod.sites.words import Parts
+from ddp_codemod.sites.words import Parts, Words
 
 
 class Adapter(Struct, dict=True):
@@ -137,8 +137,9 @@ class Adapter(Struct, dict=True):
         project = self.whole.context.tracer.resolver.project
         starting = set[str]()
         for table in self.whole.context.rules.processes:
+            starts = Words(table.starts)
             counting = project.mentioning(table.counted.rpartition(".")[2])
-            starting |= {name for word in table.starts for name in {*counting} & {*project.mentioning(word)}}
+            starting |= {name for name in counting if starts.some(project.data(name))}
         return {name for name in starting if not is_test(name) and is_started(project, self.whole.imports, name)}
 
     @cached_property

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator
 
-from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.dataflow.leaves import Way
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 
@@ -21,8 +21,14 @@ def types_given(
 ) -> Iterator[tuple[Module, ast.expr]]:
     """The expressions that make a tensor one of some types, by their names in torch, wherever it comes from; none where that is not seen."""
     if isinstance(tensor, (ast.Name, ast.Attribute)):
-        for leaf in context.tracer.evaluate(module, tensor, Way(kind=OriginKind.OBJECT)) if depth < DEPTH else ():
-            if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Call) and leaf.way.doubt is None and _is_near(leaf):
+        on = Way(kind=OriginKind.OBJECT, certain=True, near=True)
+        for leaf in context.tracer.evaluate(module, tensor, on) if depth < DEPTH else ():
+            if (
+                isinstance(leaf.module, Module)
+                and isinstance(leaf.node, ast.Call)
+                and leaf.way.doubt is None
+                and not leaf.way.is_over
+            ):
                 yield from types_given(context, leaf.module, leaf.node, types, depth + 1)
         return
     while isinstance(tensor, ast.Call):
@@ -44,11 +50,6 @@ def types_given(
         tensor = function.value
     if isinstance(tensor, (ast.Name, ast.Attribute)):
         yield from types_given(context, module, tensor, types, depth)
-
-
-def _is_near(leaf: Leaf) -> bool:
-    """Whether no more than one function of the project hands it on: a wrapper of the collective; what is around that may not come here."""
-    return sum(hop.reason.means is Meaning.ARGUMENT for hop in leaf.way.hops) < 2
 
 
 def _is_torchs(context: Context, module: Module, node: ast.expr, types: Container[str]) -> bool:

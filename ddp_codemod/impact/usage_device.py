@@ -140,7 +140,8 @@ def knows(module: Module, node: ast.AST, device: str) -> bool:
     """Whether the function that a node stands in, or its statement outside of functions, names a device itself."""
     key = ("knows", device)
     if key not in module.cache:
-        said = rf"(?<![a-z]){re.escape(device)}(?![a-z])"  # "input" names no npu
+        name = re.escape(device)
+        said = rf"{name}(?<![a-z]{name})(?![a-z])"  # "input" names no npu; what begins with a text is found sooner
         wanted = re.compile(said, re.IGNORECASE)
         kinds = (ast.Name, ast.Attribute, ast.Constant) if re.search(said, module.source.text) else ()
         parts = (part for kind in kinds for part in module.nodes.get(kind, ()))

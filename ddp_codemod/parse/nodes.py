@@ -13,7 +13,7 @@ Nodes = dict[type[ast.AST], list[ast.AST]]
 _NO_NODES = frozenset({
     "ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "module", "simple", "is_async", "conversion", "type_comment",
 })  # fmt: skip
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # what ``fields_backwards`` has given
 _MAKERS: dict[type[ast.AST], Make] = {}
 _PLAIN: dict[type[ast.AST], type[ast.AST]] = {}  # the classes in ``ast`` of those with slots
 
@@ -25,7 +25,7 @@ def remade(tree: ast.Module) -> Nodes:
     """
     found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
     todo: list[Any] = [tree]
-    known, makers, plain = _FIELDS, _MAKERS.get, _PLAIN.get
+    known, makers, plain = FIELDS, _MAKERS.get, _PLAIN.get
     any_node, is_name, is_constant = ast.AST, ast.Name, ast.Constant
     names, constants = found[is_name], found[is_constant]
     while todo:  # iterative: deep trees must not exhaust the stack
@@ -79,10 +79,10 @@ def _maker(node: ast.AST) -> Make:
 
 def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that can hold nodes which someone asks for, the last one first."""
-    if kind not in _FIELDS:
+    if kind not in FIELDS:
         names = () if issubclass(kind, ast.Constant) else reversed(kind._fields)
-        _FIELDS[kind] = tuple(name for name in names if name not in _NO_NODES)
-    return _FIELDS[kind]
+        FIELDS[kind] = tuple(name for name in names if name not in _NO_NODES)
+    return FIELDS[kind]
 
 
 class Parents:

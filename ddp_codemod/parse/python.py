@@ -87,7 +87,7 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
     if len(source.text) > MOST and _parts(source.text) > MOST:
         return Skipped(source.name, Reason.of("skipped-too-many-names", limit=MOST))
     try:
-        tree = _tree(source)
+        tree = _tree(source.text)
         if deepest is not None and nests_deeper(tree, deepest):
             return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why="RecursionError"))
         return Module(source, tree, Parents(tree), remade(tree))
@@ -102,19 +102,19 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
         return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why=type(why).__name__))
 
 
-def passing_tree(source: Source, deepest: int | None = None) -> ast.Module | None:
+def passing_tree(data: bytes, deepest: int | None = None) -> ast.Module | None:
     """The parser's own tree, for one look at it: it takes three times the memory of one that is kept. None where ``parse`` skips the file."""
     try:
-        tree = _tree(source) if len(source.text) <= MOST else None
+        tree = _tree(data) if len(data) <= MOST else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return None if tree is None or (deepest is not None and nests_deeper(tree, deepest)) else tree
 
 
-def _tree(source: Source) -> ast.Module:
+def _tree(text: str | bytes) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-        return ast.parse(source.text)
+        return ast.parse(text)
 
 
 def _parts(text: str) -> int:

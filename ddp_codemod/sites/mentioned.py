@@ -8,7 +8,7 @@ from typing import Any, Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.parse.nodes import fields_backwards
+from ddp_codemod.parse.nodes import FIELDS, fields_backwards
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SILENT = (ast.Constant, ast.Import, ast.ImportFrom)  # mention no name that is looked for
@@ -55,7 +55,7 @@ def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
     found: dict[ast.AST, _Open] = {tree: _Open()}
     every = [found[tree]]  # what holds a part comes before it
     todo: list[tuple[ast.AST, _Open]] = [(node, found[tree]) for node in tree.body]
-    known = _KINDS.get
+    known, fields = _KINDS.get, FIELDS.get
     while todo:
         node, part = todo.pop()
         while isinstance(node, ast.Attribute):
@@ -67,7 +67,7 @@ def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
             if node.id in wanted:  # type: ignore[attr-defined]
                 part.names.append(node.id)  # type: ignore[attr-defined]
         elif kind == _ANY:
-            for name in fields_backwards(type(node)):
+            for name in fields(type(node)) or fields_backwards(type(node)):
                 value: Any = getattr(node, name, None)
                 for child in value if type(value) is list else (value,):
                     kind = known(type(child)) or _kind(child)

@@ -108,8 +108,7 @@ class Project(ImportRoots):
 
     def passing_tree(self, name: str) -> ast.Module | None:
         """The tree of a file for one look at it; None where it is a notebook, or no program that can be handled."""
-        made = read(self.root / name, self.root, self.data(name)) if not name.endswith(NOTEBOOK) else None
-        return passing_tree(made, self.deepest) if isinstance(made, Source) else None
+        return passing_tree(self.data(name), self.deepest) if not name.endswith(NOTEBOOK) else None
 
     def take_apart(self) -> None:
         """Free the trees: the collector alone takes far longer to find out that nobody needs them."""

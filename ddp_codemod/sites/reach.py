@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Union
 
 from ddp_codemod.parse.python import Module
@@ -26,10 +26,10 @@ def is_started(project: Project, imports: Imports, name: str) -> bool:
     return MAIN.encode() in project.data(name) or not imports.importers.get(name)
 
 
-def acts(module: Module) -> bool:
+def acts(name: str, body: Sequence[ast.stmt]) -> bool:
     """Whether a file does something when it is run by its name, and does not only define and import."""
-    own = {node.name for node in module.tree.body if isinstance(node, FUNCTIONS)}
-    return not module.name.endswith("__init__.py") and _acts(module.tree.body, own)
+    own = {node.name for node in body if isinstance(node, FUNCTIONS)}
+    return not name.endswith("__init__.py") and _acts(body, own)
 
 
 def _acts(block: Iterable[ast.stmt], own: Collection[str]) -> bool:

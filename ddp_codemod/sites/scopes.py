@@ -36,16 +36,18 @@ class Binding(Struct, frozen=True):
 
 
 def scope_of(module: Module, node: ast.AST) -> ast.AST:
-    """The scope whose names an expression or statement sees first."""
-    found = module.scopes.get(node)
-    if found is None:
-        found, child = module.tree, node
-        for parent in module.ancestors(node):
-            if isinstance(parent, SCOPES) and _inside(parent, child):
-                found = parent
-                break
-            child = parent
-        module.scopes[node] = found
+    """The scope whose names an expression or statement sees first; remembered by statements, of which there are few."""
+    known, at, statement = module.scopes, node, None
+    while (found := known.get(at)) is None:
+        if statement is None and isinstance(at, ast.stmt):
+            statement = at
+        parent = module.parents.get(at)
+        if parent is None or (isinstance(parent, SCOPES) and _inside(parent, at)):
+            found = parent or module.tree
+            break
+        at = parent
+    if statement is not None:
+        known[statement] = found
     return found
 
 
