@@ -12,7 +12,6 @@ from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
-PROSE = 80  # characters of a text that names no device, but speaks of it
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -141,18 +140,18 @@ def knows(module: Module, node: ast.AST, device: str) -> bool:
     key = ("knows", device)
     if key not in module.cache:
         name = re.escape(device)
-        said = rf"{name}(?<![a-z]{name})(?![a-z])"  # "input" names no npu; what begins with a text is found sooner
-        wanted = re.compile(said, re.IGNORECASE)
-        kinds = (ast.Name, ast.Attribute, ast.Constant) if re.search(said, module.source.text) else ()
+        wanted = re.compile(rf"{name}(?<![a-z]{name})(?![a-z])")  # "input" names no npu; what begins with a text is found sooner
+        kinds = (ast.Name, ast.Attribute, ast.Constant) if wanted.search(module.source.text.lower()) else ()
         parts = (part for kind in kinds for part in module.nodes.get(kind, ()))
-        module.cache[key] = frozenset(_outermost(module, part) for part in parts if wanted.search(_said(part)))
+        module.cache[key] = frozenset(_outermost(module, part) for part in parts if wanted.search(_said(part).lower()))
     there: frozenset[ast.AST] = module.cache[key]  # type: ignore[assignment]
     return bool(there) and _outermost(module, node) in there
 
 
 def _said(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) and len(node.value) < PROSE else ""
+        # a sentence names no device, but speaks of it
+        return node.value if isinstance(node.value, str) and len(node.value.split()) == 1 else ""
     return last_name(node) or ""
 
 
