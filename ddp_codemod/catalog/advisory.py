@@ -12,7 +12,7 @@ from ddp_codemod.catalog.model import Platform
 class Pattern(RuleEntry, frozen=True, kw_only=True):
     """What is looked for. ``argument`` narrows calls down to those that pass it, or do not."""
 
-    names: tuple[Name, ...] = ()  # qualified names that are called ...
+    names: tuple[Name, ...] = ()  # qualified names that are called, a class also by one that derives from it ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
     keywords: tuple[Name, ...] = ()  # ... or anything that takes such an argument; with names, calls of these
     below: Name | None = None  # ... or, with use = "named", every qualified name below this one
@@ -34,7 +34,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
-    # "chosen": a list of numbers, or the number that means all; "true";
+    # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "true";
     # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type;
     # "option": the default of an option of the program that is called like one of ``texts``, a number from 0 on, in a file that
     # holds none of ``without``

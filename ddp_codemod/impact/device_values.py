@@ -61,9 +61,15 @@ def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool
     return bool(made) and all(one.kind == "import" and not one.member for one in made)  # an object that is imported may hold one
 
 
-def is_chosen(context: Context, module: Module, argument: ast.expr) -> bool:
-    """Whether an argument names devices by their numbers, or asks for all of them: a count is not negative."""
+def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+    """Whether an argument names devices by their numbers, or asks for all of them: a count is not negative.
+
+    So does one that counts them, by one of the pattern's makers.
+    """
     for leaf in context.tracer.evaluate(module, argument):
+        if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module):
+            if set(pattern.makers) & set(context.tracer.resolver.names(leaf.module, leaf.node.func)):
+                return True
         # a number is nothing that the tracer looks for
         node = leaf.node if isinstance(leaf.node, ast.expr) else None
         at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value

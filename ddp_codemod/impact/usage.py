@@ -123,12 +123,25 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
     ]
     if pattern.argument is None and pattern.position is None:
         found += _handed(context, pattern, module)
+    else:
+        found += _of_subclasses(context, wanted, last, module)
     for method in pattern.methods:
         for call in table.get(method, ()):
             known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []
             if isinstance(call.func, ast.Attribute) and not any(isinstance(entity, Definition) for entity in known):
                 found.append(call)  # no method of the project's own
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _of_subclasses(context: Context, wanted: set[str], last: set[str], module: Module) -> Iterator[ast.Call]:
+    """The calls of the file's own classes that derive from one of the names: ``class Lite(LightningLite)``."""
+    resolver, bases = context.tracer.resolver, last | aliases(module, last)
+    for node in module.nodes.get(ast.ClassDef, ()):
+        assert isinstance(node, ast.ClassDef)
+        if any(last_name(base) in bases for base in node.bases) and wanted & set(resolver.external_bases(module, node)):
+            for call in calls_of(module).get(node.name, ()):
+                if any(isinstance(one, Definition) and one.node is node for one in resolver.resolve(module, call.func)):
+                    yield call
 
 
 def _derived(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
@@ -186,7 +199,7 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
     if pattern.argument_is == "option":
         return Hit(module, call, argument) if is_option(context, pattern, module, argument) else None
     if pattern.argument_is == "chosen":
-        return Hit(module, call, argument) if is_chosen(context, module, argument) else None
+        return Hit(module, call, argument) if is_chosen(context, pattern, module, argument) else None
     if pattern.argument_is == "device":
         return Hit(module, call, argument) if is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:

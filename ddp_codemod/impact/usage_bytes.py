@@ -13,6 +13,7 @@ _ANY = re.compile(rb"")
 _CALLED = re.compile(rb"[\s\\]*\(")
 _CALLED_OR_RENAMED = re.compile(rb"[\s\\]*\(|[\s\\]+as\b")
 _RENAMED = re.compile(rb"[\s\\]+as\b")
+_BASE = re.compile(rb"\bclass\s+\w+\s*\([^)]*\Z")
 _GIVEN = re.compile(rb"=[\s\\(]*(?:\w+\.)*\Z")
 _OF_SOMETHING = re.compile(rb"\.[\s\\]*\Z")
 
@@ -55,7 +56,10 @@ def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
     if any(stands(data, method.encode(), _OF_SOMETHING, _CALLED) for method in pattern.methods if method in texts):
         return True
     held = [words for words in map(_words, pattern.names) if all(word in texts for word in words)]
-    if any(stands(data, words[-1].encode(), _ANY, _CALLED_OR_RENAMED) for words in held):
+    if any(
+        stands(data, words[-1].encode(), _ANY, _CALLED_OR_RENAMED) or stands(data, words[-1].encode(), _BASE, _ANY)
+        for words in held
+    ):
         return True
     return any(_is_renamed(data, words[0].encode(), words[1].encode()) for words in held if len(words) > 1)
 
