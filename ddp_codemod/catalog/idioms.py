@@ -108,7 +108,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
         default_factory=dict
     )  # calls that give a device; "" for that of the argument
     type_words: tuple[Name, ...] = ()  # in the names of what holds a tensor's type, which calls take where they take a device
-    types: tuple[Name, ...] = ()  # classes of what says a tensor's type
+    no_texts: tuple[Name, ...] = ()  # classes of what a call takes where it takes the text of a device
     tensors: tuple[Name, ...] = ()  # classes whose objects lie on a device, which their attributes tell
     device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process
     enums: tuple[Name, ...] = ()  # classes whose subclasses' members have a ``value``

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ddp_codemod.dataflow import config_keys, gin, mappings, options, star_args
+from ddp_codemod.dataflow.annotated import says
 from ddp_codemod.dataflow.callers import callers, handed_away
 from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.dataflow.decorators import opaque
@@ -43,6 +44,8 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
                 module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way
             )
         ]
+    if way.certain and says(tracer.resolver, module, node.annotation, tracer.no_texts):
+        return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     if decorator := opaque(tracer, module, function):
         way = way.doubted(Doubt.REPLACED, decorator)
     frame = way.frame.find(function) if way.frame else None

@@ -48,6 +48,7 @@ class Tracer(ABC):
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
         self.tensors = {name for idioms in self.idioms for name in idioms.tensors}
+        self.no_texts = {name for idioms in self.idioms for name in idioms.no_texts}
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     @abstractmethod

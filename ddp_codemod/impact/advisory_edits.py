@@ -24,6 +24,7 @@ from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.reach import Reach, entries, is_started
 from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.targets import Named
 from ddp_codemod.sites.words import Parts, Words
 
 
@@ -142,9 +143,15 @@ class Adapter(Struct, dict=True):
             starting |= {name for name in counting if starts.some(project.data(name))}
         return {name for name in starting if not is_test(name) and is_started(project, self.whole.imports, name)}
 
-    @cached_property
+    @property
     def _reached(self) -> set[str]:
-        return self.whole.imports.below(self._programs) | self.started
+        return self._loaded[0]
+
+    @cached_property
+    def _loaded(self) -> tuple[set[str], set[str]]:
+        """The files that training reaches, and the names in settings by which some of them are loaded."""
+        imports = self.whole.imports
+        return Named(imports.project).loaded(imports.below(self._programs) | self.started, imports.below)
 
     def _runs(self, module: Module, node: ast.AST) -> bool:
         return self._reach.runs(module, node)
@@ -154,7 +161,8 @@ class Adapter(Struct, dict=True):
         context = self.whole.context
         patterns = (advice.pattern for advice in self.whole.advice() if _stands_in_code(advice) and _asks_what_runs(advice))
         asked = set[str]().union(*(self.whole.holding(pattern) for pattern in patterns if pattern is not None))
-        return Reach(context.tracer.resolver.project, self._reached, self.started, context.facts.truth, asked)
+        reached, named = self._loaded
+        return Reach(context.tracer.resolver.project, reached, self.started, context.facts.truth, asked, named)
 
 
 def _stands_in_code(advice: Advice) -> bool:

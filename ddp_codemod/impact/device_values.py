@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.catalog.advisory import Pattern
-from ddp_codemod.dataflow.annotated import is_annotated
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.dataflow.leaves import Leaf, Way
@@ -21,14 +20,10 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
         return not _is_known_device(context, module, argument)
     if not pattern.device or _is_called_type(context, argument) or _is_of_package(context, module, argument):
         return False
-    if is_annotated(
-        context.tracer.resolver, module, argument, {name for idioms in context.rules.idioms for name in idioms.types}
-    ):
-        return False
     if isinstance(argument, ast.Name):
         # a parameter is the same wherever its function asks for it, if nothing else is put in it
         around: ast.AST = scope_of(module, argument)
-        if (around, argument.id) in _stored(module):
+        if any(one.kind != "parameter" for one in bindings(module, around).get(argument.id, ())):
             return _starts_from(context, pattern, module, argument)
     elif isinstance(argument, ast.Attribute):
         # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
@@ -99,16 +94,6 @@ def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bo
         return bool(written_head(leaf.node))
 
     return bool(leaves) and all(map(names_one, leaves))
-
-
-def _stored(module: Module) -> frozenset[tuple[ast.AST, str]]:
-    """The names that get a value, with the scopes in which they do."""
-    if "names stored" not in module.cache:
-        nodes = (node for node in module.nodes.get(ast.Name, ()) if isinstance(node, ast.Name))
-        module.cache["names stored"] = frozenset(
-            (scope_of(module, node), node.id) for node in nodes if not isinstance(node.ctx, ast.Load)
-        )
-    return module.cache["names stored"]  # type: ignore[return-value]
 
 
 def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:

@@ -101,7 +101,7 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
                     yield Hit(module, call, keyword.value)
     else:
         for call in _calls(context, pattern, module):
-            if pattern.argument_is == "device" and not runs(module, call):
+            if pattern.argument_is in ("device", "typed") and not runs(module, call):
                 continue
             if pattern.argument_is == "typed":
                 yield from _typed(context, pattern, module, call)

@@ -55,9 +55,18 @@ class Reach:
     """The code that runs from some entries, in the files that they import."""
 
     def __init__(
-        self, project: Project, files: Collection[str], started: Collection[str], taken: Truth, asked: Container[str]
+        self,
+        project: Project,
+        files: Collection[str],
+        started: Collection[str],
+        taken: Truth,
+        asked: Container[str],
+        named: Iterable[str] = (),
     ) -> None:
-        """``asked``: the files that ``runs`` is asked about; the trees of others are not kept, and both sides of their branches run."""
+        """``asked``: the files that ``runs`` is asked about; the trees of others are not kept, and both sides of their branches run.
+
+        ``named``: what is loaded by names in texts.
+        """
         self.taken = taken
         self._started = frozenset(started)
         self._reached: set[ast.AST] = set()
@@ -68,7 +77,7 @@ class Reach:
             for one in outline.definitions:
                 self._by_name.setdefault(one.name, []).append(one)
         self._ours = frozenset({*self._by_name, "object"})
-        self._follow([(outline.module, outline.part) for outline in found])
+        self._follow([(None, Part(frozenset(named))), *((outline.module, outline.part) for outline in found)])
 
     def runs(self, module: Module, node: ast.AST) -> bool:
         """Whether a node stands in code that runs."""

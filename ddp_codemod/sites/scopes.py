@@ -90,10 +90,10 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
 
 def owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     """The scope that a name used in ``scope`` belongs to; None for a builtin or a name bound by a star import."""
-    key = ("owner", scope, name)
-    if key not in module.cache:
-        module.cache[key] = _owner(module, scope, name)
-    return module.cache[key]  # type: ignore[return-value]
+    known: dict[str, ast.AST | None] = module.cache.setdefault(("owners", scope), {})  # type: ignore[assignment]
+    if name not in known:
+        known[name] = _owner(module, scope, name)
+    return known[name]
 
 
 def _owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:

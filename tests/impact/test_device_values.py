@@ -72,6 +72,9 @@ def test_a_file_that_only_names_a_device_is_not_looked_into_for_calls(text: str)
         (f"{CONFIG}def f(c: 'list | None', t: torch.Tensor):\n    return torch.ones(1).to(c.device)\n\n\nf(Config(), 1)\n", True),
         ("def f(x, kind):\n    return x.to(kind)\n\n\nf(torch.ones(1), 'cuda')\n", True),
         ("def f(x, kind: torch.dtype):\n    return x.to(kind)\n\n\nf(torch.ones(1), 'cuda')\n", False),
+        ("def f(x, at: 'str | None'):\n    return x.to(at)\n\n\nf(torch.ones(1), 'cuda')\n", True),
+        ("def f(x, at: torch.device | str):\n    return x.to(at)\n\n\nf(torch.ones(1), 'cuda')\n", True),
+        ("def f(x, at: torch.device | None):\n    return x.to(at)\n\n\nf(torch.ones(1), torch.device('cuda'))\n", False),
     ],
 )
 def test_what_a_parameter_is_annotated_as_is_believed(tmp_path: Path, text: str, found: bool) -> None:
