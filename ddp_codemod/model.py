@@ -266,6 +266,7 @@ class Survey(Struct, frozen=True):
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
     unaccounted: tuple[Unaccounted, ...] = ()
     beyond: int = 0  # files that use a device the platform lacks, in code that no training entry reaches: left alone
+    unported: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
     hidden: int = 0  # findings that the options of this run leave out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Set
 from functools import cached_property
 from typing import cast
@@ -22,9 +21,9 @@ from ddp_codemod.model import Action, Advisory, Applicability
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.named_by_settings import Named
 from ddp_codemod.sites.reach import Reach, entries, is_started
 from ddp_codemod.sites.scopes import scope_of
-from ddp_codemod.sites.targets import Named
 from ddp_codemod.sites.words import Parts, Words
 
 
@@ -114,9 +113,14 @@ class Adapter(Struct, dict=True):
         device = self.whole.context.platform.device
         if device is None or not self.started:
             return 0
-        project = self.whole.context.tracer.resolver.project
-        named = re.compile(rb"[.\"']" + re.escape(device.instead_of.encode()) + rb"\b")
-        return sum(named.search(project.data(name)) is not None for name in self.writable - self._reached)
+        return len(self.whole.imports.project.with_device(device.instead_of) & (self.writable - self._reached))
+
+    def unported(self) -> int:
+        """The files that name it where no training entry is known: no program makes a group."""
+        device = self.whole.context.platform.device
+        if device is None or self.started:
+            return 0
+        return len(self.whole.imports.project.with_device(device.instead_of) & self.writable)
 
     @cached_property
     def started(self) -> set[str]:

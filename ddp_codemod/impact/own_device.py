@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.catalog.machine import Device
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Way
 from ddp_codemod.impact.any_device import of_method, of_module, of_name
 from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.usage import Hit
@@ -133,7 +134,9 @@ def _name(context: Context, advice: Advice, hit: Hit, device: Device, alone: boo
     """The other device's name where a text starts with it: in code, or in a file of settings."""
     argument, old = hit.argument, device.instead_of
     made: list[Change] = []
-    for leaf in context.tracer.evaluate(hit.module, argument) if argument is not None else ():
+    for leaf in context.tracer.evaluate(hit.module, argument, Way(certain=True)) if argument is not None else ():
+        if leaf.way.is_over:
+            continue
         text = leaf.value.value if isinstance(leaf.value, Known) else None
         named = isinstance(text, str) and text.startswith(old)
         if not named and not starts_with(leaf.node, old):

@@ -13,6 +13,7 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SENTENCE = 4  # words of a text that names no device, but speaks of it
 
 
 def below(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
@@ -150,8 +151,7 @@ def knows(module: Module, node: ast.AST, device: str) -> bool:
 
 def _said(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
-        # a sentence names no device, but speaks of it
-        return node.value if isinstance(node.value, str) and len(node.value.split()) == 1 else ""
+        return node.value if isinstance(node.value, str) and len(node.value.split()) < SENTENCE else ""
     return last_name(node) or ""
 
 

@@ -36,6 +36,8 @@ def opening(view: View, outcome: Outcome) -> list[str]:
         besides += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
     if survey.beyond:
         besides += view.folded(of_device(view, "summary-beyond", survey.beyond), 0, 2)
+    if survey.unported:
+        besides += view.folded(view.say("summary-unported", n=survey.unported), 0, 2)
     if survey.unstated and survey.decisions:
         packages = view.say("list-comma").join(survey.unstated)
         besides += view.folded(view.say("version-unstated", package=packages), 0, 2)

@@ -175,6 +175,7 @@ class Run:
             unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
             beyond=adapter.beyond(),
+            unported=adapter.unported(),
             devices=self._devices(adapter, vendor is None),
             unstated=tuple(sorted(self.versions.open)),
         )

@@ -91,7 +91,7 @@ class Prefilter:
 
     def nothing(self) -> Survey:
         """What a run comes to that is over already."""
-        names, bounds = self.texts.names, self.bounds
+        names, bounds, device = self.texts.names, self.bounds, self.options.platform.device
         skipped = [Skipped(name, Reason.of("skipped-outside"), candidate=False) for name in self.listing.outside]
         large = Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000)
         skipped += [Skipped(name, large, candidate=False) for name in names if len(self.texts.data(name)) == MAX_BYTES]
@@ -105,6 +105,7 @@ class Prefilter:
             skipped=tuple(sorted((one for one in skipped if not bounds.excludes(one.name)), key=lambda one: one.name)),
             files_seen=sum(map(bounds.admits, names)),
             excluded=sum(bounds.covers(name) and bounds.excludes(name) for name in names),
+            unported=sum(map(bounds.admits, self.texts.with_device(device.instead_of))) if device is not None else 0,
         )
 
 

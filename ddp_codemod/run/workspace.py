@@ -104,6 +104,7 @@ def joined(surveys: Sequence[Survey]) -> Survey:
         files_seen=sum(found.files_seen for found in surveys),
         ignored=sum(found.ignored for found in surveys),
         beyond=sum(one.beyond for one in surveys),
+        unported=sum(one.unported for one in surveys),
         devices=_devices(surveys),
         excluded=sum(found.excluded for found in surveys),
         unstated=tuple(sorted({name for found in surveys for name in found.unstated})),

@@ -1,52 +1,6 @@
-"""The keys of settings that name what is called: Hydra's ``_target_``, Lightning's ``class_path`` and others; and who calls it."""
+"""The keys of settings that name what is called: Hydra's ``_target_``, Lightning's ``class_path`` and others."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Set
-from functools import cached_property
-
-from ddp_codemod.sites.project import Project
-
 # and where, beside it, the arguments stand
 TARGETS: dict[str, tuple[str, ...]] = {"_target_": (), "class_path": ("init_args",), "target": ("params",)}
-# Calls that load what such a key names: of a name that is not written out, and those of Hydra and Lightning.
-_LOADING = re.compile(rb"\b(?:(?:import_module|__import__)\s*\(\s*(?![fFrRbBuU]{0,2}[\"'])|(?:instantiate|LightningCLI)\s*\()")
-# by the keys: what begins with a text is found sooner
-_NAMED = [
-    re.compile(rf"{key}(?<![\w.]{key})[\"']?\s*[:=]\s*[\"']?((?:[A-Za-z_]\w*\.)+)(\w+)(?![\w.(])".encode()) for key in TARGETS
-]
-
-
-class Named:
-    """The functions and classes that keys of settings name, in code and in files of settings."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-
-    @cached_property
-    def _texts(self) -> frozenset[tuple[str, str]]:
-        """The modules and names, as they are written."""
-        project = self._project
-        every = [project.data(name) for name in (*project.names, *project.small_configs)]
-        found = {text for pattern in _NAMED for data in every for text in pattern.findall(data)}
-        return frozenset((module.decode()[:-1], name.decode()) for module, name in found)
-
-    @cached_property
-    def _modules(self) -> frozenset[str]:
-        return frozenset(module for module, _ in self._texts)
-
-    def loaded(self, files: Set[str], below: Callable[[Iterable[str]], set[str]]) -> tuple[set[str], set[str]]:
-        """The files, with those that they load by such names and what these import (``below``), and the last of the names.
-
-        A name means what an import of its module in the loading file would: whose settings a program reads is not looked for.
-        """
-        project, found, names = self._project, set(files), set[str]()
-        todo = set(files)
-        while todo:
-            homes = {name.rpartition("/")[0] or "." for name in todo if _LOADING.search(project.data(name))}
-            of = {module: file for home in homes for module in self._modules if (file := project.file(module, home)) is not None}
-            names |= {name for module, name in self._texts if module in of} if of else set()
-            todo = below(set(of.values())) - found
-            found |= todo
-        return found, names

@@ -99,6 +99,11 @@ class Texts:
         every = Words(words)
         return {name for name in self.names if every.some(self.data(name))}
 
+    def with_device(self, device: str) -> set[str]:
+        """Names of the files that use a device, as far as their bytes tell: ``torch.cuda``, ``.cuda()``, ``"cuda:0"``."""
+        used = re.compile(rb"[.\"']" + re.escape(device.encode()) + rb"\b")
+        return {name for name in self.names if used.search(self.data(name))}
+
     def holds(self, name: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether a file's bytes hold what a pattern is about; asked once of each."""
         key = (name, pattern)

@@ -100,3 +100,16 @@ def test_a_name_alone_leads_to_no_device(tmp_path: Path) -> None:
 )
 def test_code_that_names_the_device_itself_knows_it(tmp_path: Path, text: str, found: bool) -> None:
     assert bool([line for line in lines(tmp_path, text) if line < text.count("\n")]) is found
+
+
+@pytest.mark.parametrize(("platform", "said"), [("ascend", 2), ("cpu", 2), ("rocm", 0)])
+@pytest.mark.parametrize("group", ["", "import torch.distributed as dist\n\n\ndef f():\n    return dist.get_rank()\n"])
+def test_a_project_without_a_group_is_told_that_nothing_of_it_was_ported(
+    tmp_path: Path, platform: str, said: int, group: str
+) -> None:
+    (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1).cuda()\n" + group, "utf-8")
+    (tmp_path / "other.py").write_text("print('cuda')\n", "utf-8")
+    (tmp_path / "third.py").write_text("cuda = 1  # GPU\n", "utf-8")
+    rules = load()
+    found = survey(Options((tmp_path,), rules.platforms[platform], rules, root=tmp_path))
+    assert (found.unported, found.edits) == (said, ())
