@@ -59,12 +59,12 @@ def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool
 def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     """Whether an argument names devices by their numbers, or asks for all of them: a count is not negative.
 
-    So does one that counts them, by one of the pattern's makers.
+    So does one that can only be how many there are, by one of the pattern's makers: ``device_count() or 1`` is one at least.
     """
-    for leaf in context.tracer.evaluate(module, argument):
-        if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module):
-            if set(pattern.makers) & set(context.tracer.resolver.names(leaf.module, leaf.node.func)):
-                return True
+    leaves = context.tracer.evaluate(module, argument)
+    if leaves and all(_is_counted(context, pattern, leaf) for leaf in leaves):
+        return True
+    for leaf in leaves:
         # a number is nothing that the tracer looks for
         node = leaf.node if isinstance(leaf.node, ast.expr) else None
         at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
@@ -77,6 +77,12 @@ def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.
         ):
             return True
     return False
+
+
+def _is_counted(context: Context, pattern: Pattern, leaf: Leaf) -> bool:
+    if not isinstance(leaf.node, ast.Call) or not isinstance(leaf.module, Module):
+        return False
+    return not set(pattern.makers).isdisjoint(context.tracer.resolver.names(leaf.module, leaf.node.func))
 
 
 def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bool:
