@@ -18,6 +18,16 @@ _MAKERS: dict[type[ast.AST], Make] = {}
 _PLAIN: dict[type[ast.AST], type[ast.AST]] = {}  # the classes in ``ast`` of those with slots
 
 
+class Kinds(dict[type, bool]):
+    """Whether a class is one of some kinds of nodes, which ``isinstance`` takes far longer to say no to."""
+
+    def __init__(self, *kinds: type) -> None:
+        self.kinds = kinds
+
+    def __missing__(self, kind: type) -> bool:
+        return self.setdefault(kind, issubclass(kind, self.kinds))
+
+
 def remade(tree: ast.Module) -> Nodes:
     """Remake the nodes of a tree, and give all nodes by their classes: in source order, but for names and constants.
 

@@ -8,6 +8,7 @@ from typing import Any, Union
 
 from msgspec import Struct
 
+from ddp_codemod.parse.nodes import Kinds
 from ddp_codemod.parse.python import Module
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
@@ -15,8 +16,9 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _ALIAS: Any = getattr(ast, "TypeAlias", ())  # ``type Name = ...`` of Python 3.12
 SELF = ("self", "cls")  # what a method calls its object, or its class
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SILENT: dict[type, bool] = {}  # by the classes of nodes; asked for each statement, where ``isinstance`` takes far longer
 SCOPES = (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)
+_SCOPED = Kinds(*SCOPES)
+_SILENT = Kinds(ast.Expr, ast.If, ast.Return, ast.Assert, ast.Raise, ast.Pass)  # they bind no name by themselves
 
 
 class Binding(Struct, frozen=True):
@@ -41,8 +43,8 @@ def scope_of(module: Module, node: ast.AST) -> ast.AST:
     while (found := known.get(at)) is None:
         if statement is None and isinstance(at, ast.stmt):
             statement = at
-        parent = module.parents.get(at)
-        if parent is None or (isinstance(parent, SCOPES) and _inside(parent, at)):
+        parent = getattr(at, "parent", None)  # as ``module.parents`` has it: asked for each name
+        if parent is None or (_SCOPED[type(parent)] and _inside(parent, at)):
             found = parent or module.tree
             break
         at = parent
@@ -203,15 +205,8 @@ def _collect(module: Module, scope: ast.AST) -> Iterator[Binding]:
         for made in scope.generators:
             yield from _targets(made.target, None, made, ())
     for node in _walk(module, scope):
-        if not _binds_nothing(type(node)):
+        if not _SILENT[type(node)]:
             yield from bound_by(node)
-
-
-def _binds_nothing(kind: type) -> bool:
-    """Whether statements of a kind, which most are of, bind no name by themselves."""
-    if kind not in _SILENT:
-        _SILENT[kind] = issubclass(kind, (ast.Expr, ast.If, ast.Return, ast.Assert, ast.Raise, ast.Pass))
-    return _SILENT[kind]
 
 
 def bound_by(node: ast.AST) -> Iterator[Binding]:
