@@ -108,6 +108,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
         default_factory=dict
     )  # calls that give a device; "" for that of the argument
     type_words: tuple[Name, ...] = ()  # in the names of what holds a tensor's type, which calls take where they take a device
+    loaders: tuple[Name, ...] = ()  # last names of calls that load what a key of settings names
     no_texts: tuple[Name, ...] = ()  # classes of what a call takes where it takes the text of a device
     tensors: tuple[Name, ...] = ()  # classes whose objects lie on a device, which their attributes tell
     device_setters: tuple[Name, ...] = ()  # calls that choose the device of the process

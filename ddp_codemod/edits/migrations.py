@@ -63,11 +63,12 @@ def migration(
 ) -> Migration | None:
     """The migration that was asked for; or the platform's own, where every entry makes its imports already."""
     asked = [fix for fix in wanted if fix.recipe == RECIPE]
-    for fix in asked or [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]:
-        if not asked and not any(map(project.mentioning, _said(fix))):
-            continue  # no file makes the imports
-        entries = _entries(project, started)
-        lacking = [name for name in entries if not _has(project, name, fix)]
+    ours = [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]
+    fixes = asked or [fix for fix in ours if any(map(project.mentioning, _words(fix)))]
+    entries = _entries(project, started) if fixes else []
+    for fix in fixes:
+        having = _having(project, fix, entries)
+        lacking = [name for name in entries if name not in having]
         if asked or (entries and not lacking):
             return Migration(fix, tuple(filter(None, map(project.module, lacking))))
     return None
@@ -76,7 +77,10 @@ def migration(
 def other_way(project: Project, known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]) -> tuple[str, int]:
     """The platform's migration that nobody asked for, and how many entries it would edit; ("", 0) where there is none."""
     fix = next((fix for fix in known if fix.recipe == RECIPE and fix.platform == platform), None)
-    return ("", 0) if fix is None else (fix.id, sum(not _has(project, name, fix) for name in _entries(project, started)))
+    if fix is None:
+        return "", 0
+    entries = _entries(project, started)
+    return fix.id, len(entries) - len(_having(project, fix, entries))
 
 
 def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[str]:
@@ -94,17 +98,19 @@ def _body(project: Project, name: str) -> list[ast.stmt] | None:
     return tree.body if tree is not None else None
 
 
-def _has(project: Project, name: str, fix: Fix) -> bool:
-    """Whether the top level of a file makes the last of the imports: that is the one which does it."""
-    if not all(name in project.mentioning(word) for word in _said(fix)):
-        return False
-    wanted = set(_modules(ast.parse(fix.statements[-1]).body))
-    return bool(wanted & set(_modules(_body(project, name) or ())))
+def _having(project: Project, fix: Fix, entries: Iterable[str]) -> set[str]:
+    """The entries whose top level makes the last of the imports: that is the one which does it."""
+    wanted = _wanted(fix)
+    able = set(entries).intersection(*(project.mentioning(word) for word in _words(fix)))
+    return {name for name in able if not wanted.isdisjoint(_modules(_body(project, name) or ()))}
 
 
-def _said(fix: Fix) -> list[str]:
-    """The last names of what the last of the imports is about."""
-    return [name.rpartition(".")[2] for name in _modules(ast.parse(fix.statements[-1]).body)]
+def _wanted(fix: Fix) -> set[str]:
+    return set(_modules(ast.parse(fix.statements[-1]).body))
+
+
+def _words(fix: Fix) -> set[str]:
+    return {name.rpartition(".")[2] for name in _wanted(fix)}
 
 
 def _modules(statements: Iterable[ast.stmt]) -> Iterable[str]:

@@ -155,7 +155,8 @@ class Adapter(Struct, dict=True):
     def _loaded(self) -> tuple[set[str], set[str]]:
         """The files that training reaches, and the names in settings by which some of them are loaded."""
         imports = self.whole.imports
-        return Named(imports.project).loaded(imports.below(self._programs) | self.started, imports.below)
+        loaders = {name for idioms in self.whole.context.rules.idioms for name in idioms.loaders}
+        return Named(imports.project, loaders).loaded(imports.below(self._programs) | self.started, imports.below)
 
     def _runs(self, module: Module, node: ast.AST) -> bool:
         return self._reach.runs(module, node)

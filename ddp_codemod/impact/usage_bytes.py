@@ -7,9 +7,8 @@ from collections.abc import Set
 from functools import lru_cache
 
 from ddp_codemod.catalog.advisory import Pattern
-from ddp_codemod.sites.words import stands
+from ddp_codemod.sites.words import ANYTHING, stands
 
-_ANY = re.compile(rb"")
 _CALLED = re.compile(rb"[\s\\]*\(")
 _CALLED_OR_RENAMED = re.compile(rb"[\s\\]*\(|[\s\\]+as\b")
 _RENAMED = re.compile(rb"[\s\\]+as\b")
@@ -57,7 +56,7 @@ def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
         return True
     held = [words for words in map(_words, pattern.names) if all(word in texts for word in words)]
     if any(
-        stands(data, words[-1].encode(), _ANY, _CALLED_OR_RENAMED) or stands(data, words[-1].encode(), _BASE, _ANY)
+        stands(data, words[-1].encode(), ANYTHING, _CALLED_OR_RENAMED) or stands(data, words[-1].encode(), _BASE, ANYTHING)
         for words in held
     ):
         return True
@@ -67,7 +66,7 @@ def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
 def _is_renamed(data: bytes, package: bytes, name: bytes) -> bool:
     """Whether a name, or the package that it is of, may have another in a file."""
     said, imported = _behind_package(name)
-    return stands(data, package, _GIVEN, said) or any(stands(data, package, _ANY, behind) for behind in (_RENAMED, imported))
+    return stands(data, package, _GIVEN, said) or any(stands(data, package, ANYTHING, behind) for behind in (_RENAMED, imported))
 
 
 @lru_cache(maxsize=256)

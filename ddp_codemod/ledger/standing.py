@@ -14,9 +14,8 @@ from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.words import Words
+from ddp_codemod.sites.words import ANYTHING, Words
 
-_ANYTHING = re.compile(rb"")  # behind a whole name: "ucc" is none in "success"
 _QUOTED = re.compile(r"[\"']([\w:,]+)[\"']")
 
 
@@ -59,8 +58,9 @@ def standing(
             if document not in seen:
                 seen.add(document)
                 yield from _entries(document, is_wrong, calls)
-    manifests = project.manifests(*spelled, behind=_ANYTHING) if seen else ()
-    for script in (*project.scripts(*spelled, behind=_ANYTHING), *manifests):
+    # as whole names: "ucc" is none in "success"
+    manifests = project.manifests(*spelled, behind=ANYTHING) if seen else ()
+    for script in (*project.scripts(*spelled, behind=ANYTHING), *manifests):
         if script not in seen and admits(script.name):
             seen.add(script)
             yield from _words(script, is_wrong)

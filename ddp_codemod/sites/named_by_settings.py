@@ -9,8 +9,7 @@ from functools import cached_property
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.targets import TARGETS
 
-# Calls that load what such a key names: of a name that is not written out, and those of Hydra and Lightning.
-_LOADING = re.compile(rb"\b(?:(?:import_module|__import__)\s*\(\s*(?![fFrRbBuU]{0,2}[\"'])|(?:instantiate|LightningCLI)\s*\()")
+_BY_NAME = rb"(?:import_module|__import__)\s*\(\s*(?![fFrRbBuU]{0,2}[\"'])"  # one that is not written out
 # by the keys: what begins with a text is found sooner
 _NAMED = [
     re.compile(rf"{key}(?<![\w.]{key})[\"']?\s*[:=]\s*[\"']?((?:[A-Za-z_]\w*\.)+)(\w+)(?![\w.(])".encode()) for key in TARGETS
@@ -20,8 +19,11 @@ _NAMED = [
 class Named:
     """The functions and classes that keys of settings name, in code and in files of settings."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, loaders: Iterable[str]) -> None:
+        """``loaders``: last names of the calls of libraries that load by such a key."""
         self._project = project
+        called = "|".join(map(re.escape, sorted(loaders))).encode() or rb"(?!)"
+        self._loading = re.compile(rb"\b(?:%s|(?:%s)\s*\()" % (_BY_NAME, called))
 
     @cached_property
     def _texts(self) -> frozenset[tuple[str, str]]:
@@ -43,7 +45,7 @@ class Named:
         project, found, names = self._project, set(files), set[str]()
         todo = set(files)
         while todo:
-            homes = {name.rpartition("/")[0] or "." for name in todo if _LOADING.search(project.data(name))}
+            homes = {name.rpartition("/")[0] or "." for name in todo if self._loading.search(project.data(name))}
             of = {module: file for home in homes for module in self._modules if (file := project.file(module, home)) is not None}
             names |= {name for module, name in self._texts if module in of} if of else set()
             todo = below(set(of.values())) - found

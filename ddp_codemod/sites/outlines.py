@@ -9,14 +9,13 @@ from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
 
-from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.python import Module, last_name, statements
 from ddp_codemod.sites.mentioned import FUNCTIONS, NOTHING, Part, parts_of
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
 # rather some that are none: a text may hold the words, and in a notebook an n stands before them; "@dataclass" lies before a class
 _DEFINED = re.compile(rb"(?:def|class)[\s\\]+(?=([^\s\\(\[:]+))")
-_SUITES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 class Definition(Struct, frozen=True, eq=False):
@@ -79,13 +78,9 @@ def _definition(
 def _defining(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
     """The functions and classes of a tree, by their kinds."""
     found: dict[type[ast.AST], list[ast.AST]] = {kind: [] for kind in (*FUNCTIONS, ast.ClassDef)}
-    todo: list[ast.AST] = [*tree.body]
-    while todo:
-        node = todo.pop()
+    for node in statements(tree):
         if type(node) in found:
             found[type(node)].append(node)
-        for name in _SUITES:
-            todo += getattr(node, name, ())
     return found
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
+ANYTHING = re.compile(rb"")  # stands before and behind every word
 _FAR = 200  # characters that are looked at before a word
 LETTERS = frozenset({*b"0123456789_", *range(65, 91), *range(97, 123), *range(0x80, 0x100)})
 
