@@ -59,6 +59,8 @@ def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> l
     found = _of_objects(tracer, base, node.attr, node, way)
     held, whole = namespaces.held(tracer, module, node, way) if not found else ([], True)
     found += held
+    if way.near:
+        return set_elsewhere(tracer, module, node, way, found)
     if not found and surface_objects.of_surface(tracer, module, node.value, node.attr):
         return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
     origin = provenance(tracer, module, node.value, way) if not found or not whole else None
@@ -171,6 +173,8 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     # whoever writes the key into one mapping does not do so into all; each leaf goes into one of the two, or a chain doubles them
     open_ = [leaf for leaf in looked_up if leaf.open]
     found += [leaf for leaf in looked_up if not leaf.open]
+    if way.near:
+        return found or open_ or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
     whole = bool(found) and all(leaf.kind != OriginKind.UNKNOWN for leaf in looked_up)
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
         found += options.of_name(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))

@@ -18,11 +18,11 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import SELF, Binding, scope_of
 from ddp_codemod.sites.words import stands
 
-_ASSIGNED = re.compile(rb"\.\Z"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
+_ASSIGNED = re.compile(rb"(?<=\.)"), re.compile(rb"\s*(?::[^=\n]+)?=(?!=)")
 _FIELD = re.compile(rb"(?:\A|\n)[ \t]*(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!=)")
 
 
-_OF_OTHERS = re.compile(rb"(?<!\bself)(?<!\bcls)\.\Z")
+_OF_OTHERS = re.compile(rb"(?<=\.)(?<!\bself\.)(?<!\bcls\.)")
 
 Given = tuple[Module, ast.AST, ast.Attribute, ast.expr]
 _OURS = (Maker.OPTIONS, Maker.CLASS)

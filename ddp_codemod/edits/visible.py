@@ -131,6 +131,10 @@ def _bindings(scope: ast.AST) -> Iterator[Bound]:
     todo: list[ast.AST] = list(getattr(scope, "body", []))
     while todo:
         node = todo.pop()
+        if isinstance(node, ast.Name):  # most of them
+            if not isinstance(node.ctx, ast.Load):
+                yield Bound(node.id, "", node.lineno)
+            continue
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from imported(node)
             continue
@@ -144,10 +148,6 @@ def _bindings(scope: ast.AST) -> Iterator[Bound]:
             for part in ast.walk(node):
                 if isinstance(part, ast.NamedExpr):
                     yield Bound(part.target.id, "", line)
-            continue
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                yield Bound(node.id, "", line)
             continue
         for field in reversed(fields_backwards(type(node))):
             value = getattr(node, field, None)

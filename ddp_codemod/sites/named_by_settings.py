@@ -8,8 +8,10 @@ from functools import cached_property
 
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.targets import TARGETS
+from ddp_codemod.sites.words import Words
 
-_BY_NAME = rb"(?:import_module|__import__)\s*\(\s*(?![fFrRbBuU]{0,2}[\"'])"  # one that is not written out
+_IMPORTS = ("import_module", "__import__")
+_BY_NAME = rb"(?:%s)\s*\(\s*(?![fFrRbBuU]{0,2}[\"'])" % "|".join(_IMPORTS).encode()  # one that is not written out
 # by the keys: what begins with a text is found sooner
 _NAMED = [
     re.compile(rf"{key}(?<![\w.]{key})[\"']?\s*[:=]\s*[\"']?((?:[A-Za-z_]\w*\.)+)(\w+)(?![\w.(])".encode()) for key in TARGETS
@@ -22,6 +24,7 @@ class Named:
     def __init__(self, project: Project, loaders: Iterable[str]) -> None:
         """``loaders``: last names of the calls of libraries that load by such a key."""
         self._project = project
+        self._words = Words((*_IMPORTS, *loaders))
         called = "|".join(map(re.escape, sorted(loaders))).encode() or rb"(?!)"
         self._loading = re.compile(rb"\b(?:%s|(?:%s)\s*\()" % (_BY_NAME, called))
 
@@ -45,9 +48,12 @@ class Named:
         project, found, names = self._project, set(files), set[str]()
         todo = set(files)
         while todo:
-            homes = {name.rpartition("/")[0] or "." for name in todo if self._loading.search(project.data(name))}
+            homes = {name.rpartition("/")[0] or "." for name in todo if self._loads(project.data(name))}
             of = {module: file for home in homes for module in self._modules if (file := project.file(module, home)) is not None}
             names |= {name for module, name in self._texts if module in of} if of else set()
             todo = below(set(of.values())) - found
             found |= todo
         return found, names
+
+    def _loads(self, data: bytes) -> bool:
+        return self._words.some(data) and self._loading.search(data) is not None

@@ -101,7 +101,8 @@ class Texts:
 
     def with_device(self, device: str) -> set[str]:
         """Names of the files that use a device, as far as their bytes tell: ``torch.cuda``, ``.cuda()``, ``"cuda:0"``."""
-        used = re.compile(rb"[.\"']" + re.escape(device.encode()) + rb"\b")
+        word = re.escape(device.encode())
+        used = re.compile(rb"%s(?<=[.\"']%s)\b" % (word, word))  # what begins with a text is found sooner
         return {name for name in self.names if used.search(self.data(name))}
 
     def holds(self, name: str, pattern: re.Pattern[bytes]) -> bool:
