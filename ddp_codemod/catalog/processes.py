@@ -67,7 +67,9 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     machine: tuple[Name, ...]  # names that tell about the machine, not about how many processes there are
     words: tuple[Name, ...]  # in a test: it is about how many processes there are
     alone: tuple[str, ...]  # texts (lower case) by which an option says that there is one process
-    trains: tuple[Name, ...]  # methods that show that code trains
+    trains: tuple[Name, ...]  # methods that show that code trains ...
+    steps: tuple[Name, ...] = ()  # ... in what a library's trainer calls ...
+    fits: dict[str, tuple[Name, ...]] = msgspec.field(default_factory=dict)  # ... or in a file that names one of the packages
     by_name: tuple[Name, ...]  # calls that load code by a name that only the run knows
     outside: tuple[Name, ...]  # in the name of a module from elsewhere: it asks for the group itself
     passing: tuple[Name, ...]  # last names of decorators that keep nothing: whoever calls the function names it

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.demands import leaves
-from ddp_codemod.discover.kinds import GUIDES
+from ddp_codemod.discover.kinds import GUIDES, is_test
 from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits
@@ -24,6 +24,7 @@ from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.training import training_files
 from ddp_codemod.sites.words import Parts
 
 _OUTSIDE = ("configured", "option")  # what is looked for outside of programs
@@ -74,8 +75,17 @@ class Whole(Struct, dict=True):
         return bool(self.groups(advice))
 
     def groups(self, advice: Advice) -> set[str]:
-        """The files of the groups that an advice is about."""
-        return self.switches.to(advice.backend, advice.anyhow)
+        """The files of the groups that an advice is about; of one about the device, also those that train without a group."""
+        found = self.switches.to(advice.backend, advice.anyhow)
+        return found | self.training if advice.where and not advice.backend else found
+
+    @cached_property
+    def training(self) -> set[str]:
+        """The files that train, in one process or several, if the platform lacks the device that they were written for."""
+        project = self.context.tracer.resolver.project
+        if self.context.platform.device is None:
+            return set()
+        return {name for name in training_files(project, self.context.rules.processes) if not is_test(name)}
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""

@@ -116,7 +116,7 @@ class Adapter(Struct, dict=True):
         return len(self.whole.imports.project.with_device(device.instead_of) & (self.writable - self._reached))
 
     def unported(self) -> int:
-        """The files that name it where no training entry is known: no program makes a group."""
+        """The files that name it where no training entry is known: no program makes a group or trains."""
         device = self.whole.context.platform.device
         if device is None or self.started:
             return 0
@@ -124,7 +124,10 @@ class Adapter(Struct, dict=True):
 
     @cached_property
     def started(self) -> set[str]:
-        """The files that are started and make a group, or import one that does, or start a process for each device."""
+        """The files that are started and make a group, or import one that does, or start a process for each device.
+
+        Where none makes a group, those that train in one process, if the platform's device is another.
+        """
         return self._programs | (self._starters if self._programs else set())
 
     @cached_property
@@ -133,8 +136,9 @@ class Adapter(Struct, dict=True):
         project = whole.context.tracer.resolver.project
         known = set(project.names)
         making = whole.switches.undecided.union(whole.switches.groups)
+        alone = {name for name in whole.training if is_started(project, whole.imports, name)}
         # groups are chosen in files of settings and launches too: what reads those makes them
-        return entries(project, whole.imports, (name for name in making if name in known))
+        return alone | entries(project, whole.imports, (name for name in making | (whole.training - alone) if name in known))
 
     @property
     def _starters(self) -> set[str]:

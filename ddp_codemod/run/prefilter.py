@@ -36,7 +36,7 @@ class Prefilter:
         if self.candidates.names or options.platform.earlier or any(fix.recipe not in ABOUT_USES for fix in options.wanted):
             return False
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
-        if self.texts.naming(shown_by | self._picking) or self._names_wrong:
+        if self.texts.naming(shown_by | self._picking) or self._names_wrong or self._trains_on_another:
             return False
         others = map(_content, (*self.listing.configs, *self.listing.launchers, *self.listing.natives))
         counts = (
@@ -50,6 +50,13 @@ class Prefilter:
         platform = self.options.platform
         about = [one for one in self.options.rules.advice.values() if one.picked(platform) and one.fits(platform)]
         return {name.rpartition(".")[2] for one in about if one.pattern is not None for name in one.pattern.names}
+
+    @property
+    def _trains_on_another(self) -> bool:
+        """Whether a program may train in one process, on a device that the platform lacks."""
+        device, tables = self.options.platform.device, self.options.rules.processes
+        words = {word for table in tables for word in (*table.trains, *table.fits)}
+        return device is not None and bool(self.texts.naming(words)) and bool(self.texts.with_device(device.instead_of))
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""

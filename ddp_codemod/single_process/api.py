@@ -22,7 +22,7 @@ class Api:
         self.tables, self.resolver = tables, resolver
         self.words = tuple(word for table in tables for word in table.words)
         self.machine = frozenset(name for table in tables for name in table.machine)
-        self.trains = frozenset(name for table in tables for name in table.trains)
+        self.trains = frozenset(name for table in tables for name in (*table.trains, *table.steps))
         self.by_name = frozenset(name for table in tables for name in table.by_name)
         self.outside = tuple(word for table in tables for word in table.outside)
         self.speaks = frozenset(word for table in tables for word in table.speaks)

@@ -1,0 +1,33 @@
+"""Which files train: they call for gradients, or a library's trainer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Set
+
+from ddp_codemod.catalog.processes import Processes
+from ddp_codemod.sites.project import Project
+
+_OF_SOMETHING, _CALLED = re.compile(rb"\.[\s\\]*\Z"), re.compile(rb"[\s\\]*\(")
+
+
+def training_files(project: Project, tables: Iterable[Processes]) -> set[str]:
+    """The files that call a method which shows that code trains: ``loss.backward()``, ``Trainer().fit(model)``."""
+    found = set[str]()
+    for table in tables:
+        found |= _calling(project, {*table.trains}, project.names)
+        for method, packages in table.fits.items():
+            found |= _calling(project, {method}, project.naming(packages))
+    return found
+
+
+def _calling(project: Project, methods: Set[str], names: Iterable[str]) -> set[str]:
+    """Those of the files that call one of the methods of something; a comment or a text does not."""
+    able = {name for method in methods for name in project.holding(method, _OF_SOMETHING, _CALLED)}.intersection(names)
+    return {name for name in able if any(_calls(module.nodes.get(ast.Call, ()), methods) for module in project.programs(name))}
+
+
+def _calls(nodes: Iterable[ast.AST], methods: Set[str]) -> bool:
+    called = (node.func for node in nodes if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Attribute) and function.attr in methods for function in called)
