@@ -34,13 +34,13 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     position: int | None = None
     # "uneven": a list whose items differ in size; "device": a device by its name, or (``ranks``) by its number;
     # "made-by": the result of one of ``makers``; "text": one of ``texts``; "picked": an element of a list that is no environment;
-    # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "true";
+    # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "counted": anything but 0; "true";
     # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type;
     # "option": the default of an option of the program that is called like one of ``texts``, a number from 0 on, in a file that
     # holds none of ``without``
     argument_is: Literal[
-        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "true", "lists", "typed",
-        "option",
+        "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "lists",
+        "typed", "option",
     ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"

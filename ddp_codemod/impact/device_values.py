@@ -67,10 +67,7 @@ def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.
     if leaves and all(_is_counted(context, pattern, leaf) for leaf in leaves):
         return True
     for leaf in leaves:
-        # a number is nothing that the tracer looks for
-        node = leaf.node if isinstance(leaf.node, ast.expr) else None
-        at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
-        value = at.value if isinstance(at, Known) else None
+        value = number_of(context, leaf)
         listed = isinstance(leaf.node, (ast.List, ast.Tuple))
         if (
             listed
@@ -79,6 +76,13 @@ def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.
         ):
             return True
     return False
+
+
+def number_of(context: Context, leaf: Leaf) -> object:
+    """What a leaf is, also where it is a number, which is nothing that the tracer looks for; None where that is not known."""
+    node = leaf.node if isinstance(leaf.node, ast.expr) else None
+    at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
+    return at.value if isinstance(at, Known) else None
 
 
 def _is_counted(context: Context, pattern: Pattern, leaf: Leaf) -> bool:

@@ -14,7 +14,7 @@ from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.gates import Gates
 from ddp_codemod.impact import usage_device
-from ddp_codemod.impact.device_values import is_chosen, is_device
+from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
 from ddp_codemod.impact.tensor_types import types_given
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -206,6 +206,7 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
     leaves = context.tracer.evaluate(module, argument)
     none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
+    none += [leaf for leaf in leaves if pattern.argument_is == "counted" and number_of(context, leaf) == 0]
     sure = pattern.argument_is != "made-by" or all(_is_made(context, pattern, leaf.module, leaf.node) for leaf in leaves)
     return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
 
