@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Set
 
 from ddp_codemod.catalog.processes import Processes
+from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
 
 _OF_SOMETHING, _CALLED = re.compile(rb"\.[\s\\]*\Z"), re.compile(rb"[\s\\]*\(")
@@ -23,11 +24,20 @@ def training_files(project: Project, tables: Iterable[Processes]) -> set[str]:
 
 
 def _calling(project: Project, methods: Set[str], names: Iterable[str]) -> set[str]:
-    """Those of the files that call one of the methods of something; a comment or a text does not."""
+    """Those of the files that call one of the methods of something; a comment or a text does not, nor does such a method itself."""
     able = {name for method in methods for name in project.holding(method, _OF_SOMETHING, _CALLED)}.intersection(names)
-    return {name for name in able if any(_calls(module.nodes.get(ast.Call, ()), methods) for module in project.programs(name))}
+    return {name for name in able if any(_calls(module, methods) for module in project.programs(name))}
 
 
-def _calls(nodes: Iterable[ast.AST], methods: Set[str]) -> bool:
-    called = (node.func for node in nodes if isinstance(node, ast.Call))
-    return any(isinstance(function, ast.Attribute) and function.attr in methods for function in called)
+def _calls(module: Module, methods: Set[str]) -> bool:
+    called = (node.func for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
+    return any(
+        isinstance(function, ast.Attribute) and function.attr in methods and not _is_inside(module, function, methods)
+        for function in called
+    )
+
+
+def _is_inside(module: Module, node: ast.AST, methods: Set[str]) -> bool:
+    """Whether a place stands in a function of such a name: ``Function.backward`` hands on what it is asked for."""
+    around = next((at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+    return around is not None and around.name in methods

@@ -39,6 +39,7 @@ def test_a_file_that_calls_for_gradients_or_a_trainer_trains(tmp_path: Path, tex
         "# loss.backward()\n",
         "'''\nExample::\n\n    loss.backward()\n'''\n",
         "class F(Function):\n    @staticmethod\n    def backward(ctx, grad):\n        return grad\n",
+        "class F(Function):\n    @staticmethod\n    def backward(ctx, grad):\n        return kernels.backward(grad, *ctx.saved_tensors)\n",
         "hook = loss.backward\n",
         "backward(loss)\n",
         "from sklearn.svm import SVC\nSVC().fit(x, y)\n",
