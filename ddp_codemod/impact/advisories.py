@@ -79,6 +79,11 @@ class Whole(Struct, dict=True):
         found = self.switches.to(advice.backend, advice.anyhow)
         return found | self.training if advice.where and not advice.backend else found
 
+    def leads_to_training(self, program: str) -> bool:
+        """Whether a program makes a group or trains, or imports a file that does."""
+        making = self.switches.undecided.union(self.switches.groups, self.training)
+        return not making.isdisjoint(self.imports.below([program]))
+
     @cached_property
     def training(self) -> set[str]:
         """The files that train, in one process or several, if the platform lacks the device that they were written for."""
@@ -282,7 +287,9 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
 
 
 def _outside(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
-    return (in_settings if pattern.use == "configured" else in_commands)(whole.context, pattern)
+    if pattern.use == "configured":
+        return in_settings(whole.context, pattern)
+    return in_commands(whole.context, pattern, whole.leads_to_training)
 
 
 def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:

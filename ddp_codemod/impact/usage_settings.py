@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.advisory import Pattern
@@ -36,20 +36,25 @@ def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]
                     yield document.name, document.source.position(entry.start)[0]
 
 
-def in_commands(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
-    """The launch files and lines where a command that starts a program of the project has one of the options."""
+def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
+    """The launch files and lines where a command that starts a program has one of the options, with such a value.
+
+    ``trains``: whether a file is a program that this is about. What a README says to type is left to who types it.
+    """
     project = context.tracer.resolver.project
     written = {f"--{option}" for option in pattern.keywords}
-    given = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, sorted(written)))})(?:[ =]+(\w+))?")
-    for script in project.scripts(*sorted(written)):
+    given = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, sorted(written)))})(?:[ =]+[\"']?(\w+))?")
+    for script in (one for one in project.scripts(*sorted(written)) if not one.name.endswith(GUIDES)):
         for launch in script.launches:
-            if not any(name.encode() in project.data(file) for file in project.started(launch.program) for name in pattern.names):
+            programs = [file for file in project.started(launch.program) if trains(file)]
+            if not any(name.encode() in project.data(file) for file in programs for name in pattern.names):
                 continue
             command = script.source.text[launch.start : _end(script.source.text, launch.start)]
             if any(f"--{other}" in command for other in pattern.without):
                 continue
             for found in given.finditer(command):
-                if (found[1] or "true").lower() != "false":
+                value = (found[1] or "true").lower()
+                if value.startswith(pattern.device) if pattern.device else value != "false":
                     yield script.name, script.source.position(launch.start + found.start())[0]
 
 
