@@ -39,14 +39,14 @@ def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]
 def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
     """The launch files and lines where a command that starts a program has one of the options, with such a value.
 
-    ``trains``: whether a file is a program that this is about. What a README says to type is left to who types it.
+    ``trains``: whether a program trains; what others do with a device is no matter.
     """
     project = context.tracer.resolver.project
     written = {f"--{option}" for option in pattern.keywords}
     given = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, sorted(written)))})(?:[ =]+[\"']?(\w+))?")
-    for script in (one for one in project.scripts(*sorted(written)) if not one.name.endswith(GUIDES)):
+    for script in project.scripts(*sorted(written)):
         for launch in script.launches:
-            programs = [file for file in project.started(launch.program) if trains(file)]
+            programs = [file for file in project.started(launch.program) if not pattern.device or trains(file)]
             if not any(name.encode() in project.data(file) for file in programs for name in pattern.names):
                 continue
             command = script.source.text[launch.start : _end(script.source.text, launch.start)]

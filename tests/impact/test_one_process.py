@@ -76,7 +76,9 @@ OPTION = "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argu
 
 def test_commands_of_programs_that_train_are_looked_at_and_no_others(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("python infer.py --device cuda\npython train.py --device 'cuda:0'\n", "utf-8")
-    (tmp_path / "README.md").write_text("Type:\n\n```\npython train.py --device cuda\n```\n", "utf-8")
+    (tmp_path / "README.md").write_text(
+        "Type:\n\n```\npython train.py --device cuda\npython infer.py --device cuda\n```\n", "utf-8"
+    )
     train = TRAIN.replace(".cuda()", ".to(args.device)")
     every = found(tmp_path, "cpu", model=MODEL, solver=SOLVER, train=OPTION + train, infer=OPTION + INFER)
-    assert [(one.name, one.line) for one in every.advisories] == [("run.sh", 2)]
+    assert [(one.name, one.line) for one in every.advisories] == [("README.md", 4), ("run.sh", 2)]
