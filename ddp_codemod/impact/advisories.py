@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import groupby
@@ -13,13 +12,13 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.demands import leaves
-from ddp_codemod.discover.kinds import GUIDES, is_test
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits
 from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
-from ddp_codemod.impact.usage_settings import in_commands, in_readmes, in_settings
+from ddp_codemod.impact.usage_settings import in_commands, in_launch_files, in_readmes, in_settings
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
@@ -276,7 +275,10 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
         return
     if advice.pattern.commands or advice.pattern.use in _OUTSIDE:
         if advice.pattern.commands:
-            found = [*_commands(whole, advice.pattern), *in_readmes(whole.context, advice.pattern, whole.groups(advice))]
+            found = [
+                *in_launch_files(whole.context, advice.pattern),
+                *in_readmes(whole.context, advice.pattern, whole.groups(advice)),
+            ]
         else:
             found = list(_outside(whole, advice.pattern))
         yield from (place for place in found if whole.versions(advice, place[0]))  # what is stated nearest to the file counts
@@ -290,14 +292,3 @@ def _outside(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
     if pattern.use == "configured":
         return in_settings(whole.context, pattern)
     return in_commands(whole.context, pattern, whole.leads_to_training)
-
-
-def _commands(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
-    """The lines of launch files that start one of the programs."""
-    project = whole.context.tracer.resolver.project
-    wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
-    for name in (name for name in project.launchers if not name.endswith(GUIDES)):  # those are in_readmes' to read
-        data = project.data(name)
-        for number, line in enumerate(data.splitlines() if wanted.search(data) else (), 1):
-            if wanted.search(line) and not line.lstrip().startswith(b"#"):
-                yield name, number

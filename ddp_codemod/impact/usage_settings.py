@@ -58,6 +58,17 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
                     yield script.name, script.source.position(launch.start + found.start())[0]
 
 
+def in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
+    """The lines of launch files that start one of the programs."""
+    project = context.tracer.resolver.project
+    wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
+    for name in (name for name in project.launchers if not name.endswith(GUIDES)):  # those are in_readmes' to read
+        data = project.data(name)
+        for number, line in enumerate(data.splitlines() if wanted.search(data) else (), 1):
+            if wanted.search(line) and not line.lstrip().startswith(b"#"):
+                yield name, number
+
+
 def in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
     """The lines that say to type one of the commands, in the READMEs of the folders of some files and above them."""
     root = context.tracer.resolver.project.root

@@ -53,10 +53,9 @@ class Prefilter:
 
     @property
     def _trains_on_another(self) -> bool:
-        """Whether a program may train in one process, on a device that the platform lacks."""
-        device, tables = self.options.platform.device, self.options.rules.processes
-        words = {word for table in tables for word in (*table.trains, *table.fits)}
-        return device is not None and bool(self.texts.naming(words)) and bool(self.texts.with_device(device.instead_of))
+        """Whether a program may train in one process, and the platform lacks the device that most are written for."""
+        words = {word for table in self.options.rules.processes for word in (*table.trains, *table.fits)}
+        return self.options.platform.device is not None and bool(self.texts.naming(words))
 
     def _may_name(self, config: bytes) -> bool:
         """Whether a configuration file may say what is called, and that it is a surface."""
