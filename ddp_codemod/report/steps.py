@@ -59,7 +59,8 @@ def _by_command(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
         vendor = outcome.again("apply", "--rule", about.vendor, "--unsafe")
     if left.device and rest and vendor and about is not None:
         ways = ((view.say("steps-vendor", n=about.entries, new=about.new), vendor), (view.say("steps-each"), rest))
-        yield _Step(view.say("steps-two-ways", n=left.device, old=about.old, new=about.new), ways)
+        stays = view.say("steps-stays") if outcome.made else ""
+        yield _Step(view.say("steps-two-ways", n=left.device, old=about.old, new=about.new, stays=stays), ways)
         return
     if rest:
         yield _Step(view.say("steps-device" if left.device else "steps-unsafe", n=n), (("", rest),))

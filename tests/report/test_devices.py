@@ -57,6 +57,20 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     assert screen[at + 5].endswith("--platform ascend --unsafe")
 
 
+def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backward()\n", "utf-8")
+    assert main(["check", str(tmp_path), "--platform", "ascend"]) == 0
+    screen = capsys.readouterr().err.splitlines()
+    assert "No safe changes for ascend." in screen
+    assert "Not finished: 1 use of cuda not changed yet." in screen
+    at = screen.index("To finish:")
+    assert screen[at + 1].startswith("  Move 1 use of cuda to npu in one of two ways. Both are unsafe")
+    assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
+
+
 def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--rule", "transfer-to-npu"))
     assert "vendor's module" not in text
