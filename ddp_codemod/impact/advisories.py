@@ -12,7 +12,6 @@ from msgspec import Struct, field
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.demands import leaves
-from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits
@@ -87,9 +86,7 @@ class Whole(Struct, dict=True):
     def training(self) -> set[str]:
         """The files that train, in one process or several, if the platform lacks the device that they were written for."""
         project = self.context.tracer.resolver.project
-        if self.context.platform.device is None:
-            return set()
-        return {name for name in training_files(project, self.context.rules.processes) if not is_test(name)}
+        return training_files(project, self.context.rules.processes) if self.context.platform.device is not None else set()
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""

@@ -18,8 +18,10 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
     """Whether an argument is the device that a pattern asks for, by its name or by what its number is called."""
     if last_name(argument) in pattern.ranks:
         return not _is_known_device(context, module, argument)
-    if any(name.startswith(pattern.device) for name in context.tracer.resolver.names(module, argument) if "." in pattern.device):
-        return True  # what is from outside may be said by its name, or as a text
+    if "." in pattern.device and any(
+        name.startswith(pattern.device) for name in context.tracer.resolver.names(module, argument)
+    ):  # what is from outside may be said by its name, or as a text
+        return True
     if not pattern.device or _is_called_type(context, argument) or _is_of_package(context, module, argument):
         return False
     if isinstance(argument, ast.Name):

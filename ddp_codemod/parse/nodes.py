@@ -95,6 +95,18 @@ def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     return FIELDS[kind]
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """What ``ast.iter_child_nodes`` gives, the last field first, in a fraction of its time and without contexts and operators."""
+    found = list[ast.AST]()
+    for name in FIELDS.get(type(node)) or fields_backwards(type(node)):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [child for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
 class Parents:
     """The parents of the nodes of a tree, by the nodes; one that was made later has one if it was given one."""
 

@@ -8,7 +8,7 @@ from typing import Any, Union
 
 from msgspec import Struct, field
 
-from ddp_codemod.parse.nodes import FIELDS, fields_backwards
+from ddp_codemod.parse.nodes import FIELDS, children, fields_backwards
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SILENT = (ast.Constant, ast.Import, ast.ImportFrom)  # mention no name that is looked for
@@ -69,7 +69,15 @@ def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
         elif kind == _ANY:
             for name in fields(type(node)) or fields_backwards(type(node)):
                 value: Any = getattr(node, name, None)
-                for child in value if type(value) is list else (value,):
+                if type(value) is not list:
+                    kind = known(type(value)) or _kind(value)
+                    if kind == _NAME:
+                        if value.id in wanted:
+                            part.names.append(value.id)
+                    elif kind != _NONE:
+                        todo.append((value, part))
+                    continue
+                for child in value:
                     kind = known(type(child)) or _kind(child)
                     if kind == _NAME:  # most of them
                         if child.id in wanted:
@@ -83,7 +91,7 @@ def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
             every.append(own)
             part.names += [node.name] if _is_registered(node) else []
             todo += [(inner, part) for inner in node.decorator_list]
-            todo += [(inner, own) for inner in ast.iter_child_nodes(node)]
+            todo += [(inner, own) for inner in children(node)]
         elif isinstance(node, ast.ClassDef):
             shared = _Open()
             found[node] = own = _Open(inside=[shared])
@@ -91,7 +99,7 @@ def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
             part.inside.append(shared)
             part.names += [node.name] if _is_registered(node) else []
             seen = {*node.decorator_list, *node.bases, *(inner for inner in node.body if not isinstance(inner, FUNCTIONS))}
-            todo += [(inner, shared if inner in seen else own) for inner in ast.iter_child_nodes(node)]
+            todo += [(inner, shared if inner in seen else own) for inner in children(node)]
         elif isinstance(node, (ast.If, ast.IfExp)):
             body, orelse = _Open(), _Open()
             every += (body, orelse)
@@ -120,6 +128,8 @@ def _spoken(name: ast.expr) -> list[str]:
 
 def _done(part: _Open) -> Part:
     """What is kept of a part, after those that it holds."""
+    if not part.inside and not part.branches:
+        return Part(every := frozenset(part.names), (), every) if part.names else NOTHING
     inside = [one.done for one in part.inside]
     names = frozenset(part.names).union(*(one.names for one in inside))
     branches = [(node, body.done, orelse.done) for node, body, orelse in part.branches]

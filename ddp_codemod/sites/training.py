@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Set
 
 from ddp_codemod.catalog.processes import Processes
+from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
 
@@ -14,16 +15,17 @@ _OF_SOMETHING, _CALLED = re.compile(rb"\.[\s\\]*\Z"), re.compile(rb"[\s\\]*\(")
 
 
 def training_files(project: Project, tables: Iterable[Processes]) -> set[str]:
-    """The files that call a method which shows that code trains: ``loss.backward()``, ``Trainer().fit(model)``."""
+    """The files but tests that call a method which shows that code trains: ``loss.backward()``, ``Trainer().fit(model)``."""
+    names = {name for name in project.names if not is_test(name)}
     found = set[str]()
     for table in tables:
-        found |= _calling(project, {*table.trains}, project.names)
+        found |= _calling(project, {*table.trains}, names)
         for method, packages in table.fits.items():
-            found |= _calling(project, {method}, project.naming(packages))
+            found |= _calling(project, {method}, names & project.naming(packages))
     return found
 
 
-def _calling(project: Project, methods: Set[str], names: Iterable[str]) -> set[str]:
+def _calling(project: Project, methods: Set[str], names: Set[str]) -> set[str]:
     """Those of the files that call one of the methods of something; a comment or a text does not, nor does such a method itself."""
     able = {name for method in methods for name in project.holding(method, _OF_SOMETHING, _CALLED)}.intersection(names)
     return {name for name in able if any(_calls(module, methods) for module in project.programs(name))}

@@ -49,7 +49,7 @@ class Parts:
     def held(self, data: bytes) -> frozenset[str]:
         """Those in a file's bytes."""
         found = self._search.find_matches_as_indexes(data, overlapping=True) if self._search else ()
-        return frozenset({self.texts[index] for index, _, _ in found})
+        return frozenset(map(self.texts.__getitem__, {index for index, _, _ in found}))
 
 
 def whole(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:

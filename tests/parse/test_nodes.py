@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.parse.nodes import Parents, remade
+from ddp_codemod.parse.nodes import Parents, children, remade
 
 LEFT_OUT = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 FILES = ["ast.py", "argparse.py", "asyncio/base_events.py", "dataclasses.py", "typing.py"]
@@ -52,6 +52,15 @@ def test_the_tree_is_the_same(text: str) -> None:
     for kind, found in nodes.items():
         wanted = [node for node in every if isinstance(node, kind)]
         assert set(found) == set(wanted) if kind in (ast.Name, ast.Constant) else found == wanted
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_children_of_a_node_are_those_that_somebody_asks_for(text: str) -> None:
+    for node in ast.walk(ast.parse(text)):
+        wanted = [child for child in ast.iter_child_nodes(node) if not isinstance(child, LEFT_OUT)]
+        found = children(node)
+        assert {*found} == {*wanted}
+        assert len(found) == len(wanted)
 
 
 @pytest.mark.parametrize("text", TEXTS)
