@@ -24,8 +24,8 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``within`` if there are such, where the project
     # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
-    # program of the project whose text holds one of ``names``, with a value that starts with ``device`` if there is one; "gate": a question without whose yes the code ends, or does without
-    # its group
+    # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains;
+    # "gate": a question without whose yes the code ends, or does without its group
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
         "gate",

@@ -60,9 +60,7 @@ class Way(Struct, frozen=True):
     doubt: Doubt | None = None
     doubted_at: str = ""  # source text of what the doubt is about
     certain: bool = False  # goes no further where nothing but a name leads, or an annotation says that it is no text ...
-    near: bool = (
-        False  # ... or where more than one function hands the value on, or only options and settings have it: for tensors
-    )
+    near: bool = False  # ... nor through several functions that hand it on, nor into options and settings: for tensors
     objects: int = 0  # that were reached on the way: what is asked of one is another question than what led to it
 
     @property

@@ -124,10 +124,7 @@ class Adapter(Struct, dict=True):
 
     @cached_property
     def started(self) -> set[str]:
-        """The files that are started and make a group, or import one that does, or start a process for each device.
-
-        Where none makes a group, those that train in one process, if the platform's device is another.
-        """
+        """The files that are started and make a group or train, or import one that does, or start a process for each device."""
         return self._programs | (self._starters if self._programs else set())
 
     @cached_property
@@ -136,6 +133,7 @@ class Adapter(Struct, dict=True):
         project = whole.context.tracer.resolver.project
         known = set(project.names)
         making = whole.switches.undecided.union(whole.switches.groups)
+        # a program that trains by itself may lend its functions to others, which need not train for that
         alone = {name for name in whole.training if is_started(project, whole.imports, name)}
         # groups are chosen in files of settings and launches too: what reads those makes them
         return alone | entries(project, whole.imports, (name for name in making | (whole.training - alone) if name in known))

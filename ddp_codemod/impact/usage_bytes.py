@@ -15,7 +15,7 @@ _RENAMED = re.compile(rb"[\s\\]+as\b")
 _BASE = re.compile(rb"\bclass\s+\w+\s*\([^)]*\Z")
 _GIVEN = re.compile(rb"=[\s\\(]*(?:\w+\.)*\Z")
 _OF_SOMETHING = re.compile(rb"\.[\s\\]*\Z")
-SHORT = 2  # letters of a package that tells nothing
+_SHORT = 2  # letters of a package that tells nothing
 
 
 def texts_of(pattern: Pattern) -> set[str]:
@@ -85,4 +85,4 @@ def _words(name: str) -> list[str]:
 def _telling(name: str) -> list[str]:
     """The same without a package such as ``nn``, which stands in most files, and in most of their names."""
     *packages, last = _words(name)
-    return [*(word for word in packages if len(word) > SHORT), last]
+    return [*(word for word in packages if len(word) > _SHORT), last]

@@ -69,15 +69,7 @@ def parts_of(tree: ast.Module, wanted: Container[str]) -> dict[ast.AST, Part]:
         elif kind == _ANY:
             for name in fields(type(node)) or fields_backwards(type(node)):
                 value: Any = getattr(node, name, None)
-                if type(value) is not list:
-                    kind = known(type(value)) or _kind(value)
-                    if kind == _NAME:
-                        if value.id in wanted:
-                            part.names.append(value.id)
-                    elif kind != _NONE:
-                        todo.append((value, part))
-                    continue
-                for child in value:
+                for child in value if type(value) is list else (value,):
                     kind = known(type(child)) or _kind(child)
                     if kind == _NAME:  # most of them
                         if child.id in wanted:

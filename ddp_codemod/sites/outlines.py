@@ -15,9 +15,8 @@ from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
 # rather some that are none: a text may hold the words, and in a notebook an n stands before them; "@dataclass" lies before a class
-_DEFINED = [
-    re.compile(word + rb"[\s\\]+(?=([^\s\\(\[:]+))") for word in (b"def", b"class")
-]  # what begins with a text is found sooner
+# by the words: what begins with a text is found sooner
+_DEFINED = [re.compile(word + rb"[\s\\]+(?=([^\s\\(\[:]+))") for word in (b"def", b"class")]
 
 
 class Definition(Struct, frozen=True, eq=False):

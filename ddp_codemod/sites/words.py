@@ -85,7 +85,10 @@ def holds(data: bytes, word: bytes) -> bool:
 
 
 def stands(data: bytes, word: bytes, before: re.Pattern[bytes], behind: re.Pattern[bytes]) -> bool:
-    """Whether a word stands anywhere as a whole name with something before it (a pattern that ends in ``\\Z``, or looks back) and behind it."""
+    """Whether a word stands anywhere as a whole name with something before it and behind it.
+
+    ``before``: a pattern that ends in ``\\Z``, or one that only looks back, which is faster.
+    """
     if not before.pattern.endswith(rb"\Z"):
         return any(behind.match(data, end) and before.match(data, start) for start, end in whole(data, word))
     return any(behind.match(data, end) and before.search(data, max(start - _FAR, 0), start) for start, end in whole(data, word))
