@@ -85,8 +85,8 @@ class Whole(Struct, dict=True):
     @cached_property
     def training(self) -> set[str]:
         """The files that train, in one process or several, if the platform lacks the device that they were written for."""
-        project = self.context.tracer.resolver.project
-        return training_files(project, self.context.rules.processes) if self.context.platform.device is not None else set()
+        project, rules = self.context.tracer.resolver.project, self.context.rules
+        return training_files(project, rules.processes, rules.idioms) if self.context.platform.device is not None else set()
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""

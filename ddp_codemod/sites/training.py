@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
+from ddp_codemod.catalog.idioms import Idioms
 from ddp_codemod.catalog.processes import Processes
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.python import Module
@@ -14,9 +15,16 @@ from ddp_codemod.sites.project import Project
 _OF_SOMETHING, _CALLED = re.compile(rb"\.[\s\\]*\Z"), re.compile(rb"[\s\\]*\(")
 
 
-def training_files(project: Project, tables: Iterable[Processes]) -> set[str]:
-    """The files but tests that call a method which shows that code trains: ``loss.backward()``, ``Trainer().fit(model)``."""
-    names = {name for name in project.names if not is_test(name)}
+def training_files(project: Project, tables: Iterable[Processes], idioms: Sequence[Idioms]) -> set[str]:
+    """The files but tests that call a method which shows that code trains: ``loss.backward()``, ``Trainer().fit(model)``.
+
+    Those that name another framework, and none that the rule data is about, call that one's; so do all where no file names any.
+    """
+    ours = project.naming(name for one in idioms for name in one.frameworks)
+    if not ours:
+        return set()
+    others = project.naming(name for one in idioms for name in one.other_frameworks) - ours
+    names = {name for name in project.names if not is_test(name)} - others
     found = set[str]()
     for table in tables:
         found |= _calling(project, {*table.trains}, names)

@@ -14,9 +14,11 @@ LIGHTNING = "import pytorch_lightning as pl\n"
 
 
 def trains(folder: Path, text: str) -> bool:
-    file = folder / "one.py"
-    file.write_text(text, "utf-8")
-    return training_files(Project(folder, [file]), load().processes) == {"one.py"}
+    one, other = folder / "one.py", folder / "other.py"
+    one.write_text(text, "utf-8")
+    other.write_text("import torch\n", "utf-8")
+    rules = load()
+    return training_files(Project(folder, [one, other]), rules.processes, rules.idioms) == {"one.py"}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,15 @@ def test_a_file_that_calls_for_gradients_or_a_trainer_trains(tmp_path: Path, tex
         f"{LIGHTNING}class Task(pl.LightningModule):\n    def training_step(self, batch):\n        self.manual_backward(self.loss(batch))\n",
         f"{LIGHTNING}fit = 1\n",
         "def broken(:\n    loss.backward()\n",
+        "import paddle\n\nloss.backward()\n",
     ],
 )
 def test_what_only_defines_it_or_speaks_of_it_does_not(tmp_path: Path, text: str) -> None:
     assert not trains(tmp_path, text)
+
+
+def test_a_project_without_torch_trains_with_something_else(tmp_path: Path) -> None:
+    file = tmp_path / "one.py"
+    file.write_text("loss.backward()\n", "utf-8")
+    rules = load()
+    assert training_files(Project(tmp_path, [file]), rules.processes, rules.idioms) == set()
