@@ -44,7 +44,9 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
     project = context.tracer.resolver.project
     written = {f"--{option}" for option in pattern.keywords}
     given = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, sorted(written)))})(?:[ =]+[\"']?(\w+))?")
-    for script in project.scripts(*sorted(written)):
+    # few launch files that hold an option hold such a value behind it, and only those are worth a parser's time
+    behind = re.compile(rb"[\s=\\]+[\"']?" + re.escape(pattern.device.encode())) if pattern.device else None
+    for script in project.scripts(*sorted(written), behind=behind):
         for launch in script.launches:
             programs = [file for file in project.started(launch.program) if not pattern.device or trains(file)]
             if not any(name.encode() in project.data(file) for file in programs for name in pattern.names):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 
 from ddp_codemod.catalog.idioms import Idioms
 from ddp_codemod.catalog.processes import Processes
@@ -15,12 +15,13 @@ from ddp_codemod.sites.project import Project
 _OF_SOMETHING, _CALLED = re.compile(rb"\.[\s\\]*\Z"), re.compile(rb"[\s\\]*\(")
 
 
-def training_files(project: Project, tables: Iterable[Processes], idioms: Sequence[Idioms]) -> set[str]:
+def training_files(project: Project, tables: Sequence[Processes], idioms: Sequence[Idioms]) -> set[str]:
     """The files but tests that call a method which shows that code trains: ``loss.backward()``, ``Trainer().fit(model)``.
 
     Those that name another framework, and none that the rule data is about, call that one's; so do all where no file names any.
     """
-    ours = project.naming(name for one in idioms for name in one.frameworks)
+    trainers = {package for table in tables for packages in table.fits.values() for package in packages}
+    ours = project.naming(trainers.union(*(one.frameworks for one in idioms)))
     if not ours:
         return set()
     others = project.naming(name for one in idioms for name in one.other_frameworks) - ours
