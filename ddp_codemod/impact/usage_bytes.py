@@ -15,12 +15,11 @@ _RENAMED = re.compile(rb"[\s\\]+as\b")
 _BASE = re.compile(rb"\bclass\s+\w+\s*\([^)]*\Z")
 _GIVEN = re.compile(rb"=[\s\\(]*(?:\w+\.)*\Z")
 _OF_SOMETHING = re.compile(rb"\.[\s\\]*\Z")
-_SHORT = 2  # letters of a package that tells nothing
 
 
 def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
-    last = {part for name in pattern.names for part in _telling(name)}
+    last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
     last |= {*pattern.texts} if pattern.use == "text" or pattern.argument_is == "option" else set()
     last |= {*pattern.within} if pattern.use == "assigned" else set()
@@ -42,7 +41,7 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
         return not pattern.device or pattern.device in texts or bool(pattern.ranks)
     if pattern.argument_is == "option" and texts.isdisjoint(pattern.texts):
         return False
-    return any(all(word in texts for word in _telling(name)) for name in pattern.names)
+    return any(all(word in texts for word in _words(name)) for name in pattern.names)
 
 
 def asks_for_calls(pattern: Pattern) -> bool:
@@ -55,7 +54,7 @@ def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
     """Whether a file's bytes, which hold these of the texts, seem to call one of the names or methods, or to rename one."""
     if any(stands(data, method.encode(), _OF_SOMETHING, _CALLED) for method in pattern.methods if method in texts):
         return True
-    held = [_words(name) for name in pattern.names if all(word in texts for word in _telling(name))]
+    held = [words for words in map(_words, pattern.names) if all(word in texts for word in words)]
     if any(
         stands(data, words[-1].encode(), ANYTHING, _CALLED_OR_RENAMED) or stands(data, words[-1].encode(), _BASE, ANYTHING)
         for words in held
@@ -80,9 +79,3 @@ def _behind_package(name: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 def _words(name: str) -> list[str]:
     """What a file that holds a name from outside writes out: the last of it, and the one before."""
     return name.replace("*", "").split(".")[-2:]
-
-
-def _telling(name: str) -> list[str]:
-    """The same without a package such as ``nn``, which stands in most files, and in most of their names."""
-    *packages, last = _words(name)
-    return [*(word for word in packages if len(word) > _SHORT), last]

@@ -71,6 +71,19 @@ def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
 
 
+@pytest.mark.parametrize(("platform", "vendor"), [("ascend", "npu"), ("mlu", "mlu"), ("musa", "musa"), ("hpu", "hpu")])
+def test_a_type_in_a_text_is_left_by_the_vendors_way_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str, vendor: str
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    text = "import torch\n\ntorch.set_default_tensor_type('torch.cuda.FloatTensor')\ntorch.ones(1).backward()\n"
+    (tmp_path / "train.py").write_text(text, "utf-8")
+    main(["check", str(tmp_path), "--platform", platform, "--rule", f"transfer-to-{vendor}", "--unsafe"])
+    said = capsys.readouterr().err
+    assert "Not finished: 1 place for a person to decide." in said
+    assert "train.py:3: device-tensor-text" in said
+
+
 def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--rule", "transfer-to-npu"))
     assert "vendor's module" not in text
