@@ -39,7 +39,7 @@ class Whole(Struct, dict=True):
     rules: tuple[str, ...]  # those in force
     alone: bool = True  # the code is for this platform alone; False: others run it too
     _sure: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
-    _concerned: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+    _concerned: dict[frozenset[str], set[str]] = field(default_factory=dict)  # by the files of the groups
     _holding: dict[Pattern, set[str]] = field(default_factory=dict)
 
     def advice(self) -> list[Advice]:
@@ -90,10 +90,10 @@ class Whole(Struct, dict=True):
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""
-        key = (str(advice.anyhow), *advice.backend)
-        if key not in self._concerned:
-            self._concerned[key] = self.imports.together(self.groups(advice))
-        return self._concerned[key]
+        groups = frozenset(self.groups(advice))
+        if groups not in self._concerned:
+            self._concerned[groups] = self.imports.together(groups)
+        return self._concerned[groups]
 
     def sure(self, advice: Advice) -> set[str]:
         """The files in which a group is used that comes out so without an unsafe edit."""
