@@ -46,7 +46,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()
     traced: bool = False  # "made-by": also where that stands elsewhere, or the value is not known and given all the same
-    device: str = ""  # "device": what the name of the device starts with
+    device: str = ""  # "device": what the name of the device starts with; with a dot, also the name of something from outside
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
     commands: tuple[Name, ...] = ()  # programs that launch files start

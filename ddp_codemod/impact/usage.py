@@ -206,7 +206,8 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
         return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
     leaves = context.tracer.evaluate(module, argument)
     none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
-    none += [leaf for leaf in leaves if pattern.argument_is == "counted" and number_of(context, leaf) == 0]
+    if pattern.argument_is == "counted":
+        none += [leaf for leaf in leaves if number_of(context, leaf) == 0]
     sure = pattern.argument_is != "made-by" or all(_is_made(context, pattern, leaf.module, leaf.node) for leaf in leaves)
     return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
 

@@ -48,16 +48,18 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
     behind = re.compile(rb"[\s=\\]+[\"']?" + re.escape(pattern.device.encode())) if pattern.device else None
     for script in project.scripts(*sorted(written), behind=behind):
         for launch in script.launches:
-            programs = [file for file in project.started(launch.program) if not pattern.device or trains(file)]
-            if not any(name.encode() in project.data(file) for file in programs for name in pattern.names):
-                continue
             command = script.source.text[launch.start : _end(script.source.text, launch.start)]
-            if any(f"--{other}" in command for other in pattern.without):
+            found = [one for one in given.finditer(command) if _is_meant(pattern, (one[1] or "true").lower())]
+            if not found or any(f"--{other}" in command for other in pattern.without):
                 continue
-            for found in given.finditer(command):
-                value = (found[1] or "true").lower()
-                if value.startswith(pattern.device) if pattern.device else value != "false":
-                    yield script.name, script.source.position(launch.start + found.start())[0]
+            programs = [file for file in project.started(launch.program) if not pattern.device or trains(file)]
+            if any(name.encode() in project.data(file) for file in programs for name in pattern.names):
+                yield from ((script.name, script.source.position(launch.start + one.start())[0]) for one in found)
+
+
+def _is_meant(pattern: Pattern, value: str) -> bool:
+    """Whether an option with this value is what the pattern is about: a device, or anything that does not switch it off."""
+    return value.startswith(pattern.device) if pattern.device else value != "false"
 
 
 def in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:

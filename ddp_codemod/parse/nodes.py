@@ -96,9 +96,9 @@ def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """What ``ast.iter_child_nodes`` gives, the last field first, in a fraction of its time and without contexts and operators."""
+    """What ``ast.iter_child_nodes`` gives, in a fraction of its time and without contexts and operators."""
     found = list[ast.AST]()
-    for name in FIELDS.get(type(node)) or fields_backwards(type(node)):
+    for name in reversed(fields_backwards(type(node))):
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [child for child in value if isinstance(child, ast.AST)]

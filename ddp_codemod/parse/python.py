@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Place, Reason, Skipped, Source
-from ddp_codemod.parse.nodes import Nodes, Parents, fields_backwards, remade
+from ddp_codemod.parse.nodes import Nodes, Parents, children, remade
 
 PYTHON_2 = r"(?m)^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)"
 
@@ -134,12 +134,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes that ``ast.walk`` gives, in its order and in a third of its time, without contexts and operators."""
     todo = [node]
     for at in todo:  # grows
-        for name in reversed(fields_backwards(type(at))):
-            value = getattr(at, name, None)
-            if type(value) is list:
-                todo += [child for child in value if isinstance(child, ast.AST)]
-            elif isinstance(value, ast.AST):
-                todo.append(value)
+        todo += children(at)
         yield at
 
 
