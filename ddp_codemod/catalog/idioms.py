@@ -95,6 +95,8 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     available: tuple[Name, ...] = ()  # what the functions are called that ask for a backend; BACKEND stands for its name
     replacing: tuple[Name, ...] = ()  # last names of calls that put something else in the place of what they name
     sayers: tuple[Name, ...] = ()  # last names of calls that print a text, or only look at it
+    shows: tuple[Name, ...] = ()  # last names of calls that show a text to a reader, or their whole names
+    trackers: tuple[Name, ...] = ()  # packages that write down what they are given
     getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
     frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...
     other_frameworks: tuple[Name, ...] = ()  # ... and others, which have their own

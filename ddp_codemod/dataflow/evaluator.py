@@ -5,7 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ddp_codemod.dataflow import attributes, callers, conditionals, environment, joined_texts, mappings, names, options, returns
+from ddp_codemod.dataflow import (
+    attributes,
+    callers,
+    conditionals,
+    environment,
+    joined_texts,
+    mappings,
+    names,
+    options,
+    returns,
+    translations,
+)
 from ddp_codemod.dataflow.calls import Def, Given
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
@@ -33,6 +44,8 @@ class Evaluator(Tracer):
         """See Tracer."""
         if isinstance(node, ast.Constant):
             return [Leaf(module, node, way.kind, Known(node.value), None, way)]
+        if (changed := translations.translated(node)) is not None:
+            return translations.trace_translated(self, module, node, changed, way)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             return conditionals.trace_conditional(self, module, node, way)
         if isinstance(node, ast.NamedExpr):

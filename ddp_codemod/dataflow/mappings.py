@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow import callers, calls, config_keys, journey, star_args
+from ddp_codemod.dataflow import callers, calls, config_keys, journey, star_args, translations
 from ddp_codemod.dataflow.attribute_tables import look_up_attribute
 from ddp_codemod.dataflow.copies import copied
 from ddp_codemod.dataflow.fold import Known, Value
@@ -33,6 +33,9 @@ def look_up(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, wa
     if isinstance(mapping, ast.BoolOp) and isinstance(mapping.op, ast.Or):  # ``**(config or {})``
         parts = [look_up(tracer, module, part, key, way, whole) for part in mapping.values]
         return None if all(part is None for part in parts) else [leaf for part in parts for leaf in part or ()]
+    if (made := translations.translated_parts(mapping)) is not None:
+        before = look_up(tracer, module, made.given, key, way, whole) or []
+        return translations.arriving(tracer, module, mapping, made, before, way)
     wanted = tracer.facts.fold(module, key, way.frame)
     name = str(key.value) if isinstance(key, ast.Constant) else module.text(key)
     found = _of_name(tracer, module, mapping, wanted, name, way, whole) if isinstance(mapping, ast.Name) else None
@@ -292,9 +295,6 @@ def entries(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             if key is not None:
                 yield key, value
     elif isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                yield ast.Constant(keyword.arg), keyword.value
+        yield from ((ast.Constant(keyword.arg), keyword.value) for keyword in node.keywords if keyword.arg is not None)
     elif isinstance(node, (ast.Tuple, ast.List)):
-        for index, value in enumerate(node.elts):
-            yield ast.Constant(index), value
+        yield from ((ast.Constant(index), value) for index, value in enumerate(node.elts))

@@ -13,7 +13,7 @@ from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import scope_of
 
@@ -52,7 +52,9 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
                 found += tracer.descend(home, keyword.value, path, step)
         if len(call.args) == 1 and _is_mapping(tracer, home, call):
             found += tracer.descend(home, call.args[0], path, step)
-        whole = whole and len(found) > before
+        # what is read from a command line or a file has a value before one is stored, and whenever none is
+        read = {name for idioms in tracer.idioms for name in (*idioms.option_parsers, *idioms.file_readers)}
+        whole = whole and len(found) > before and last_name(call.func) not in read
     return found, whole
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ddp_codemod.dataflow import translations
 from ddp_codemod.dataflow.callers import callers
 from ddp_codemod.dataflow.calls import bound_method
 from ddp_codemod.dataflow.leaves import Leaf, Way
@@ -32,6 +33,10 @@ def at_position(
     if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that hangs on its length
         return None
     unpacked = arguments[star].value  # type: ignore[attr-defined]
+    if (made := translations.translated_parts(unpacked)) is not None:
+        inner = ast.copy_location(ast.Starred(made.given), unpacked)
+        before = at_position(tracer, module, [*arguments[:star], inner], position, way, depth + 1) or []
+        return translations.arriving(tracer, module, unpacked, made, before, way)
     function = _function_of(module, unpacked)
     if function is None:
         return _written_out(tracer, module, unpacked, position - star, way)

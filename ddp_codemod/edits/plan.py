@@ -18,6 +18,7 @@ from ddp_codemod.edits.insert import add_import
 from ddp_codemod.edits.objects import call_text, written_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
+from ddp_codemod.edits.translated import translated
 from ddp_codemod.edits.values import first_quote, new_value
 from ddp_codemod.edits.widened_choices import admitting_edits
 from ddp_codemod.kinds import Meaning
@@ -40,6 +41,7 @@ from ddp_codemod.policy.findings import (
     NewText,
     NewVariable,
     Splice,
+    Translation,
     marked,
     reason_for,
 )
@@ -97,8 +99,7 @@ class Planner(Struct):
             if not keys:
                 continue
             group = min(self._made[key].group for key in keys)
-            joined = {self._made[key].group for key in keys}
-            self._join(joined, group)
+            self._join({self._made[key].group for key in keys}, group)
             first = self._made[keys[0]]
             place = module.place(unused.statement)
             recipe = Recipe(REMOVE_IMPORT, (("name", unused.name),))
@@ -197,6 +198,8 @@ class Planner(Struct):
             if value.dropped is not None:
                 self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _key(made)))
             return [made, *admitting_edits(finding, change.leaf, change.text, made, self.rules)]
+        if isinstance(change, Translation):
+            return [edit(*translated(change, self.purely))]
         if isinstance(change, NewKeyword):
             place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
@@ -250,9 +253,8 @@ class Planner(Struct):
     def _package(
         self, change: Insertions | NewStatement, finding: Finding, edit: Callable[..., Edit]
     ) -> tuple[list[Edit], str] | Reason:
-        if not change.package:
-            return [], ""
-        return self._import(change.module, change.package, None, change.node, edit(0, 0, "").group, finding)
+        group = edit(0, 0, "").group if change.package else 0
+        return self._import(change.module, change.package, None, change.node, group, finding) if change.package else ([], "")
 
     def _insertions(self, finding: Finding, change: Insertions, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         needed = self._package(change, finding, edit)
@@ -266,10 +268,8 @@ class Planner(Struct):
         needed = self._package(change, finding, edit)
         if isinstance(needed, Reason):
             return needed
-        insertion = placed(change, needed[1], change.value)
-        return (
-            insertion if isinstance(insertion, Reason) else [*needed[0], edit(insertion.offset, insertion.offset, insertion.text)]
-        )
+        put = placed(change, needed[1], change.value)
+        return put if isinstance(put, Reason) else [*needed[0], edit(put.offset, put.offset, put.text)]
 
     def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         name, value = change.environment.name, f'"{change.environment.value}"'

@@ -25,6 +25,7 @@ from ddp_codemod.edits.conditional import (
 )
 from ddp_codemod.edits.helper import Helper, Same, helpers
 from ddp_codemod.edits.portable_device import device_edits, device_helper
+from ddp_codemod.edits.translated import translated
 from ddp_codemod.edits.values import new_value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
@@ -40,6 +41,7 @@ from ddp_codemod.policy.findings import (
     NewStatement,
     NewText,
     NewVariable,
+    Translation,
 )
 from ddp_codemod.policy.under_launcher import is_other_branch, launched
 from ddp_codemod.policy.versions import Versions
@@ -137,6 +139,8 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
         return Reason.of("review-portable-none", platform=style.platform.id)
     if isinstance(change, NewText):
         return _text(style, finding, entry, change, make, imported)
+    if isinstance(change, Translation):
+        return _translated(entry, change, make, imported)
     if isinstance(change, NewKeyword):
         omitted = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
         old = f'"{omitted}"' if omitted is not None else "None"
@@ -204,6 +208,15 @@ def _called(
     if isinstance(needed, Reason):
         return needed
     return [*inside[0], written_once, *needed[0]], f"{needed[1]}()"
+
+
+def _translated(entry: Portable, change: Translation, make: Make, imported: Import) -> list[Edit] | Reason:
+    """The argument, changed on its way in where the platform shows itself."""
+    needed = condition_of(entry, change.module, change.argument, imported)
+    if isinstance(needed, Reason):
+        return needed
+    unless = needed[1] if entry.keeps else f"not ({needed[1]})"
+    return [*needed[0], make(*translated(change, lambda module, node: False, unless))]
 
 
 def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> list[Edit] | Reason:

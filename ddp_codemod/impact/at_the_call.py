@@ -1,21 +1,26 @@
-"""Backends whose name chooses more than the group: the call gets another one, and what gives the name stays as it is."""
+"""Where an edit stands: where the value starts, or at the call, where nothing but the group gets another name."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
-from ddp_codemod.impact.backend_names import Harmed
-from ddp_codemod.kinds import OriginKind
-from ddp_codemod.model import Reason
-from ddp_codemod.policy.findings import Finding, NewText
+from ddp_codemod.dataflow.translations import translated, translated_parts
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.policy.left_out import unsafe
+from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.find import Use
 
-# What a person gives, who would not be heard any more.
+# What is given from outside, and may be something else than the project's own files say.
 _GIVEN = frozenset(
     {
         OriginKind.OPTION_DEFAULT,
@@ -25,33 +30,204 @@ _GIVEN = frozenset(
         OriginKind.COMMAND_LINE,
         OriginKind.LAUNCH,
         OriginKind.LAUNCH_VARIABLE,
+        OriginKind.KEY_DEFAULT,
+        OriginKind.PARAMETER_DEFAULT,
     }
 )
 
 
-def without_harm(finding: Finding, number: int, harm: Harmed) -> Finding:
-    """The finding so that it does no harm elsewhere: with its change at the call, or unsafe."""
-    if number in harm.moved or number in harm.unset:
-        moved = at_the_call(finding)
-        return moved or (unsafe(finding) if number in harm.moved else finding)
-    return unsafe(finding) if number in harm.ended else finding
+# ... and of these what whoever starts the program gives, in words of a command or variables.
+_TYPED = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.ENVIRONMENT_DEFAULT,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH,
+        OriginKind.LAUNCH_VARIABLE,
+    }
+)
 
 
-def at_the_call(finding: Finding) -> Finding | None:
-    """The finding with its change at the argument of the call; None where the call may be given something else too."""
-    argument, changes = finding.argument, finding.changes
-    texts = {change.text for change in changes if isinstance(change, NewText)}
-    if not isinstance(finding.use, Use) or not isinstance(argument, ast.expr) or len(texts) != 1:
-        return None
-    (text,) = texts
-    changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
-    others = [leaf for leaf in finding.possible if id(leaf.node) not in changed]
-    alike = all(isinstance(leaf.value, Known) and leaf.value.value == text for leaf in others)
-    given = any(leaf.kind in _GIVEN or leaf.way.kind in _GIVEN for leaf in finding.possible)
-    if not alike or given or len(changed) < len(changes) or any(leaf.node is argument for leaf in finding.possible):
-        return None
-    first = next(change.leaf for change in changes if isinstance(change, NewText))
-    leaf = Leaf(finding.use.module, argument, OriginKind.AT_CALL, first.value)
+def placed(context: Context, findings: Iterable[Finding], ids: Sequence[str]) -> list[Finding]:
+    """The findings, each with its edits where nothing else uses what they change; ``ids`` are the rules that change backends."""
+    findings = list(findings)
+    if not ids:
+        return findings
+    uses = OtherUses(context, findings)
+    return [_placed(context, uses, one) if one.rule in ids or _is_of_backend(one) else one for one in findings]
+
+
+def for_unseen_callers(context: Context, findings: Sequence[Finding], left: Sequence[Unaccounted], rule: str) -> list[Finding]:
+    """The findings, of which those that unseen callers decide take no name that the project writes where nothing is seen to read it."""
+    names, choice = context.rules.backends, context.platform.backend
+    texts = {one.text: wanted for one in left if (wanted := assess(one.text, choice, names).wanted) is not None}
+    return [_for_callers(context, one, texts, rule) if texts and is_callers_own(one) else one for one in findings]
+
+
+def is_callers_own(finding: Finding) -> bool:
+    """Whether nobody in the project is seen to call the function that hands the value on."""
+    found = finding.possible
+    return finding.action is Action.KEEP and bool(found) and all(leaf.kind == OriginKind.PARAMETER for leaf in found)
+
+
+def _for_callers(context: Context, finding: Finding, texts: Mapping[str, str], rule: str) -> Finding:
+    made = [*translations(finding, texts.items())]
+    if not made or is_test(finding.use.module.name):
+        return finding
+    changed = replace(finding, action=Action.EDIT, rule=rule, reason=_untraced(context, made[0]))
+    return replace(changed, changes=tuple(replace(one, closed=False) for one in made))
+
+
+def _is_of_backend(finding: Finding) -> bool:
+    return isinstance(finding.use, Use) and any(
+        one.role == "backend" and one.name == finding.parameter for one in finding.use.surface.parameters
+    )
+
+
+def _is_offered(context: Context, finding: Finding) -> bool:
+    """Whether an option that gives the value offers a name that does not work: ``choices=["gloo", "nccl"]``."""
+    typed = (
+        leaf for leaf in finding.possible if leaf.kind == OriginKind.OPTION_DEFAULT or leaf.way.kind == OriginKind.OPTION_DEFAULT
+    )
+    names, choice = context.rules.backends, context.platform.backend
+    for hop in (hop for leaf in typed for hop in leaf.way.hops):
+        source = context.tracer.resolver.project.source(hop.place.name)
+        words = re.findall(r"[\"'](\w+)[\"']", source.text[hop.place.start : hop.place.end]) if source is not None else []
+        if any(word in names and not names[word].specific and assess(word, choice, names).wanted is not None for word in words):
+            return True
+    return False
+
+
+def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
+    if finding.untraced and (made := _whatever_arrives(context, uses, finding)) is not None:
+        return made
+    if finding.action is Action.KEEP and _is_offered(context, finding):
+        return _whatever_arrives(context, uses, finding) or finding
+    if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
+        return finding  # of an unsafe edit nobody was promised that nothing else changes
+    kept, moved, met = _apart(uses, finding)
+    if not moved:
+        typed = any(leaf.kind in _TYPED or leaf.way.kind in _TYPED for leaf in finding.possible)
+        added = [*translations(finding, _texts(finding.changes))] if typed else []
+        return replace(finding, changes=(*_beside(finding.changes, added), *added))
+    there = [*translations(finding, _texts(moved))]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
-    reason = Reason.of("edit-at-call", **{**said, "text": finding.use.module.text(argument)})
-    return replace(finding, changes=(NewText(leaf, text),), reason=reason)
+    said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}
+    if not there:
+        return unsafe(replace(finding, reason=Reason.of("edit-used-elsewhere", finding.reason.means, **said)))
+    return replace(
+        finding, changes=(*_beside(kept, there), *there), reason=Reason.of("edit-at-call", finding.reason.means, **said)
+    )
+
+
+def _beside(changes: Iterable[Change], made: Iterable[Translation]) -> list[Change]:
+    """The changes that stand in no argument which is changed as a whole."""
+    places = [one.module.place(one.argument) for one in made]
+
+    def stands_in(change: Change) -> bool:
+        at = change.leaf.place if isinstance(change, NewText) else None
+        return at is not None and any(
+            place.name == at.name and place.start <= at.start and at.end <= place.end for place in places
+        )
+
+    return [change for change in changes if not stands_in(change)]
+
+
+def _apart(uses: OtherUses, finding: Finding) -> tuple[list[Change], list[NewText], list[OtherUse]]:
+    """The changes that stay where they are, those that cannot, and what uses the values of these."""
+    kept, moved, met = list[Change](), list[NewText](), list[OtherUse]()
+    for change in finding.changes:
+        other = _other_use(uses, finding, change) if isinstance(change, NewText) else None
+        if other is None or not isinstance(change, NewText):
+            kept.append(change)
+        else:
+            moved.append(change)
+            met.append(other)
+    return kept, moved, met
+
+
+def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
+    """The old and new texts of changes."""
+    found = ((change.leaf.value, change.text) for change in changes if isinstance(change, NewText))
+    return [(value.value, text) for value, text in found if isinstance(value, Known) and isinstance(value.value, str)]
+
+
+def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
+    """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
+    if not isinstance(finding.use, Use) or any(_is_put_together(leaf) for leaf in finding.possible):
+        return None
+    kept, _, _ = _apart(uses, finding)
+    sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
+    texts = dict([*_texts(finding.changes), *_wrong(context, finding)])
+    made = [*translations(finding, texts.items())]
+    if not made:
+        return None
+    rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
+    changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
+    changes = (*_beside(sure, made), *(replace(one, closed=False) for one in made))
+    return replace(changed, reason=_untraced(context, made[0]), changes=changes)
+
+
+def _is_put_together(leaf: Leaf) -> bool:
+    """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
+    return leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, (ast.JoinedStr, ast.BinOp))
+
+
+def _untraced(context: Context, made: Translation) -> Reason:
+    value, wanted = made.pairs[0]
+    platform = context.platform
+    said = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    return Reason.of("edit-untraced", text=made.module.short_text(made.argument), **said)
+
+
+def _wrong(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
+    """The names that would be wrong among what is known to arrive, else those that the project writes anywhere."""
+    names, choice = context.rules.backends, context.platform.backend
+    known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
+    project = context.tracer.resolver.project
+    written = [name for name, backend in names.items() if not backend.specific and project.naming([name])]
+    for name in dict.fromkeys([*known, *written]):
+        wanted = assess(name, choice, names).wanted
+        if wanted is not None:
+            yield name, wanted
+
+
+def _other_use(uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:
+    leaf = change.leaf
+    if leaf.node is finding.argument or leaf.kind == OriginKind.AT_CALL:
+        return None
+    if leaf.kind == OriginKind.MEMBER:  # of an enumeration, whose name says the text that it holds
+        return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text)
+    return uses.of(leaf, change.text)
+
+
+def translations(finding: Finding, texts: Iterable[tuple[str, str]]) -> Iterator[Translation]:
+    """The changes at the call in place of those where the values start; none where the project does not write the argument."""
+    use, pairs = finding.use, tuple(dict(texts).items())
+    if not isinstance(use, Use) or use.handed or use.unknown_receiver or not use.alone or not pairs:
+        return
+    argument, closed = finding.argument, _is_closed(finding)
+    if isinstance(argument, ast.expr):
+        if not isinstance(argument, ast.Constant) and not _is_translated(argument):
+            yield Translation(use.module, argument, pairs, closed)
+        return
+    for node in use.spread:
+        if not _is_translated(node):
+            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
+
+
+def _is_translated(node: ast.expr) -> bool:
+    return translated(node) is not None or translated_parts(node) is not None
+
+
+def _is_closed(finding: Finding) -> bool:
+    """Whether all that can arrive is known, and becomes one text."""
+    texts = {change.text for change in finding.changes if isinstance(change, NewText)}
+    changed = {id(change.leaf.node) for change in finding.changes if isinstance(change, NewText)}
+    return finding.possible.closed and len(texts) == 1 and all(_becomes(leaf, changed, texts) for leaf in finding.possible)
+
+
+def _becomes(leaf: Leaf, changed: set[int], texts: set[str]) -> bool:
+    if leaf.kind in _GIVEN or leaf.way.kind in _GIVEN or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in leaf.way.hops):
+        return False
+    return id(leaf.node) in changed or (isinstance(leaf.value, Known) and leaf.value.value in texts)

@@ -9,9 +9,12 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from ddp_codemod.dataflow.def_use import Read, reads_of
+from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.parameters import OVERRIDDEN
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.ledger.unread import is_for_unread_parameter, is_only_compared, is_overwritten, is_said
 from ddp_codemod.ledger.unread_keys import is_unread_attribute, is_unread_field, is_unread_setting
 from ddp_codemod.ledger.unread_options import is_unread_default
@@ -33,6 +36,7 @@ class Words(Struct, frozen=True):
 
     backends: Container[str]
     sayers: Container[str]  # the last names of calls that only look at a text
+    shows: Container[str]  # ... and of those that only show it
     devices: Container[str]  # types of devices that the platform does not have
     getters: Container[str]  # the last names of calls that give a default where nothing else is there
     enums: Container[str]  # classes whose subclasses' members are values
@@ -227,6 +231,22 @@ def _is_unread(asked: _Question) -> bool:
     )
 
 
+def _is_used_otherwise(asked: _Question) -> bool:
+    """What is looked up, compared and put into other names, and goes to no code that is not read."""
+    found = reads_of(asked.tracer, Leaf(asked.module, asked.node, OriginKind.LITERAL))
+    reads = [read for read in found.reads if not is_test(read.module.name)]
+    chosen = (isinstance(read.module.parents.get(read.node), (ast.Compare, ast.Subscript, ast.Attribute)) for read in reads)
+    return any(chosen) and not found.lost and not any(_is_handed_over(asked, read) for read in reads)
+
+
+def _is_handed_over(asked: _Question, read: Read) -> bool:
+    around = read.module.parents.get(read.node)
+    call = read.module.parents.get(around) if isinstance(around, ast.keyword) else around
+    if not isinstance(call, ast.Call):
+        return read.ends
+    return last_name(call.func) not in asked.words.shows and last_name(call.func) not in asked.words.sayers
+
+
 _RULES: tuple[_Rule, ...] = (
     _in_tests,
     _is_prose,
@@ -238,6 +258,7 @@ _RULES: tuple[_Rule, ...] = (
     _builds_a_library,
     _is_of_other_framework,
     _is_said,
+    _is_used_otherwise,
     _is_of_other_device,
     _is_elsewhere,
     _is_overridden,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import lies_with_tests
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.ledger.accounted import Words, is_accounted
 from ddp_codemod.ledger.commands_in_code import commands_in_code
 from ddp_codemod.ledger.past_torch import made_past_torch
@@ -91,7 +92,8 @@ class _Spoken:
     def __init__(self, decisions: Iterable[Decision], edits: Iterable[Edit], notes: Iterable[Advisory]) -> None:
         self._places: dict[str, set[tuple[int, int]]] = {}
         for decision in decisions:
-            places = [origin.place for origin in decision.origins]
+            hops = (hop for origin in decision.origins for hop in origin.hops if hop.reason.means is Meaning.TRANSLATED)
+            places = [*(origin.place for origin in decision.origins), *(hop.place for hop in hops)]
             for place in [*places, decision.place] if decision.value is not None else places:
                 self._add(place)
         for edit in edits:
@@ -138,6 +140,7 @@ def _words(context: Context, devices: set[str]) -> Words:
     return Words(
         context.rules.backends,
         {word for one in idioms for word in one.sayers},
+        {word for one in idioms for word in one.shows},
         devices,
         {word for one in idioms for word in one.getters},
         {name for one in idioms for name in one.enums},

@@ -105,7 +105,7 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if decided.action is Action.EDIT and left_out:
         decided = naming(context, parameter, decided, fix)
     elif decided.action is Action.EDIT and is_unshown(context, use):
-        decided = replace(decided, applicability=Applicability.UNSAFE)
+        decided = replace(decided, applicability=Applicability.UNSAFE, untraced=False)
     if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
         needed = platform.required_import
         if needed is not None and not context.tracer.resolver.project.mentioning(needed):
@@ -137,6 +137,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
             "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
         )
         return replace(made.review(fix.id, reason), at=tuple(change.leaf for change in changes if isinstance(change, NewText)))
+    untraced = False
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
         left_to_torch = parameter.omitted == "platform-default" and picks_wrong(context, parameter)
@@ -154,13 +155,16 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
         elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what can come here
+            untraced = safe
             safe, reason = False, Reason("edit-partly", reason.args)
         elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
             default = {"default": platform.backend.default}
             safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
-        return made.edit(fix.id, safe, reason, changes)
+        return replace(made.edit(fix.id, safe, reason, changes), untraced=untraced)
     if blocked is not None:
-        return made.review(fix.id, blocked)
+        safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
+        unknown = any(leaf.kind in (OriginKind.UNKNOWN, OriginKind.LOOP) for leaf in made.possible)
+        return replace(made.review(fix.id, blocked), untraced=safe and unknown)
     if (branch := one_branch(context, made, fix)) is not None:
         return branch
     return made.keep(keep_reason(context, made, parameter))

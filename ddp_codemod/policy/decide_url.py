@@ -18,6 +18,7 @@ from ddp_codemod.policy.decide import leaves_of, may_clash
 from ddp_codemod.policy.decide_environment import already_set, set_before, unneeded
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.other_uses import OtherUses
 from ddp_codemod.policy.url_beside import beside_backend
 from ddp_codemod.policy.url_compared import compared
 from ddp_codemod.policy.url_ends import appended, head_of, is_off
@@ -104,7 +105,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
     }
     if len(settings) > _MANY and fix.environment is not None:
         return set_before(context, use, fix, made, backend)  # one line does what hundreds would
-    if fix.environment is not None and (where := compared(context, use, changes)) is not None:
+    if fix.environment is not None and (where := compared(context, use, changes) or _used(context, made, changes)) is not None:
         found = set_before(context, use, fix, made, backend)
         why = Reason.of("edit-environment-compared", variable=fix.environment.name, value=fix.environment.value, origin=where)
         return replace(found, reason=why) if found.action is Action.EDIT else found
@@ -122,6 +123,18 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
         assert fix.environment is not None
         return made.keep(Reason.of("keep-environment-set", variable=fix.environment.name, value=fix.environment.value))
     return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
+
+
+def _used(context: Context, made: Finding, changes: Iterable[Change]) -> str | None:
+    """Where an address that is to be changed is used for something else, FILE:LINE."""
+    uses = OtherUses(context, [made])
+    found = (
+        uses.of(change.leaf, change.text)
+        for change in changes
+        if isinstance(change, NewText) and change.leaf.node is not made.argument
+    )
+    other = next(filter(None, found), None)
+    return f"{other.name}:{other.line}" if other is not None else None
 
 
 def _without_store(context: Context, backend: Finding) -> bool:

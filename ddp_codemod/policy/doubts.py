@@ -19,7 +19,7 @@ def doubted(finding: Finding, fix: Fix) -> Finding:
         doubtful = [leaf for leaf in finding.possible if leaf.way.doubt in (Doubt.REPLACED, Doubt.OTHERS)]
         if all(leaf.way.doubt is Doubt.NAME for leaf in finding.possible):
             doubtful = list(finding.possible)
-        return finding.review(fix.id, _reason(doubtful[0])) if doubtful else finding
+        return replace(finding.review(fix.id, _reason(doubtful[0])), untraced=True) if doubtful else finding
     if finding.action is not Action.EDIT:
         return finding
     leaves = [change.leaf for change in finding.changes if isinstance(change, NewText) and change.leaf.way.doubt is not None]
@@ -27,10 +27,13 @@ def doubted(finding: Finding, fix: Fix) -> Finding:
     # where something surely leads to the value, what only its name leads to is another's; ``candidates`` has what other calls hand over
     changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and change.leaf in named))
     if named and not changes:
-        return finding.review(fix.id, _reason(named[0]))
+        return replace(finding.review(fix.id, _reason(named[0])), untraced=finding.applicability is Applicability.SAFE)
+    untraced = finding.untraced or finding.applicability is Applicability.SAFE
     finding = replace(finding, changes=changes)
     guessed = [leaf for leaf in leaves if leaf not in named]
-    return replace(finding, applicability=Applicability.UNSAFE, reason=_reason(guessed[0])) if guessed else finding
+    if not guessed:
+        return finding
+    return replace(finding, applicability=Applicability.UNSAFE, reason=_reason(guessed[0]), untraced=untraced)
 
 
 def candidates(finding: Finding, fix: Fix) -> Iterator[Finding]:

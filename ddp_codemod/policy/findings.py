@@ -35,6 +35,19 @@ class NewText(Struct, frozen=True, eq=False):
     text: str
 
 
+class Translation(Struct, frozen=True, eq=False):
+    """The argument of a call is changed on its way in: a text that is the first of a pair arrives as the second.
+
+    ``closed``: nothing but these can arrive. ``key``: the argument is a mapping that the call unpacks, and this its entry.
+    """
+
+    module: Module
+    argument: ast.expr
+    pairs: tuple[tuple[str, str], ...]
+    closed: bool = False
+    key: str = ""
+
+
 class Splice(Struct, frozen=True, eq=False):
     """This source text goes in at an offset of the file."""
 
@@ -143,7 +156,18 @@ PACKAGE, VALUE = "\0", "\1"
 KIND, MODULE, HERE = MARKS = ("\2", "\3", "\4")
 
 Change = Union[
-    NewText, Splice, NewKeyword, NewHandler, NewObject, NewMapping, NewVariable, NewStatement, NewKey, Insertions, Dropped
+    NewText,
+    Translation,
+    Splice,
+    NewKeyword,
+    NewHandler,
+    NewObject,
+    NewMapping,
+    NewVariable,
+    NewStatement,
+    NewKey,
+    Insertions,
+    Dropped,
 ]
 AnyUse = Union[Use, ConfiguredUse, KeyedUse, CommandedUse]
 
@@ -163,6 +187,7 @@ class Finding(Struct, frozen=True, eq=False):
     changes: tuple[Change, ...] = ()
     required_import: str | None = None
     at: tuple[Leaf, ...] = ()  # where a person should look, if that is not the use itself
+    untraced: bool = False  # it is not safe, or for a person, for nothing else than that not every start of the value is known
 
     def keep(self, reason: Reason) -> Finding:
         """The same, kept."""
@@ -174,7 +199,9 @@ class Finding(Struct, frozen=True, eq=False):
 
     def review(self, rule: str, reason: Reason) -> Finding:
         """The same, for a person to look at."""
-        return replace(self, action=Action.REVIEW, applicability=Applicability.MANUAL, rule=rule, reason=reason, changes=())
+        return replace(
+            self, action=Action.REVIEW, applicability=Applicability.MANUAL, rule=rule, reason=reason, changes=(), untraced=False
+        )
 
     def edit(self, rule: str, safe: bool, reason: Reason, changes: Iterable[Change]) -> Finding:
         """The same, with what mends it."""
@@ -211,6 +238,9 @@ def start(
 def reason_for(finding: Finding, change: Change) -> Reason:
     """Why one of a finding's changes is made: where the value starts, the new one is written, wherever the call may be."""
     said = dict(finding.reason.args)
+    if isinstance(change, Translation) and "origin" in said:  # beside the change where the value starts
+        args = tuple((name, value) for name, value in said.items() if name not in ("origin", "count"))
+        return Reason("edit-given", args, finding.reason.means)
     if not isinstance(change, NewText) or not {"origin", "value", "wanted"} <= said.keys():
         return finding.reason
     leaf = change.leaf

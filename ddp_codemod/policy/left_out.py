@@ -97,7 +97,7 @@ def _older(parameter: Parameter, made: Finding) -> str:
 
 def unsafe(made: Finding) -> Finding:
     """The same; its edit is made only where unsafe ones are asked for."""
-    return replace(made, applicability=Applicability.UNSAFE) if made.action is Action.EDIT else made
+    return replace(made, applicability=Applicability.UNSAFE, untraced=False) if made.action is Action.EDIT else made
 
 
 def too_old(context: Context, name: str, parameter: Parameter) -> Reason | None:

@@ -21,8 +21,7 @@ from ddp_codemod.edits.plan import Planner
 from ddp_codemod.edits.side_effects import droppable, reexported
 from ddp_codemod.impact.advisories import Whole
 from ddp_codemod.impact.advisory_edits import Adapter
-from ddp_codemod.impact.at_the_call import without_harm
-from ddp_codemod.impact.backend_names import harmed
+from ddp_codemod.impact.at_the_call import placed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.impact.usage import demands_of, gates_of
@@ -52,6 +51,7 @@ from ddp_codemod.policy.signatures import Signatures
 from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.run.prefilter import Prefilter
+from ddp_codemod.run.unseen_callers import with_unseen_callers
 from ddp_codemod.sites.find import Finder, Use
 from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.imports import Imports
@@ -132,10 +132,10 @@ class Run:
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        plan = self._planner(style).plan(findings)
-        harm = harmed(self.context, plan.findings, plan.edits, self.limits.admits)
-        if harm.ended or harm.moved or harm.unset:
-            plan = self._planner(style).plan([without_harm(one, number, harm) for number, one in enumerate(plan.findings)])
+        asking = [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
+        plan = self._planner(style).plan(
+            with_unseen_callers(self.context, self.limits, placed(self.context, findings, asking), asking)
+        )
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
         for fix in (fix for fix in self.options.wanted if fix.recipe == "guard-entries"):
@@ -156,7 +156,6 @@ class Run:
         about_devices = (note for note in adapter.notes() if not note.name or self.limits.admits(note.name))
         notes = (*noted, *about_devices, *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
-        asking = [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
         left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
         names |= {one.place.name for one in left}
         # files that the project leaves out were read for their values only

@@ -1,0 +1,299 @@
+"""Where a value goes from where it starts: every expression that gives it, up to what the code does with it there."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.calls import is_read, names_of
+from ddp_codemod.dataflow.def_use_arguments import SAME, ArgumentSteps, Path, Step
+from ddp_codemod.dataflow.evaluator import LOOK_UPS, TEXT_CHANGES
+from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.names_read import importers, is_looked_at, is_of_module, reads_of_word
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.parse.document import Entry
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.shell import Option, Setting
+from ddp_codemod.sites.scopes import owner, scope_of
+
+MOST = 2_000  # steps for one value; one that goes further is taken for one that goes everywhere
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
+
+
+class Read(Struct, frozen=True, eq=False):
+    """An expression that gives the value, where nothing follows it any further."""
+
+    module: Module
+    node: ast.expr
+    carrier: ast.expr  # what gives the value itself, where ``node`` is a text that holds it
+    sure: bool = True  # False: only a word leads here, as that of an attribute does
+    inside: bool = False  # ``node`` is a list or table that holds the value
+    ends: bool = False  # code that is not read takes it, whatever the expression stands in
+
+
+class DefUse(Struct, frozen=True):
+    """All reads of a value; ``lost`` where it was not followed to its end."""
+
+    reads: tuple[Read, ...] = ()
+    lost: bool = False
+
+
+def reads_of(tracer: Tracer, leaf: Leaf) -> DefUse:
+    """The reads of what a leaf gives, worked out once for each place."""
+    known: dict[int, tuple[Leaf, DefUse]] = tracer.memory.setdefault("reads", {})
+    if id(leaf.node) not in known:
+        known[id(leaf.node)] = (leaf, _Walk(tracer).follow(leaf))  # the leaf is kept, and with it the id
+    return known[id(leaf.node)][1]
+
+
+class _Walk(ArgumentSteps):
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__(tracer)
+        self._todo: list[Step] = []
+        self._seen: set[tuple[int, str]] = set()
+        self._words: set[tuple[str, Path]] = set()
+        self._found: list[Read] = []
+
+    def follow(self, leaf: Leaf) -> DefUse:
+        """Every read of a leaf's value."""
+        steps = (hop for hop in leaf.way.hops if hop.reason.means is Meaning.ARGUMENT)
+        self._calls = {hop.place: dict(hop.reason.args)["name"] for hop in steps}
+        self._ways = {hop.place for hop in leaf.way.hops}
+        if isinstance(leaf.node, Entry):
+            self._word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
+        elif isinstance(leaf.node, Option):
+            self._word(leaf.node.name.rpartition(".")[2])
+        elif isinstance(leaf.node, Setting):
+            self._word(leaf.node.name)
+        elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
+            self._todo.append(Step(leaf.module, leaf.node, leaf.node))
+        else:
+            return DefUse(lost=True)
+        while self._todo:
+            step = self._todo.pop()
+            seen = (id(step.node), str(step.key))
+            if seen in self._seen:
+                continue
+            self._seen.add(seen)
+            if len(self._seen) > MOST:
+                return DefUse(tuple(self._found), lost=True)
+            self._step(step)
+        return DefUse(tuple(self._found))
+
+    def _go(self, at: Step, node: ast.expr, module: Module | None = None, derived: bool = False, key: Path = SAME) -> None:
+        same = at.carrier if derived else node
+        self._todo.append(replace(at, module=module or at.module, node=node, carrier=same, key=at.key if key is SAME else key))
+
+    def _end(self, at: Step, ends: bool = False) -> None:
+        self._found.append(Read(at.module, at.node, at.carrier, at.sure, bool(at.key), ends))
+
+    def _step(self, at: Step) -> None:
+        """What the code around an expression does with the value that it gives."""
+        node, module = at.node, at.module
+        around = module.parents.get(node)
+        derived = node is not at.carrier
+        if isinstance(around, ast.Starred) and at.key and isinstance(at.key[0], int):
+            call = module.parents.get(around)
+            if isinstance(call, ast.Call) and not any(
+                isinstance(part, ast.Starred) for part in call.args[: call.args.index(around)]
+            ):
+                self._handed(at, call, call.args.index(around) + at.key[0], None, at.key[1:])
+            else:
+                self._end(at, ends=True)
+        elif isinstance(around, ast.keyword):
+            outer = module.parents[around]
+            if around.arg is None and isinstance(outer, ast.Call) and at.key and isinstance(at.key[0], str):
+                self._handed(at, outer, None, at.key[0], at.key[1:])
+            elif isinstance(outer, ast.Call):
+                self._handed(at, outer, None, around.arg)
+            else:
+                self._end(at)
+        elif isinstance(around, ast.Call) and node is not around.func:
+            self._handed(at, around, around.args.index(node), None)
+        elif at.key and self._looked_into(at, around):
+            return
+        elif isinstance(around, ast.Attribute):
+            self._attribute(at, around)
+        elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is node:
+            for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
+                self._stored(at, target)
+            if isinstance(around, ast.NamedExpr):
+                self._go(at, around, derived=derived)
+        elif isinstance(around, ast.AugAssign) and around.target is node:
+            return  # what is read is written at once, under the same name
+        elif isinstance(around, ast.AugAssign) and around.value is node and isinstance(around.target, ast.Name):
+            self._stored(at if at.key else replace(at, node=around.target, carrier=at.carrier), around.target)
+        elif isinstance(around, ast.BoolOp) or (isinstance(around, ast.IfExp) and around.test is not node):
+            self._go(at, around, derived=derived)
+        elif isinstance(around, (ast.FormattedValue, ast.JoinedStr)) or (isinstance(around, ast.BinOp) and not at.key):
+            self._go(at, around, derived=True)
+        elif isinstance(around, ast.BinOp):
+            self._go(at, around, derived=True, key=())
+        elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict)) and isinstance(
+            getattr(around, "ctx", ast.Load()), ast.Load
+        ):
+            self._listed(at, around)
+        elif isinstance(around, ast.Return):
+            self._returned(at, around)
+        elif isinstance(around, ast.arguments):
+            self._default(at, around)
+        elif isinstance(around, ast.Lambda):
+            self._lambda(at, around)
+        else:
+            self._end(at)
+
+    def _looked_into(self, at: Step, around: ast.AST | None) -> bool:
+        """Whether the list or table that holds the value is one of those that the walk looks into, which is then done."""
+        first, rest = at.key[0], at.key[1:]
+        if isinstance(around, ast.Subscript) and around.value is at.node:
+            key = around.slice.value if isinstance(around.slice, ast.Constant) else None
+            if isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
+                self._go(at, around, key=rest)
+            return True
+        if (
+            isinstance(around, ast.Attribute)
+            and isinstance(call := at.module.parents.get(around), ast.Call)
+            and call.func is around
+        ):
+            key = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+            if around.attr in LOOK_UPS and call.args:
+                if key is None or first in ("*", key):
+                    self._go(at, call, key=rest)
+                return True
+            if around.attr in ("values", "items"):
+                self._go(at, call, key=("*", *rest))
+                return True
+            if around.attr == "copy":
+                self._go(at, call)
+                return True
+            return isinstance(first, str) and first != "*"  # of a table: it gives none of its entries
+        if isinstance(around, ast.Attribute):
+            if first in ("*", around.attr):
+                self._go(at, around, key=rest)
+            return True
+        if isinstance(around, _LOOPS) and around.iter is at.node:
+            targets = around.target.elts if isinstance(around.target, (ast.Tuple, ast.List)) else [around.target]
+            for target in targets:
+                self._stored(replace(at, key=rest), target)
+            return True
+        return False
+
+    def _attribute(self, at: Step, around: ast.Attribute) -> None:
+        call = at.module.parents.get(around)
+        if isinstance(call, ast.Call) and call.func is around:
+            if around.attr in TEXT_CHANGES and not call.args:
+                self._go(at, call, derived=at.node is not at.carrier)
+                return
+        elif around.attr == "value":  # of a member of an enumeration, whose text this is
+            self._go(at, around)
+            return
+        self._end(at)
+
+    def _stored(self, at: Step, target: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self._name(at, target)
+        elif isinstance(target, ast.Attribute):
+            self._word(target.attr, at.key)
+        elif isinstance(target, ast.Subscript):
+            key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            if "os.environ" in self.tracer.resolver.names(at.module, target.value):
+                self._end(at, ends=True)  # every process that is started from here may read it
+            if isinstance(key, str):
+                self._word(key, at.key)
+            elif isinstance(target.value, ast.Name):
+                self._stored(replace(at, key=("*", *at.key)), target.value)
+            else:
+                self._end(at)
+        elif isinstance(target, (ast.Tuple, ast.List)) and at.key:
+            for index, part in enumerate(target.elts):
+                if at.key[0] in ("*", index):
+                    self._stored(replace(at, key=at.key[1:]), part)
+        else:
+            self._end(at)
+
+    def _name(self, at: Step, target: ast.Name) -> None:
+        module = at.module
+        home = owner(module, scope_of(module, target), target.id)
+        if isinstance(home, ast.ClassDef):
+            self._word(target.id, at.key)
+            if is_looked_at(self.tracer, module, home):
+                self._end(at, ends=True)
+        if home is not None:
+            self._reads(at, module, home, target.id)
+
+    def _reads(self, at: Step, module: Module, home: ast.AST, name: str) -> None:
+        """Every place that reads a name of a scope, here or where it is imported."""
+        found = 0
+        derived = at.node is not at.carrier
+        for node in names_of(module, name):
+            if is_read(module, node) and owner(module, scope_of(module, node), name) is home:
+                found += 1
+                self._go(at, node, module, derived)
+        if not isinstance(home, ast.Module):
+            return
+        for other, word in importers(self.tracer, module, name):
+            found += 1
+            if word:
+                self._reads(at, other, other.tree, word)
+        for other, read in reads_of_word(self.tracer, name) if not derived else ():
+            if isinstance(read, ast.Attribute) and is_of_module(self.tracer, other, read, module):
+                found += 1
+                self._go(at, read, other)
+        if not found and not derived:  # read by its name, if at all: a file of settings
+            self._word(name, at.key)
+
+    def _word(self, word: str, key: Path = ()) -> None:
+        """Every place that reads an attribute, a key or an option by this word; with a key, the table that holds the value."""
+        word = word.lstrip("-").replace("-", "_")
+        if not word or (word, key) in self._words:
+            return
+        self._words.add((word, key))
+        for module, node in reads_of_word(self.tracer, word):
+            if isinstance(node, ast.arg):
+                function = module.parents[module.parents[node]]
+                held = ast.Name(word)
+                self._reads(Step(module, held, ast.Name(word) if key else held, False, key), module, function, word)
+            elif isinstance(node, ast.expr):
+                self._todo.append(Step(module, node, node, False, key))
+
+    def _listed(self, at: Step, around: ast.expr) -> None:
+        """The value is put into a list or a table."""
+        if at.node is not at.carrier and not at.key:
+            self._go(at, around, derived=True, key=("*",))
+            return
+        key: object = "*"
+        if isinstance(around, ast.Dict):
+            if at.node in around.keys:
+                self._end(at, ends=True)
+                return
+            place = around.keys[around.values.index(at.node)]
+            key = place.value if isinstance(place, ast.Constant) else "*"
+        elif isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
+            key = around.elts.index(at.node)
+            before = around.elts[key - 1] if key else None
+            if isinstance(before, ast.Constant) and isinstance(before.value, str) and before.value.startswith("--"):
+                self._word(before.value)  # the words of a command: the option takes the value
+                return
+        self._go(at, around, derived=True, key=(key, *at.key))
+
+    def _returned(self, at: Step, statement: ast.Return) -> None:
+        function = scope_of(at.module, statement)
+        if not isinstance(function, _FUNCTIONS):
+            return
+        if any(last_name(part) in ("property", "cached_property") for part in function.decorator_list):
+            self._word(function.name)
+        derived = at.node is not at.carrier
+        for given in self.tracer.callers(at.module, function):
+            self._go(at, given.call, given.module, derived)
+
+    def _field(self, at: Step, node: ast.AST) -> None:
+        for parent in at.module.ancestors(node):
+            if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+                for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:
+                    self._stored(at, target)
+                return
+        self._end(at)

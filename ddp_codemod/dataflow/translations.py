@@ -1,0 +1,97 @@
+"""A text that a call turns into another one on its way in: ``"gloo" if backend == "nccl" else backend``, ``{"nccl": "gloo"}.get(backend, backend)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+
+
+class Translated(Struct, frozen=True, eq=False):
+    """What goes in, and the expression that comes out for each text which is changed."""
+
+    given: ast.expr
+    texts: dict[str, ast.expr]
+    under: tuple[ast.expr, ...] = ()  # what has to be true besides, for code that other machines run too
+
+
+def translated(node: ast.expr) -> Translated | None:
+    """What an expression of this form changes; None for any other expression."""
+    if isinstance(node, ast.IfExp):
+        parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
+        test, *under = parts
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+            old, given = test.comparators[0], test.left
+            if isinstance(old, ast.Constant) and _is_text(old) and _is_same(given, node.orelse):
+                return Translated(_inner(given), {str(old.value): node.body}, tuple(under))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and len(node.args) == 2:
+        table = node.func.value
+        if isinstance(table, ast.Dict) and table.keys and all(key is not None and _is_text(key) for key in table.keys):
+            if _is_same(*node.args):
+                pairs = zip(table.keys, table.values, strict=True)
+                return Translated(
+                    _inner(node.args[0]), {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
+                )
+    return None
+
+
+def translated_parts(node: ast.expr) -> Translated | None:
+    """The same for each part of what a call unpacks: ``{key: "gloo" if value == "nccl" else value for key, value in table.items()}``."""
+    if not isinstance(node, (ast.DictComp, ast.GeneratorExp)) or len(node.generators) != 1 or node.generators[0].ifs:
+        return None
+    source = node.generators[0].iter
+    if isinstance(node, ast.DictComp):
+        if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Attribute) or source.func.attr != "items":
+            return None
+        source = source.func.value
+    made = translated(node.value if isinstance(node, ast.DictComp) else node.elt)
+    return replace(made, given=source) if made is not None else None
+
+
+def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translated, way: Way) -> list[Leaf]:
+    """What arrives: what goes in, but for the texts that become others, which start where the others are written."""
+    return arriving(tracer, module, node, made, tracer.evaluate(module, made.given, way), way)
+
+
+def arriving(tracer: Tracer, module: Module, node: ast.expr, made: Translated, given: Iterable[Leaf], way: Way) -> list[Leaf]:
+    """The leaves that arrive where these go in."""
+    if any(tracer.facts.truth(module, test, way.frame) is False for test in made.under):
+        return [*given]
+    found: list[Leaf] = []
+    for leaf in given:
+        new = made.texts.get(leaf.value.value) if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) else None
+        if new is None:
+            found.append(leaf)
+            continue
+        step = leaf.way.hop(leaf.place, Reason.of("hop-translated", Meaning.TRANSLATED, old=leaf.text), OriginKind.LITERAL)
+        found += (replace(one, decided=False) for one in tracer.evaluate(module, new, replace(step, doubt=None)))
+    if not found or any(not isinstance(leaf.value, Known) for leaf in found):  # who starts the program may give one of the texts
+        said = Reason.of("hop-translated", Meaning.TRANSLATED, old=module.text(made.given))
+        for new in made.texts.values():
+            found += tracer.evaluate(module, new, way.hop(module.place(node), said, OriginKind.LITERAL))
+        found = [leaf for leaf in found if leaf.kind != OriginKind.UNKNOWN]  # whatever it is, it is none of the texts any more
+    return found
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _inner(given: ast.expr) -> ast.expr:
+    return given.value if isinstance(given, ast.NamedExpr) else given
+
+
+def _is_same(given: ast.expr, again: ast.expr) -> bool:
+    """Whether two expressions give the same: the same names, or a name that the first one just got."""
+    if isinstance(given, ast.NamedExpr):
+        return isinstance(again, ast.Name) and again.id == given.target.id
+    return ast.dump(given) == ast.dump(again)

@@ -1,0 +1,86 @@
+"""The text of an argument that is changed on its way into a call."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from ddp_codemod.edits.values import first_quote
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Translation
+from ddp_codemod.sites.scopes import bindings, scope_of
+
+Purely = Callable[[Module, ast.expr], bool]
+_NAMES = ("backend", "group_backend", "asked_backend", "given_backend")  # for a value that is worked out once
+
+
+def translated(change: Translation, purely: Purely, unless: str = "") -> tuple[int, int, str]:
+    """The stretch of the argument and its new text; ``unless`` is a condition under which the old one stays."""
+    module, node = change.module, change.argument
+    place = module.place(node)
+    quote = first_quote(module, node)
+    if change.key:
+        return place.start, place.end, _unpacked(change, quote, unless)
+    if change.closed and not unless and purely(module, node):
+        return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
+    return place.start, place.end, _chosen(change, _given(module, node), quote, unless)
+
+
+def _chosen(change: Translation, given: tuple[str, str], quote: str, unless: str) -> str:
+    """The choice by what is given: ``given`` says how it is asked for first, and then again."""
+    first, again = given
+    if len(change.pairs) == 1:
+        ((old, new),) = change.pairs
+        test = f"{first} == {quote}{old}{quote}" + (f" and {_negated(unless)}" if unless else "")
+        return f"{quote}{new}{quote} if {test} else {again}"
+    table = ", ".join(f"{quote}{old}{quote}: {quote}{new}{quote}" for old, new in change.pairs)
+    found = f"{{{table}}}.get({first}, {again})"
+    return f"{again} if {unless} else {found}" if unless else found
+
+
+def _negated(condition: str) -> str:
+    inner = condition.removeprefix("not (")
+    if inner != condition:
+        return inner.removesuffix(")")
+    return f"not ({condition})" if re.search(r" (?:or|and|if) ", condition) else f"not {condition}"
+
+
+def _given(module: Module, node: ast.expr) -> tuple[str, str]:
+    """How to ask for an argument, and how to ask for it again: what a call gives is asked for once."""
+    text = module.text(node)
+    if _is_plain(node):
+        return text, text
+    name = next(_free(module, node))
+    return f"({name} := {text})", name
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether asking twice is the same as asking once: a name, an attribute, an entry under a constant key."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def _free(module: Module, node: ast.expr) -> Iterator[str]:
+    """Names that the code around a node does not use."""
+    scopes = {scope_of(module, node), module.tree}
+    used = {name for scope in scopes for name in bindings(module, scope)}
+    used |= {part.id for part in module.nodes.get(ast.Name, ()) if isinstance(part, ast.Name)}
+    yield from (name for name in _NAMES if name not in used)
+    yield from (f"{_NAMES[0]}_{number}" for number in range(2, 1_000) if f"{_NAMES[0]}_{number}" not in used)
+
+
+def _unpacked(change: Translation, quote: str, unless: str) -> str:
+    """The text for what a call unpacks: a copy with the entry changed, which nothing else sees."""
+    module, node, text = change.module, change.argument, change.module.text(change.argument)
+    loose = not isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    table = f"({text})" if loose else text
+    value = _chosen(change, ("value", "value"), quote, unless)
+    if isinstance(module.parents.get(node), ast.Starred):
+        return f"({value} for value in {table})"
+    if change.closed and not unless:
+        return f"{{**{table}, {quote}{change.key}{quote}: {quote}{change.pairs[0][1]}{quote}}}"
+    return f"{{key: {value} for key, value in {table}.items()}}"

@@ -1,0 +1,238 @@
+"""Uses of a backend's name for something besides the group: where one is known, what gives the name has to stay as it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from ddp_codemod.dataflow.def_use import Read, reads_of
+from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
+from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.parse.shell import Option, Script, Setting
+from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.sites.find import Use
+
+_LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # builtins to which one text is as good as another
+_SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})  # keywords of texts for a reader
+_IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
+
+
+class Swap(Struct, frozen=True):
+    """A text before and after an edit."""
+
+    old: str
+    new: str
+
+
+class OtherUse(Struct, frozen=True, eq=False):
+    """A place at which a value is used for something besides the group."""
+
+    name: str  # of the file
+    line: int
+    text: str
+
+
+class OtherUses:
+    """Answers for one run which values are used for something else; ``findings`` say what the groups are given."""
+
+    def __init__(self, context: Context, findings: Iterable[Finding]) -> None:
+        self.context = context
+        self._groups: set[int] = set()  # the arguments that give groups their backends, and the calls themselves
+        for finding in findings:
+            self._groups |= {id(finding.argument)} if finding.argument is not None else set()
+            if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
+                self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
+        self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
+        self._trackers = frozenset(name for idioms in context.rules.idioms for name in idioms.trackers)
+
+    def of(self, leaf: Leaf, text: str) -> OtherUse | None:
+        """The first use of a leaf's value which another text would change; None where there is none."""
+        if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
+            return None
+        if isinstance(leaf.module, Script) and (said := self._in_script(leaf.module, leaf.node)) is not None:
+            return said
+        swap = Swap(leaf.value.value, text)
+        found = reads_of(self.context.tracer, leaf)
+        for read in found.reads:
+            if not self._is_harmless(read, swap) and self._arrives(leaf, read):
+                return OtherUse(read.module.name, read.module.line(read.node), self._said(read))
+        return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text) if found.lost else None
+
+    def _said(self, read: Read) -> str:
+        """The code around a read, on one line."""
+        at: ast.AST = read.node
+        for parent in read.module.ancestors(read.node):
+            if not isinstance(parent, (ast.expr, ast.keyword)) or isinstance(parent, ast.Lambda):
+                break
+            at = parent if isinstance(parent, ast.expr) else at
+        return read.module.short_text(at)
+
+    def _arrives(self, leaf: Leaf, read: Read) -> bool:
+        """Whether a leaf's value can be what is read; asked where nothing but a word leads there."""
+        if read.sure:
+            return True
+        if is_test(read.module.name):
+            return False
+        if getattr(read.carrier, "lineno", None) is None:
+            return True
+        found = self.context.tracer.evaluate(read.module, read.carrier)
+        if any(one.node is leaf.node for one in found):
+            return True
+        return not found.closed
+
+    def _in_script(self, script: Script, node: object) -> OtherUse | None:
+        """The first place of a launch file at which a variable is more than the value of an option."""
+        text, name = script.source.text, ""
+        if isinstance(node, Setting):
+            name = node.name
+        elif isinstance(node, Option) and node.away:  # the variable that is assigned there
+            assigned = re.search(r"""(\w+)\s*=\s*["']?\Z""", text[script.source.line_span(node.start)[0] : node.start])
+            name = assigned.group(1) if assigned else ""
+        if not name:
+            return None
+        for found in re.finditer(rf"\$\{{?{name}\b[^\s\"'}}]*\}}?|%{name}%|\$env:{name}\b", text):
+            start, end = script.source.line_span(found.start())
+            before, behind = text[start : found.start()], text[found.end() : end]
+            alone = re.search(r"""(?:\A|[\s=])["']?\Z""", before) and re.match(r"""["']?(?:[\s;\\]|\Z)""", behind)
+            if not alone or re.search(r"""(?:\[\[?|\btest\b|\bcase\b)[^\n]*\Z""", before):
+                return OtherUse(script.name, script.source.position(found.start())[0], found.group())
+        return None
+
+    def _is_harmless(self, read: Read, swap: Swap) -> bool:
+        """Whether the program does the same with both texts where it is read."""
+        module, node = read.module, read.node
+        around = module.parents.get(node)
+        if id(node) in self._groups or id(around) in self._groups:
+            return True
+        if isinstance(around, ast.keyword):
+            if id(around.value) in self._groups or around.arg in _SAYING:
+                return True
+            parameter, around = around.arg, module.parents.get(around)
+            if not isinstance(around, ast.Call):
+                return False
+            return (
+                id(around) in self._groups or self._shown(module, around) or self._is_for_group(module, around, node, parameter)
+            )
+        if read.ends:
+            return False
+        if isinstance(around, ast.Call):
+            if last_name(around.func) in _LOOKING or self._shown(module, around):
+                return True
+            return self._is_for_group(module, around, node, None)
+        if isinstance(around, ast.Attribute):
+            return self._begins_alike(module, around, swap)
+        if isinstance(around, ast.Expr) or (isinstance(around, (ast.If, ast.IfExp, ast.While, ast.Assert)) and not read.inside):
+            return True  # both texts are true, and a message is only shown
+        if isinstance(around, ast.UnaryOp):
+            return isinstance(around.op, ast.Not)
+        if isinstance(around, ast.comprehension):
+            return node is not around.iter
+        if isinstance(around, ast.Compare) and not read.inside:
+            return node is read.carrier and self._is_same_choice(module, around, node, swap)
+        return False
+
+    def _begins_alike(self, module: Module, attribute: ast.Attribute, swap: Swap) -> bool:
+        """Whether ``startswith`` and ``endswith`` say the same of both texts."""
+        call = module.parents.get(attribute)
+        asked = call.args[0] if isinstance(call, ast.Call) and call.func is attribute and call.args else None
+        if (
+            attribute.attr not in ("startswith", "endswith")
+            or not isinstance(asked, ast.Constant)
+            or not isinstance(asked.value, str)
+        ):
+            return False
+        return bool(getattr(swap.old, attribute.attr)(asked.value)) is bool(getattr(swap.new, attribute.attr)(asked.value))
+
+    def _is_for_group(self, module: Module, call: ast.Call, node: ast.expr, keyword: str | None) -> bool:
+        """Whether an argument is the backend of a group, or the address at which its processes meet."""
+        use = self.context.tracer.finder.use(module, call)
+        parameters = use.surface.parameters if use is not None else ()
+        if use is not None and keyword is None and any(part.arg is None and part.value is node for part in call.keywords):
+            return True
+        return use is not None and any(use.argument(one) is node for one in parameters)
+
+    def _shown(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call only shows what it is given, or ends the program with it."""
+        last = last_name(call.func)
+        if last in self._shows or last.endswith(("Error", "Exception", "Warning")):
+            return True
+        names = self.context.tracer.resolver.names(module, call.func)
+        if any(name.split(".")[0] in self._trackers for name in names):
+            return True
+        if last == "write" and isinstance(call.func, ast.Attribute):
+            return last_name(call.func.value) in ("stdout", "stderr", "tqdm")
+        return any(name in self._shows for name in names)
+
+    def _is_same_choice(self, module: Module, compare: ast.Compare, asked: ast.expr, swap: Swap) -> bool:
+        """Whether a comparison has the same outcome for both texts, or decides nothing but what is shown and what the group gets."""
+        if not isinstance(compare.ops[0], (ast.Is, ast.IsNot)):
+            outcomes = [self._outcome(module, compare, asked, value) for value in (swap.old, swap.new)]
+            if outcomes[0] is not None and outcomes[0] is outcomes[1]:
+                return True
+        else:
+            return isinstance(compare.comparators[-1], ast.Constant) and compare.comparators[-1].value is None
+        test: ast.AST = compare
+        around = module.parents.get(test)
+        while isinstance(around, (ast.BoolOp, ast.UnaryOp)):
+            test, around = around, module.parents.get(around)
+        if isinstance(around, (ast.IfExp, ast.If)) and around.test is test:
+            before, after = (self._outcome(module, around.test, asked, value) for value in (swap.old, swap.new))
+            if before is not None and before is after:
+                return True
+            if isinstance(around, ast.If):
+                return all(self._is_idle(module, part, asked) for part in (*around.body, *around.orelse))
+            return self._is_same_value(module, around, asked, swap)
+        return False
+
+    def _is_same_value(self, module: Module, node: ast.IfExp, asked: ast.expr, swap: Swap) -> bool:
+        """Whether a conditional expression gives the same, but for the backend's name, whatever else is true."""
+        if self._goes_to_group(module, node):
+            return True
+        text = ast.dump(asked)
+        given = []
+        for value in (swap.old, swap.new):
+            taken = self._outcome(module, node.test, asked, value)
+            if taken is None:
+                return False
+            part = node.body if taken else node.orelse
+            given.append(value if ast.dump(part) == text else part.value if isinstance(part, ast.Constant) else part)
+        return given[0] == given[1]
+
+    def _goes_to_group(self, module: Module, node: ast.AST) -> bool:
+        around = module.parents.get(node)
+        return id(node) in self._groups or (isinstance(around, ast.IfExp) and self._goes_to_group(module, around))
+
+    def _outcome(self, module: Module, test: ast.expr, asked: ast.expr, value: str) -> bool | None:
+        text = ast.dump(asked)
+
+        def look(part: ast.expr) -> Value:
+            if part is asked or ast.dump(part) == text:
+                return Known(value)
+            known = self.context.facts.fold(module, part) if isinstance(part, (ast.Name, ast.Attribute, ast.Call)) else None
+            return known if isinstance(known, Known) else UNKNOWN
+
+        return truth(fold(test, look))
+
+    def _is_idle(self, module: Module, statement: ast.stmt, asked: ast.expr) -> bool:
+        """Whether a statement shows something, makes a group, or gives the value another backend's name."""
+        if isinstance(statement, _IDLE):
+            return True
+        if isinstance(statement, ast.Expr):
+            call = statement.value
+            if isinstance(call, ast.Constant) or id(call) in self._groups:
+                return True
+            return (
+                isinstance(call, ast.Call) and self._shown(module, call) and last_name(call.func) not in ("exit", "error", "fail")
+            )
+        if isinstance(statement, ast.Assign):
+            same = all(ast.unparse(target) == ast.unparse(asked) for target in statement.targets)
+            value = statement.value
+            return same and isinstance(value, ast.Constant) and str(value.value).lower() in self.context.rules.backends
+        if isinstance(statement, ast.If):
+            return all(self._is_idle(module, part, asked) for part in (*statement.body, *statement.orelse))
+        return False

@@ -1,0 +1,7 @@
+# ruff: noqa
+class _Cudnn:
+    benchmark = False
+    deterministic = False
+
+
+cudnn = _Cudnn()

@@ -1,0 +1,38 @@
+# ruff: noqa
+from torch._record import recorded
+
+
+def is_available():
+    return True
+
+
+def device_count():
+    return 2
+
+
+def current_device():
+    return 0
+
+
+def get_device_name(device=None):
+    return "Stand-in"
+
+
+@recorded("torch.cuda.set_device")
+def set_device(device):
+    return None
+
+
+@recorded("torch.cuda.manual_seed_all")
+def manual_seed_all(seed):
+    return None
+
+
+@recorded("torch.cuda.synchronize")
+def synchronize(device=None):
+    return None
+
+
+@recorded("torch.cuda.empty_cache")
+def empty_cache():
+    return None

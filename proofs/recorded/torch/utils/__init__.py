@@ -1,0 +1,2 @@
+# ruff: noqa
+from torch.utils import data

@@ -1,0 +1,2 @@
+# ruff: noqa
+"""Stand-in: importing it is all that a program needs."""
