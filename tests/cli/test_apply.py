@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 EVALUATE = 'import torch.distributed as dist\n\ndist.init_process_group(backend="gloo")\n'
-UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=sys.argv[1])\n"
+UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=f'cpu:gloo,cuda:{sys.argv[1]}')\n"
 PYTHON_2 = 'import torch.distributed as dist\nprint "starting"\ndist.init_process_group("nccl")\n'
 TRAIN = 'import torch.distributed as dist\n\n# 初始化进程组\ndist.init_process_group("nccl")\n'
 TRAINER = """from accelerate import Accelerator

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
-UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=sys.argv[1])\n"
+UNKNOWN = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group(backend=f'cpu:gloo,cuda:{sys.argv[1]}')\n"
 MORE = 'dist.new_group(backend="nccl")\n'
 TERNARY = """import platform
 import torch.distributed as dist

@@ -26,4 +26,9 @@ def test_every_launch_file_is_named_for_its_own_value(tmp_path: Path) -> None:
     edits = survey(Options((tmp_path,), rules.platforms["rocm"], rules, root=tmp_path)).edits
     said = {edit.name: dict(edit.reason.args) for edit in edits}
     assert not any("origin" in args for args in said.values())  # each stands where its own value starts, and names no other place
-    assert {name: args["value"] for name, args in said.items()} == {"Dockerfile": "nccl", "Makefile": "NCCL", "run.sh": "nccl"}
+    assert {name: args["value"] for name, args in said.items()} == {
+        "Dockerfile": "nccl",
+        "Makefile": "NCCL",
+        "run.sh": "nccl",
+        "train.py": "nccl",
+    }
