@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from ddp_codemod.sites.scopes import owner, scope_of
 
 MOST = 2_000  # steps for one value; one that goes further is taken for one that goes everywhere
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 
@@ -42,11 +44,11 @@ class DefUse(Struct, frozen=True):
     lost: bool = False
 
 
-def reads_of(tracer: Tracer, leaf: Leaf) -> DefUse:
-    """The reads of what a leaf gives, worked out once for each place."""
+def reads_of(tracer: Tracer, leaf: Leaf, alike: Iterable[Leaf] = ()) -> DefUse:
+    """The reads of what a leaf gives, worked out once for each place; ``alike`` start there too, on other ways."""
     known: dict[int, tuple[Leaf, DefUse]] = tracer.memory.setdefault("reads", {})
     if id(leaf.node) not in known:
-        known[id(leaf.node)] = (leaf, _Walk(tracer).follow(leaf))  # the leaf is kept, and with it the id
+        known[id(leaf.node)] = (leaf, _Walk(tracer).follow(leaf, alike))  # the leaf is kept, and with it the id
     return known[id(leaf.node)][1]
 
 
@@ -58,11 +60,12 @@ class _Walk(ArgumentSteps):
         self._words: set[tuple[str, Path]] = set()
         self._found: list[Read] = []
 
-    def follow(self, leaf: Leaf) -> DefUse:
+    def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> DefUse:
         """Every read of a leaf's value."""
-        steps = (hop for hop in leaf.way.hops if hop.reason.means is Meaning.ARGUMENT)
+        hops = [hop for one in (leaf, *alike) for hop in one.way.hops]
+        steps = (hop for hop in hops if hop.reason.means is Meaning.ARGUMENT)
         self._calls = {hop.place: dict(hop.reason.args)["name"] for hop in steps}
-        self._ways = {hop.place for hop in leaf.way.hops}
+        self._ways = {hop.place for hop in hops}
         if isinstance(leaf.node, Entry):
             self._word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
         elif isinstance(leaf.node, Option):
@@ -98,9 +101,7 @@ class _Walk(ArgumentSteps):
         derived = node is not at.carrier
         if isinstance(around, ast.Starred) and at.key and isinstance(at.key[0], int):
             call = module.parents.get(around)
-            if isinstance(call, ast.Call) and not any(
-                isinstance(part, ast.Starred) for part in call.args[: call.args.index(around)]
-            ):
+            if isinstance(call, ast.Call) and not self._after_star(call, call.args.index(around)):
                 self._handed(at, call, call.args.index(around) + at.key[0], None, at.key[1:])
             else:
                 self._end(at, ends=True)
@@ -133,9 +134,7 @@ class _Walk(ArgumentSteps):
             self._go(at, around, derived=True)
         elif isinstance(around, ast.BinOp):
             self._go(at, around, derived=True, key=())
-        elif isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict)) and isinstance(
-            getattr(around, "ctx", ast.Load()), ast.Load
-        ):
+        elif isinstance(around, _DISPLAYS) and not isinstance(getattr(around, "ctx", None), ast.Store):
             self._listed(at, around)
         elif isinstance(around, ast.Return):
             self._returned(at, around)
@@ -163,6 +162,8 @@ class _Walk(ArgumentSteps):
             if around.attr in LOOK_UPS and call.args:
                 if key is None or first in ("*", key):
                     self._go(at, call, key=rest)
+                return True
+            if around.attr in ("append", "add", "extend", "insert"):
                 return True
             if around.attr in ("values", "items"):
                 self._go(at, call, key=("*", *rest))

@@ -60,6 +60,10 @@ class ArgumentSteps(ABC):
         """Go on with what reads a name of a scope."""
 
     @abstractmethod
+    def _stored(self, at: Step, target: ast.expr) -> None:
+        """Go on with what reads the target of an assignment."""
+
+    @abstractmethod
     def _field(self, at: Step, node: ast.AST) -> None:
         """Go on with what the assignment around an expression gives its value."""
 
@@ -97,6 +101,9 @@ class ArgumentSteps(ABC):
         if keyword is not None and any(last == one.defaults_method for one in flags_of(tracer)):
             self._word(keyword)
             return
+        if at.key and (spawned := self._calls.get(module.place(call))) is not None:
+            self._word_of_parameters(spawned, derived=False)  # ``spawn(worker, args=(rank, backend))``
+            return
         if at.key and module.place(call) in self._ways:
             self._go(at, call, derived=True)  # the value was found through this call, which keeps the entries
             return
@@ -122,7 +129,9 @@ class ArgumentSteps(ABC):
             return
         if self._gives_on(module, call, last, position, keyword):
             self._go(at, call, derived=derived)
-        elif last == "format" and isinstance(call.func, ast.Attribute):
+        elif last in ("append", "add") and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            self._stored(replace(at, key=("*", *at.key)), call.func.value)
+        elif last in ("format", "join") and isinstance(call.func, ast.Attribute):
             self._go(at, call, derived=True, key=())
         elif last in ("dict", "SimpleNamespace", "Namespace", "update", "_replace", "namedtuple") and keyword is not None:
             if last == "dict":

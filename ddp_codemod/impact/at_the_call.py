@@ -36,6 +36,7 @@ _GIVEN = frozenset(
 )
 
 
+_PUT_TOGETHER = (ast.JoinedStr, ast.BinOp)
 # ... and of these what whoever starts the program gives, in words of a command or variables.
 _TYPED = frozenset(
     {
@@ -154,7 +155,8 @@ def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 
 def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
-    if not isinstance(finding.use, Use) or any(_is_put_together(leaf) for leaf in finding.possible):
+    put_together = isinstance(finding.argument, _PUT_TOGETHER) or any(map(_is_put_together, finding.possible))
+    if not isinstance(finding.use, Use) or put_together:
         return None
     kept, _, _ = _apart(uses, finding)
     sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
@@ -170,7 +172,7 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
 
 def _is_put_together(leaf: Leaf) -> bool:
     """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
-    return leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, (ast.JoinedStr, ast.BinOp))
+    return leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, _PUT_TOGETHER)
 
 
 def _untraced(context: Context, made: Translation) -> Reason:

@@ -43,7 +43,10 @@ class OtherUses:
     def __init__(self, context: Context, findings: Iterable[Finding]) -> None:
         self.context = context
         self._groups: set[int] = set()  # the arguments that give groups their backends, and the calls themselves
+        self._alike: dict[int, list[Leaf]] = {}
         for finding in findings:
+            for leaf in finding.possible:
+                self._alike.setdefault(id(leaf.node), []).append(leaf)
             self._groups |= {id(finding.argument)} if finding.argument is not None else set()
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
@@ -57,7 +60,7 @@ class OtherUses:
         if isinstance(leaf.module, Script) and (said := self._in_script(leaf.module, leaf.node)) is not None:
             return said
         swap = Swap(leaf.value.value, text)
-        found = reads_of(self.context.tracer, leaf)
+        found = reads_of(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
         for read in found.reads:
             if not self._is_harmless(read, swap) and self._arrives(leaf, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._said(read))

@@ -266,7 +266,7 @@ class Run:
 
     def _within_limits(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless it is to be left alone, with those for its candidates."""
-        if isinstance(finding.use, Use) and not finding.use.alone:
+        if isinstance(finding.use, Use) and (not finding.use.alone or finding.use.unknown_receiver):
             finding = unsafe(finding)  # something else may be called there, and be given the new value
         fix = _no_fix(self.options.rules)
         for one in (doubted(finding, fix), *candidates(finding, fix)):

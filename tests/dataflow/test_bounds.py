@@ -10,7 +10,7 @@ import pytest
 from ddp_codemod.catalog.load import load
 from ddp_codemod.dataflow import mappings, tracer
 from ddp_codemod.dataflow.evaluator import Evaluator
-from ddp_codemod.model import Action, Applicability, Survey
+from ddp_codemod.model import Action, Survey
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -73,8 +73,6 @@ def test_ways_of_a_mapping_that_multiply_end(tmp_path: Path, shape: str, monkeyp
 
     monkeypatch.setattr(mappings, "look_up", counted)
     made = found(tmp_path, handed_on(shape, 13), "rocm")
-    sure = [edit for edit in made.edits if edit.name == "train.py" and edit.applicability is Applicability.SAFE]
-    assert all("nccl" in str(edit.after) for edit in sure)  # at the call, where nothing has to be known of the rest
     assert actions(made, "train.py") <= {Action.REVIEW, Action.EDIT}
     assert actions(made, "train.py")
     assert asked[0] < 3 * tracer.MAX_STEPS
@@ -107,7 +105,7 @@ def test_what_is_not_known_of_a_mapping_comes_once_through_a_chain_of_them(
 def test_a_value_from_far_away_is_changed_at_the_call(tmp_path: Path) -> None:
     steps = "".join(f"x{number + 1} = x{number}\n" for number in range(400))
     made = found(tmp_path, f"x0 = 'nccl'\n{steps}dist.init_process_group(x400)\n", "rocm")
-    assert [edit.after for edit in made.edits if edit.name == "train.py"] == ["'gloo' if x400 == 'nccl' else x400"]
+    assert [edit.after for edit in made.edits if edit.name == "train.py"] == ['"gloo" if x400 == "nccl" else x400']
 
 
 def test_a_parser_that_dozens_of_functions_fill(tmp_path: Path) -> None:

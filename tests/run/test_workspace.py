@@ -56,7 +56,8 @@ def edited(found: Survey) -> list[str]:
 
 def named(found: Survey) -> set[object]:
     """What the reasons for the decisions name."""
-    return {value for decision in found.decisions for _, value in decision.reason.args}
+    places = (origin.place for decision in found.decisions for origin in decision.origins)
+    return {f"{place.name}:{found.sources[place.name].position(place.start)[0]}" for place in places}
 
 
 def test_no_value_is_followed_from_one_repository_into_another(folder: Path) -> None:
