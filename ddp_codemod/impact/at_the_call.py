@@ -155,7 +155,9 @@ def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 
 def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
-    put_together = isinstance(finding.argument, _PUT_TOGETHER) or any(map(_is_put_together, finding.possible))
+    put_together = (
+        isinstance(finding.argument, _PUT_TOGETHER) or _writes_several(context) or any(map(_is_put_together, finding.possible))
+    )
     if not isinstance(finding.use, Use) or put_together:
         return None
     kept, _, _ = _apart(uses, finding)
@@ -173,6 +175,17 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
 def _is_put_together(leaf: Leaf) -> bool:
     """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
     return leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, _PUT_TOGETHER)
+
+
+def _writes_several(context: Context) -> bool:
+    """Whether the project writes a wrong name as that of one device among several, ``"cpu:gloo,cuda:nccl"``, which may arrive too."""
+    project, names, choice = context.tracer.resolver.project, context.rules.backends, context.platform.backend
+    wrong = [name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None]
+    known: dict[str, bool] = context.tracer.memory
+    if "several backends" not in known:
+        pattern = re.compile(rb":(?:%b)\b" % "|".join(map(re.escape, wrong)).encode())
+        known["several backends"] = bool(wrong) and any(pattern.search(project.data(name)) for name in project.names)
+    return known["several backends"]
 
 
 def _untraced(context: Context, made: Translation) -> Reason:

@@ -103,8 +103,8 @@ def test_a_default_and_its_choices_are_one_change(project: Project, review: Revi
         'p.add_argument("--b", default="nccl",\n    choices=["nccl", "mpi"])\na = p.parse_args()\ndist.init_process_group(a.b)\n'
     )
     root = project(a=text)
-    shown = review("y").out
-    assert "Change 1 of 1" in shown
+    shown = review("yy").out
+    assert "Change 1 of 2" in shown  # the other one is at the call, for what is typed
     assert "taken or left together with 1 more change" in shown
     assert 'default="gloo"' in (root / "a.py").read_text()
     assert 'choices=["nccl", "mpi", "gloo"]' in (root / "a.py").read_text()
