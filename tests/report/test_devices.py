@@ -117,9 +117,7 @@ def test_a_use_of_several_lines_is_not_said_to_use_itself(tmp_path: Path, capsys
 
 
 def test_what_is_unsafe_for_another_reason_is_no_use_of_the_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    more = (
-        'import torch.distributed as dist\n\n\ndef check_nccl():\n    dist.init_process_group("nccl")\n\n\ncheck_nccl()\n'
-    )
+    more = 'import torch.distributed as dist\n\n\ndef check_nccl():\n    dist.init_process_group("nccl")\n\n\ncheck_nccl()\n'
     (tmp_path / "other.py").write_text(more, "utf-8")
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend"))
     assert "9 uses of cuda not changed yet, 1 place that only --unsafe changes" in text

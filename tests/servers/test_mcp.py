@@ -127,7 +127,9 @@ def test_findings_come_in_parts_that_make_up_the_whole(
 
 
 def test_one_kind_of_finding_can_be_asked_for(server: Started, project: Path) -> None:
-    (project / "other.py").write_text("import sys, torch.distributed as dist\ndist.init_process_group(f'cpu:gloo,cuda:{sys.argv[1]}')\n")
+    (project / "other.py").write_text(
+        "import sys, torch.distributed as dist\ndist.init_process_group(f'cpu:gloo,cuda:{sys.argv[1]}')\n"
+    )
     review = server.ask("scan", {**ROCM, "action": "review"}, project).structured_content
     assert [site["path"] for site in review["report"]["sites"]] == ["other.py"]
     edits = server.ask("scan", {**ROCM, "show": ["edits"]}, project).structured_content

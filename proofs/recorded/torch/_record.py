@@ -62,9 +62,7 @@ def recorded(call, env=()):
         def wrapper(*args, **kwargs):
             line = {"call": call, "args": given(signature, args, kwargs)}
             if env:
-                line["env"] = {
-                    name: os.environ[name] for name in env if name in os.environ
-                }
+                line["env"] = {name: os.environ[name] for name in env if name in os.environ}
             write(line)
             return function(*args, **kwargs)
 
