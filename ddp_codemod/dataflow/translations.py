@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning, OriginKind
@@ -20,7 +20,7 @@ class Translated(Struct, frozen=True, eq=False):
     """What goes in, and the expression that comes out for each text which is changed."""
 
     given: ast.expr
-    texts: dict[str, ast.expr]
+    texts: dict[str | None, ast.expr]
     under: tuple[ast.expr, ...] = ()  # what has to be true besides, for code that other machines run too
 
 
@@ -29,18 +29,12 @@ def translated(node: ast.expr) -> Translated | None:
     if isinstance(node, ast.IfExp):
         parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
         test, *under = parts
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-            old, given = test.comparators[0], test.left
-            if isinstance(old, ast.Constant) and _is_text(old) and _is_same(given, node.orelse):
-                return Translated(_inner(given), {str(old.value): node.body}, tuple(under))
+        if isinstance(test, ast.Compare) and (old := _asked(test)) and _is_same(test.left, node.orelse):
+            return Translated(_inner(test.left), dict.fromkeys(old, node.body), tuple(under))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and len(node.args) == 2:
         table = node.func.value
-        if isinstance(table, ast.Dict) and table.keys and all(key is not None and _is_text(key) for key in table.keys):
-            if _is_same(*node.args):
-                pairs = zip(table.keys, table.values, strict=True)
-                return Translated(
-                    _inner(node.args[0]), {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
-                )
+        if isinstance(table, ast.Dict) and (old := _texts(table.keys)) and _is_same(*node.args):
+            return Translated(_inner(node.args[0]), dict(zip(old, table.values, strict=True)))
     return None
 
 
@@ -57,6 +51,16 @@ def translated_parts(node: ast.expr) -> Translated | None:
     return replace(made, given=source) if made is not None else None
 
 
+def is_translated(node: ast.expr, key: str = "") -> bool:
+    """Whether an argument is of one of these forms already; ``key`` is the entry that counts where it is a mapping."""
+    if isinstance(node, ast.Dict):
+        written = {
+            name.value: value for name, value in zip(node.keys, node.values, strict=True) if isinstance(name, ast.Constant)
+        }
+        return key in written and translated(written[key]) is not None
+    return translated(node) is not None or translated_parts(node) is not None
+
+
 def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translated, way: Way) -> list[Leaf]:
     """What arrives: what goes in, but for the texts that become others, which start where the others are written."""
     return arriving(tracer, module, node, made, tracer.evaluate(module, made.given, way), way)
@@ -68,7 +72,8 @@ def arriving(tracer: Tracer, module: Module, node: ast.expr, made: Translated, g
         return [*given]
     found: list[Leaf] = []
     for leaf in given:
-        new = made.texts.get(leaf.value.value) if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) else None
+        value = leaf.value.value if isinstance(leaf.value, Known) else UNKNOWN
+        new = made.texts.get(value) if value is None or isinstance(value, str) else None
         if new is None:
             found.append(leaf)
             continue
@@ -82,8 +87,21 @@ def arriving(tracer: Tracer, module: Module, node: ast.expr, made: Translated, g
     return found
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _asked(test: ast.Compare) -> list[str | None]:
+    """What a comparison asks for: a text, None, or one of several."""
+    if len(test.ops) != 1:
+        return []
+    operator, right = test.ops[0], test.comparators[0]
+    if isinstance(operator, ast.In) and isinstance(right, ast.Tuple):
+        return _texts(right.elts)
+    return _texts([right]) if isinstance(operator, (ast.Eq, ast.Is)) else []
+
+
+def _texts(nodes: Sequence[ast.expr | None]) -> list[str | None]:
+    """The texts that nodes write, None among them; nothing where one of them writes something else."""
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    found = [value for value in values if value is None or isinstance(value, str)]
+    return found if len(found) == len(nodes) else []
 
 
 def _inner(given: ast.expr) -> ast.expr:
@@ -94,4 +112,11 @@ def _is_same(given: ast.expr, again: ast.expr) -> bool:
     """Whether two expressions give the same: the same names, or a name that the first one just got."""
     if isinstance(given, ast.NamedExpr):
         return isinstance(again, ast.Name) and again.id == given.target.id
+    if isinstance(again, ast.Subscript) and isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):
+        asks = given.func.attr == "get" and len(given.args) == 1
+        return asks and _dumps(given.func.value, *given.args) == _dumps(again.value, again.slice)
     return ast.dump(given) == ast.dump(again)
+
+
+def _dumps(*nodes: ast.expr) -> list[str]:
+    return [ast.dump(node) for node in nodes]

@@ -30,13 +30,18 @@ def translated(change: Translation, purely: Purely, unless: str = "") -> tuple[i
 def _chosen(change: Translation, given: tuple[str, str], quote: str, unless: str) -> str:
     """The choice by what is given: ``given`` says how it is asked for first, and then again."""
     first, again = given
-    if len(change.pairs) == 1:
-        ((old, new),) = change.pairs
-        test = f"{first} == {quote}{old}{quote}" + (f" and {_negated(unless)}" if unless else "")
-        return f"{quote}{new}{quote} if {test} else {again}"
-    table = ", ".join(f"{quote}{old}{quote}: {quote}{new}{quote}" for old, new in change.pairs)
+    olds = [_written(old, quote) for old, _ in change.pairs]
+    if len(news := {new for _, new in change.pairs}) == 1:
+        compared = f"in ({', '.join(olds)})" if len(olds) > 1 else f"is {olds[0]}" if olds == ["None"] else f"== {olds[0]}"
+        test = f"{first} {compared}" + (f" and {_negated(unless)}" if unless else "")
+        return f"{quote}{news.pop()}{quote} if {test} else {again}"
+    table = ", ".join(f"{old}: {quote}{new}{quote}" for old, (_, new) in zip(olds, change.pairs, strict=True))
     found = f"{{{table}}}.get({first}, {again})"
     return f"{again} if {unless} else {found}" if unless else found
+
+
+def _written(value: str | None, quote: str) -> str:
+    return "None" if value is None else f"{quote}{value}{quote}"
 
 
 def _negated(condition: str) -> str:
@@ -81,6 +86,11 @@ def _unpacked(change: Translation, quote: str, unless: str) -> str:
     value = _chosen(change, ("value", "value"), quote, unless)
     if isinstance(module.parents.get(node), ast.Starred):
         return f"({value} for value in {table})"
+    if None in dict(change.pairs):
+        given, again = _given(module, node)
+        entry = f"{quote}{change.key}{quote}"
+        value = _chosen(change, (f"{again}.get({entry})", f"{again}[{entry}]"), quote, unless)
+        return f"{{**{given}, {entry}: {value}}}"
     if change.closed and not unless:
         return f"{{**{table}, {quote}{change.key}{quote}: {quote}{change.pairs[0][1]}{quote}}}"
     return f"{{key: {value} for key, value in {table}.items()}}"

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
-from ddp_codemod.dataflow.translations import translated, translated_parts
+from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
-from ddp_codemod.policy.left_out import unsafe
+from ddp_codemod.policy.left_out import picks_wrong, unsafe
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.find import Use
 
@@ -36,6 +36,7 @@ _GIVEN = frozenset(
 )
 
 
+_SEVERAL = re.compile(r"\w+:\w+(?:,\w+:\w+)*")
 _PUT_TOGETHER = (ast.JoinedStr, ast.BinOp)
 # ... and of these what whoever starts the program gives, in words of a command or variables.
 _TYPED = frozenset(
@@ -155,14 +156,14 @@ def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 
 def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
-    put_together = (
-        isinstance(finding.argument, _PUT_TOGETHER) or _writes_several(context) or any(map(_is_put_together, finding.possible))
-    )
-    if not isinstance(finding.use, Use) or put_together:
+    put_together = isinstance(finding.argument, _PUT_TOGETHER) or any(map(_is_put_together, finding.possible))
+    if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, _several(context))):
         return None
     kept, _, _ = _apart(uses, finding)
     sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
-    texts = dict([*_texts(finding.changes), *_wrong(context, finding)])
+    texts: dict[str | None, str] = dict([*_texts(finding.changes), *_wrong(context, finding)])
+    if texts and _is_left_to_torch(context, finding):
+        texts = {None: context.platform.backend.wanted, **texts}
     made = [*translations(finding, texts.items())]
     if not made:
         return None
@@ -172,24 +173,33 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
     return replace(changed, reason=_untraced(context, made[0]), changes=changes)
 
 
+def _is_left_to_torch(context: Context, finding: Finding) -> bool:
+    """Whether None may come too, for which torch would pick a wrong backend."""
+    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+    return any(
+        one.name == finding.parameter and one.omitted == "platform-default" and picks_wrong(context, one) for one in parameters
+    )
+
+
 def _is_put_together(leaf: Leaf) -> bool:
     """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
     return leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, _PUT_TOGETHER)
 
 
-def _writes_several(context: Context) -> bool:
-    """Whether the project writes a wrong name as that of one device among several, ``"cpu:gloo,cuda:nccl"``, which may arrive too."""
+def _several(context: Context) -> frozenset[str]:
+    """What the project writes of texts that name a wrong backend as that of one device among several, ``"cpu:gloo,cuda:nccl"``."""
     project, names, choice = context.tracer.resolver.project, context.rules.backends, context.platform.backend
     wrong = [name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None]
-    known: dict[str, bool] = context.tracer.memory
+    known: dict[str, frozenset[str]] = context.tracer.memory
     if "several backends" not in known:
-        pattern = re.compile(rb":(?:%b)\b" % "|".join(map(re.escape, wrong)).encode())
-        known["several backends"] = bool(wrong) and any(pattern.search(project.data(name)) for name in project.names)
+        pattern = re.compile(rb"[\w:,]*:(?:%b)\b[\w:,]*" % "|".join(map(re.escape, wrong)).encode())
+        found = {text for name in project.names for text in pattern.findall(project.data(name))} if wrong else set[bytes]()
+        known["several backends"] = frozenset(text.decode() for text in found)
     return known["several backends"]
 
 
 def _untraced(context: Context, made: Translation) -> Reason:
-    value, wanted = made.pairs[0]
+    value, wanted = next(pair for pair in made.pairs if pair[0] is not None)
     platform = context.platform
     said = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
     return Reason.of("edit-untraced", text=made.module.short_text(made.argument), **said)
@@ -201,7 +211,7 @@ def _wrong(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
     known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
     project = context.tracer.resolver.project
     written = [name for name, backend in names.items() if not backend.specific and project.naming([name])]
-    for name in dict.fromkeys([*known, *written]):
+    for name in dict.fromkeys([*known, *written, *sorted(_several(context))]):
         wanted = assess(name, choice, names).wanted
         if wanted is not None:
             yield name, wanted
@@ -216,23 +226,21 @@ def _other_use(uses: OtherUses, finding: Finding, change: NewText) -> OtherUse |
     return uses.of(leaf, change.text)
 
 
-def translations(finding: Finding, texts: Iterable[tuple[str, str]]) -> Iterator[Translation]:
+def translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
     """The changes at the call in place of those where the values start; none where the project does not write the argument."""
     use, pairs = finding.use, tuple(dict(texts).items())
     if not isinstance(use, Use) or use.handed or use.unknown_receiver or not use.alone or not pairs:
         return
     argument, closed = finding.argument, _is_closed(finding)
     if isinstance(argument, ast.expr):
-        if not isinstance(argument, ast.Constant) and not _is_translated(argument):
+        if not isinstance(argument, ast.Constant) and not is_translated(argument):
             yield Translation(use.module, argument, pairs, closed)
         return
-    for node in use.spread:
-        if not _is_translated(node):
+    if len(use.spread) > 1 or any(isinstance(use.module.parents.get(node), ast.Starred) for node in use.spread):
+        pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
+    for node in use.spread if pairs else ():
+        if not is_translated(node, finding.parameter):
             yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
-
-
-def _is_translated(node: ast.expr) -> bool:
-    return translated(node) is not None or translated_parts(node) is not None
 
 
 def _is_closed(finding: Finding) -> bool:

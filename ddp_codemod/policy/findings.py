@@ -43,7 +43,7 @@ class Translation(Struct, frozen=True, eq=False):
 
     module: Module
     argument: ast.expr
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str | None, str], ...]
     closed: bool = False
     key: str = ""
 
