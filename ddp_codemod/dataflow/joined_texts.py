@@ -11,6 +11,7 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
@@ -134,8 +135,16 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> li
     return found if slots and fits and named else None
 
 
+def slots(node: ast.expr) -> list[ast.expr]:
+    """The expressions that stand for the backends of a text that is put together; [] where it is no such text."""
+    joined = [piece for piece in pieces(node) or [] if piece != ""]
+    if len(joined) == 1:
+        return [piece for piece in joined if isinstance(piece, ast.expr)]
+    return [name for _, name in _parts(joined) if isinstance(name, ast.expr)]
+
+
 def _step(module: Module, node: ast.expr, way: Way) -> Way:
-    return way.hop(module.place(node), Reason.of("hop-part", text=" ".join(module.text(node).split())))
+    return way.hop(module.place(node), Reason.of("hop-part", Meaning.PART, text=" ".join(module.text(node).split())))
 
 
 def _parts(joined: list[Piece]) -> list[tuple[list[Piece], Piece]]:

@@ -19,12 +19,16 @@ def translated(change: Translation, purely: Purely, unless: str = "") -> tuple[i
     """The stretch of the argument and its new text; ``unless`` is a condition under which the old one stays."""
     module, node = change.module, change.argument
     place = module.place(node)
-    quote = first_quote(module, node)
+    around, quote = module.parents.get(node), first_quote(module, node)
+    if isinstance(around, ast.FormattedValue):  # before Python 3.12 quotes of the text around would end it
+        quote = {"'": '"'}.get(first_quote(module, module.parents[around]), "'")
     if change.key:
         return place.start, place.end, _unpacked(change, quote, unless)
     if change.closed and not unless and purely(module, node):
         return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
-    return place.start, place.end, _chosen(change, _given(module, node), quote, unless)
+    text = _chosen(change, _given(module, node), quote, unless)
+    binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
+    return place.start, place.end, f"({text})" if binds else text
 
 
 def _chosen(change: Translation, given: tuple[str, str], quote: str, unless: str) -> str:

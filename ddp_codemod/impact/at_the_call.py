@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.joined_texts import pieces, slots
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
+from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.policy.left_out import picks_wrong, unsafe
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
@@ -156,7 +158,7 @@ def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 
 def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
-    put_together = isinstance(finding.argument, _PUT_TOGETHER) or any(map(_is_put_together, finding.possible))
+    put_together = _is_joined(finding.argument) or any(map(_is_put_together, finding.possible))
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, _several(context))):
         return None
     kept, _, _ = _apart(uses, finding)
@@ -183,7 +185,11 @@ def _is_left_to_torch(context: Context, finding: Finding) -> bool:
 
 def _is_put_together(leaf: Leaf) -> bool:
     """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
-    return leaf.kind == OriginKind.UNKNOWN and isinstance(leaf.node, _PUT_TOGETHER)
+    return leaf.kind == OriginKind.UNKNOWN and _is_joined(leaf.node)
+
+
+def _is_joined(node: object) -> bool:
+    return isinstance(node, _PUT_TOGETHER) or (isinstance(node, ast.Call) and pieces(node) is not None)
 
 
 def _several(context: Context) -> frozenset[str]:
@@ -232,6 +238,13 @@ def translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> I
     if not isinstance(use, Use) or use.handed or use.unknown_receiver or not use.alone or not pairs:
         return
     argument, closed = finding.argument, _is_closed(finding)
+    if isinstance(argument, ast.expr) and (parts := slots(argument)):
+        for part in parts:
+            if not is_translated(part) and _stands_where_it_says(use.module, part):
+                yield Translation(use.module, part, pairs, closed and len(parts) == 1)
+        return
+    if any(_is_part(leaf) for leaf in finding.possible):
+        return  # what arrives is the whole text, of which the place that it is put together at is not this one
     if isinstance(argument, ast.expr):
         if not isinstance(argument, ast.Constant) and not is_translated(argument):
             yield Translation(use.module, argument, pairs, closed)
@@ -241,6 +254,18 @@ def translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> I
     for node in use.spread if pairs else ():
         if not is_translated(node, finding.parameter):
             yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
+
+
+def _stands_where_it_says(module: Module, node: ast.expr) -> bool:
+    """Whether the offsets of an expression are right: older Pythons miscount inside f-strings of several lines."""
+    try:
+        return ast.dump(ast.parse(module.text(node), mode="eval").body) == ast.dump(node)
+    except SyntaxError:
+        return False
+
+
+def _is_part(leaf: Leaf) -> bool:
+    return any(hop.reason.means is Meaning.PART for hop in leaf.way.hops)
 
 
 def _is_closed(finding: Finding) -> bool:

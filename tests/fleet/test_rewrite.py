@@ -20,7 +20,9 @@ import torch.distributed as dist
 
 
 def start(backend="nccl"):
-    dist.init_process_group(sys.argv[1] if len(sys.argv) > 1 else backend)
+    print({"nccl": 8, "gloo": 2}[backend])
+    devices = "cpu:gloo,cuda:%s" % backend
+    dist.init_process_group(devices)
 
 
 if sys.argv[2:]:
