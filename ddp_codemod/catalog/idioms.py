@@ -52,6 +52,7 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     default_position: int | None = None
     choices_position: int | None = None
     dest: str | None = None
+    converters: tuple[Name, ...] = ()  # keywords whose functions see the text before the program does
     defaults_method: str | None = None
     parse_methods: tuple[Name, ...] = ()  # those that take the words of a command line as a list
     part_methods: tuple[Name, ...] = ()  # those that give a part of the parser, whose options are the parser's

@@ -175,6 +175,15 @@ def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, f
             yield _through(tracer, other, call, forwarder)
 
 
+def run_through(tracer: Tracer, module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, Given]]:
+    """The function that a call hands to what calls it, ``mp.spawn(worker, args=(args,))``, and what that one is given."""
+    for forwarder, forwarding, handed in _forwarding(tracer, module):
+        if forwarding is call:
+            named = set(tracer.resolver.names(module, call.func)) & set(forwarder.names)
+            if named or _is_said(tracer, module, call, forwarder):
+                yield handed, _through(tracer, module, call, forwarder)
+
+
 def _forwarding(tracer: Tracer, other: Module) -> list[tuple[Forwarder, ast.Call, ast.expr]]:
     """The calls of a file that may hand a function to what calls it, and the function."""
     if "forwarding" not in other.cache:

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from ddp_codemod.dataflow.calls import is_read, names_of
 from ddp_codemod.dataflow.def_use_arguments import SAME, ArgumentSteps, Path, Step
 from ddp_codemod.dataflow.evaluator import LOOK_UPS, TEXT_CHANGES
+from ddp_codemod.dataflow.holders import holders
 from ddp_codemod.dataflow.leaves import Leaf
-from ddp_codemod.dataflow.names_read import importers, is_looked_at, is_of_module, reads_of_word
+from ddp_codemod.dataflow.names_read import converters, importers, is_looked_at, is_of_module, reads_of_word
+from ddp_codemod.dataflow.run_by import functions_run
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.parse.document import Entry
@@ -55,6 +57,7 @@ def reads_of(tracer: Tracer, leaf: Leaf, alike: Iterable[Leaf] = ()) -> DefUse:
 class _Walk(ArgumentSteps):
     def __init__(self, tracer: Tracer) -> None:
         super().__init__(tracer)
+        self._leaf: Leaf
         self._todo: list[Step] = []
         self._seen: set[tuple[int, str]] = set()
         self._words: set[tuple[str, Path]] = set()
@@ -62,6 +65,7 @@ class _Walk(ArgumentSteps):
 
     def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> DefUse:
         """Every read of a leaf's value."""
+        self._leaf = leaf
         hops = [hop for one in (leaf, *alike) for hop in one.way.hops]
         steps = (hop for hop in hops if hop.reason.means is Meaning.ARGUMENT)
         self._calls = {hop.place: dict(hop.reason.args)["name"] for hop in steps}
@@ -136,6 +140,10 @@ class _Walk(ArgumentSteps):
             self._go(at, around, derived=True, key=())
         elif isinstance(around, _DISPLAYS) and not isinstance(getattr(around, "ctx", None), ast.Store):
             self._listed(at, around)
+        elif (isinstance(around, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and around.elt is node) or (
+            isinstance(around, ast.DictComp) and around.value is node
+        ):
+            self._go(at, around, derived=True, key=("*", *at.key))
         elif isinstance(around, ast.Return):
             self._returned(at, around)
         elif isinstance(around, ast.arguments):
@@ -166,22 +174,38 @@ class _Walk(ArgumentSteps):
             if around.attr in ("append", "add", "extend", "insert"):
                 return True
             if around.attr in ("values", "items"):
-                self._go(at, call, key=("*", *rest))
+                self._go(at, call, key=("*", *rest) if around.attr == "values" else ("*", 1, *rest))
                 return True
-            if around.attr == "copy":
+            if around.attr in ("copy", "_asdict", "to_dict", "dict", "model_dump"):
                 self._go(at, call)
                 return True
+            for home, function, skip in functions_run(self.tracer, at.module, call):  # a method sees the whole object
+                if skip and (own := [*function.args.posonlyargs, *function.args.args][:1]):
+                    self._reads(at, home, function, own[0].arg)
             return isinstance(first, str) and first != "*"  # of a table: it gives none of its entries
         if isinstance(around, ast.Attribute):
-            if first in ("*", around.attr):
+            if first in ("*", around.attr) and isinstance(around.ctx, ast.Load):
                 self._go(at, around, key=rest)
+            elif around.attr == "__dict__":
+                self._go(at, around)
             return True
         if isinstance(around, _LOOPS) and around.iter is at.node:
-            targets = around.target.elts if isinstance(around.target, (ast.Tuple, ast.List)) else [around.target]
-            for target in targets:
-                self._stored(replace(at, key=rest), target)
+            if not isinstance(first, str) or first == "*":  # what runs over a table has its keys
+                self._looped(replace(at, key=rest), around, around.target)
             return True
         return False
+
+    def _looped(self, at: Step, around: ast.AST, target: ast.expr) -> None:
+        """What a loop, or a comprehension, calls the value."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            known = at.key[0] if at.key and isinstance(at.key[0], int) else None
+            for index, part in enumerate(target.elts):
+                if known in (None, index):
+                    self._looped(at if known is None else replace(at, key=at.key[1:]), around, part)
+        elif isinstance(around, ast.comprehension) and isinstance(target, ast.Name):  # its names are those of what it stands in
+            self._reads(at, at.module, at.module.parents[around], target.id)
+        else:
+            self._stored(at, target)
 
     def _attribute(self, at: Step, around: ast.Attribute) -> None:
         call = at.module.parents.get(around)
@@ -253,6 +277,8 @@ class _Walk(ArgumentSteps):
         if not word or (word, key) in self._words:
             return
         self._words.add((word, key))
+        for module, value in converters(self.tracer, word):
+            self._end(Step(module, value, value, sure=False), ends=True)
         for module, node in reads_of_word(self.tracer, word):
             if isinstance(node, ast.arg):
                 function = module.parents[module.parents[node]]
@@ -260,6 +286,8 @@ class _Walk(ArgumentSteps):
                 self._reads(Step(module, held, ast.Name(word) if key else held, False, key), module, function, word)
             elif isinstance(node, ast.expr):
                 self._todo.append(Step(module, node, node, False, key))
+                if not key and any(one.node is self._leaf.node for one in self.tracer.evaluate(module, node)):
+                    self._todo += [Step(home, made, made, key=path) for home, made, path in holders(self.tracer, module, node)]
 
     def _listed(self, at: Step, around: ast.expr) -> None:
         """The value is put into a list or a table."""
@@ -272,6 +300,9 @@ class _Walk(ArgumentSteps):
                 self._end(at, ends=True)
                 return
             place = around.keys[around.values.index(at.node)]
+            if place is None and at.key:  # ``{**args}`` has the same entries
+                self._go(at, around, derived=True)
+                return
             key = place.value if isinstance(place, ast.Constant) else "*"
         elif isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
             key = around.elts.index(at.node)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.idioms import Flag
+from ddp_codemod.dataflow.callers import run_through
 from ddp_codemod.dataflow.calls import default_of, parameter_for
 from ddp_codemod.dataflow.declared_options import destination, flags_of
 from ddp_codemod.dataflow.options import declared_default
@@ -22,7 +23,9 @@ from ddp_codemod.sites.entities import Definition
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COPYING = frozenset(
     {"dict", "OrderedDict", "ChainMap", "copy", "deepcopy", "list", "tuple", "sorted", "set", "MappingProxyType"}
+    | {"vars", "asdict", "Namespace", "SimpleNamespace", "to_container"}
 )
+_TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 SAME = ("same",)  # stands for the path that a step has already
 Path = tuple[object, ...]  # the keys under which a value stands in lists and tables; "*" for any
 
@@ -101,8 +104,13 @@ class ArgumentSteps(ABC):
         if keyword is not None and any(last == one.defaults_method for one in flags_of(tracer)):
             self._word(keyword)
             return
+        if at.key and last in _TEXTS and isinstance(call.func, ast.Name):
+            self._go(at, call, derived=True, key=())
+            return
         if at.key and (spawned := self._calls.get(module.place(call))) is not None:
             self._word_of_parameters(spawned, derived=False)  # ``spawn(worker, args=(rank, backend))``
+            return
+        if at.key and self._run_through(at, call):
             return
         if at.key and module.place(call) in self._ways:
             self._go(at, call, derived=True)  # the value was found through this call, which keeps the entries
@@ -145,8 +153,12 @@ class ArgumentSteps(ABC):
         elif last == "setdefault" and position == 1 and isinstance(call.args[0], ast.Constant):
             self._word(str(call.args[0].value))
             self._go(at, call)
-        elif last == "setattr" and position == 2 and isinstance(call.args[1], ast.Constant):
-            self._word(str(call.args[1].value))
+        elif last == "setattr" and position is not None and len(call.args) == 3:
+            if position == 2 and isinstance(call.args[1], ast.Constant):
+                self._word(str(call.args[1].value))
+        elif last == "getattr" and position == 0 and at.key and len(call.args) > 1:
+            if not isinstance(call.args[1], ast.Constant) or call.args[1].value == at.key[0]:
+                self._go(at, call, key=at.key[1:])
         elif (
             last in ("field", "Field", "attrib", "ib")
             and keyword in ("default", None)
@@ -159,6 +171,18 @@ class ArgumentSteps(ABC):
             self._bound(at, call, position, keyword)
         else:
             self._end(at)
+
+    def _run_through(self, at: Step, call: ast.Call) -> bool:
+        """Whether the call hands a tuple of arguments, or a table of them, to a function of the project that it runs later."""
+        first, found = at.key[0], False
+        for handed, given in run_through(self.tracer, at.module, call):
+            for home, function, skip in functions_run(self.tracer, at.module, ast.Call(handed, [], [])):
+                position = first + given.skip if isinstance(first, int) else None
+                name = parameter_for(function, first if isinstance(first, str) else None, position, skip)
+                if name is not None:
+                    self._reads(replace(at, key=at.key[1:]), home, function, name)
+                    found = True
+        return found
 
     def _word_of_parameters(self, name: str, derived: bool) -> None:
         """Every parameter of this name, of a function that a call finds otherwise than by its name."""

@@ -6,11 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.declared_options import declaring
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, External
 
-_READERS = frozenset({"get", "pop", "setdefault", "getenv", "getattr", "get_value", "__getattr__", "attrgetter", "itemgetter"})
+_READERS = frozenset(
+    {"get", "pop", "setdefault", "getenv", "get_default", "getattr", "get_value", "__getattr__", "attrgetter", "itemgetter"}
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -84,6 +87,17 @@ def _is_given_a_table(tracer: Tracer, module: Module, function: ast.FunctionDef 
             if any(part.arg is None for part in call.keywords):
                 return True
     return False
+
+
+def converters(tracer: Tracer, word: str) -> Iterator[tuple[Module, ast.expr]]:
+    """The functions that see the text of an option of this name before the program does: ``type=checked``, ``action=Choose``."""
+    for made in declaring(tracer, word).values():
+        for module, call, flag in made:
+            for keyword in call.keywords:
+                value = keyword.value
+                plain = isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id == "str")
+                if keyword.arg in flag.converters and not plain:
+                    yield module, value
 
 
 def importers(tracer: Tracer, module: Module, name: str) -> Iterator[tuple[Module, str]]:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
-from ddp_codemod.edits.choice_lists import displayed, lists
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit, Reason
+from ddp_codemod.policy.choice_lists import displayed, lists
 from ddp_codemod.policy.findings import Finding
 
 

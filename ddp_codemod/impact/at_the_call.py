@@ -17,6 +17,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.choice_lists import read_otherwise
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.policy.left_out import picks_wrong, unsafe
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
@@ -109,7 +110,7 @@ def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         return _whatever_arrives(context, uses, finding) or finding
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
-    kept, moved, met = _apart(uses, finding)
+    kept, moved, met = _apart(context, uses, finding)
     if not moved:
         typed = any(leaf.kind in _TYPED or leaf.way.kind in _TYPED for leaf in finding.possible)
         added = [*translations(finding, _texts(finding.changes))] if typed else []
@@ -137,11 +138,11 @@ def _beside(changes: Iterable[Change], made: Iterable[Translation]) -> list[Chan
     return [change for change in changes if not stands_in(change)]
 
 
-def _apart(uses: OtherUses, finding: Finding) -> tuple[list[Change], list[NewText], list[OtherUse]]:
+def _apart(context: Context, uses: OtherUses, finding: Finding) -> tuple[list[Change], list[NewText], list[OtherUse]]:
     """The changes that stay where they are, those that cannot, and what uses the values of these."""
     kept, moved, met = list[Change](), list[NewText](), list[OtherUse]()
     for change in finding.changes:
-        other = _other_use(uses, finding, change) if isinstance(change, NewText) else None
+        other = _other_use(context, uses, finding, change) if isinstance(change, NewText) else None
         if other is None or not isinstance(change, NewText):
             kept.append(change)
         else:
@@ -161,7 +162,7 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
     put_together = _is_joined(finding.argument) or any(map(_is_put_together, finding.possible))
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, _several(context))):
         return None
-    kept, _, _ = _apart(uses, finding)
+    kept, _, _ = _apart(context, uses, finding)
     sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
     texts: dict[str | None, str] = dict([*_texts(finding.changes), *_wrong(context, finding)])
     if texts and _is_left_to_torch(context, finding):
@@ -223,13 +224,22 @@ def _wrong(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
             yield name, wanted
 
 
-def _other_use(uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:
+def _other_use(context: Context, uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:
     leaf = change.leaf
     if leaf.node is finding.argument or leaf.kind == OriginKind.AT_CALL:
         return None
     if leaf.kind == OriginKind.MEMBER:  # of an enumeration, whose name says the text that it holds
         return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text)
-    return uses.of(leaf, change.text)
+    return uses.of(leaf, change.text) or _read_otherwise(context, finding, change)
+
+
+def _read_otherwise(context: Context, finding: Finding, change: NewText) -> OtherUse | None:
+    """Another use of a list of choices that would have to admit the new name."""
+    found = read_otherwise(finding, change.leaf, change.text, context.rules)
+    if found is None:
+        return None
+    module, node = found
+    return OtherUse(module.name, module.line(node), module.short_text(module.parents.get(node) or node))
 
 
 def translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:

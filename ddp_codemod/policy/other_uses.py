@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from ddp_codemod.sites.find import Use
 
 _LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # builtins to which one text is as good as another
 _SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})  # keywords of texts for a reader
+_OF_KEYS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)  # ``args is None``, ``"lr" in args``
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
@@ -51,6 +53,7 @@ class OtherUses:
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
+        self._blind = frozenset(name for idioms in context.rules.idioms for name in idioms.blind)
         self._trackers = frozenset(name for idioms in context.rules.idioms for name in idioms.trackers)
 
     def of(self, leaf: Leaf, text: str) -> OtherUse | None:
@@ -61,7 +64,8 @@ class OtherUses:
             return said
         swap = Swap(leaf.value.value, text)
         found = reads_of(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
-        for read in found.reads:
+        reads = found.reads if is_test(leaf.module.name) else [read for read in found.reads if not is_test(read.module.name)]
+        for read in reads:
             if not self._is_harmless(read, swap) and self._arrives(leaf, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._said(read))
         return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text) if found.lost else None
@@ -79,8 +83,6 @@ class OtherUses:
         """Whether a leaf's value can be what is read; asked where nothing but a word leads there."""
         if read.sure:
             return True
-        if is_test(read.module.name):
-            return False
         if getattr(read.carrier, "lineno", None) is None:
             return True
         found = self.context.tracer.evaluate(read.module, read.carrier)
@@ -135,7 +137,10 @@ class OtherUses:
             return isinstance(around.op, ast.Not)
         if isinstance(around, ast.comprehension):
             return node is not around.iter
-        if isinstance(around, ast.Compare) and not read.inside:
+        if isinstance(around, ast.Compare) and read.inside:
+            asked = around.left if isinstance(around.left, ast.Constant) else around.comparators[-1]
+            return len(around.ops) == 1 and isinstance(around.ops[0], _OF_KEYS) and isinstance(asked, ast.Constant)
+        if isinstance(around, ast.Compare):
             return node is read.carrier and self._is_same_choice(module, around, node, swap)
         return False
 
@@ -162,14 +167,20 @@ class OtherUses:
     def _shown(self, module: Module, call: ast.Call) -> bool:
         """Whether a call only shows what it is given, or ends the program with it."""
         last = last_name(call.func)
+        names = self.context.tracer.resolver.names(module, call.func)
+        if names and not any(self._is_logging(name.split(".")[0]) for name in names):
+            return False
         if last in self._shows or last.endswith(("Error", "Exception", "Warning")):
             return True
-        names = self.context.tracer.resolver.names(module, call.func)
         if any(name.split(".")[0] in self._trackers for name in names):
             return True
         if last == "write" and isinstance(call.func, ast.Attribute):
             return last_name(call.func.value) in ("stdout", "stderr", "tqdm")
         return any(name in self._shows for name in names)
+
+    def _is_logging(self, package: str) -> bool:
+        """Whether functions of a package that are named as if they showed something do so, and nothing else."""
+        return package in self._trackers or package in sys.stdlib_module_names or package in self._blind
 
     def _is_same_choice(self, module: Module, compare: ast.Compare, asked: ast.expr, swap: Swap) -> bool:
         """Whether a comparison has the same outcome for both texts, or decides nothing but what is shown and what the group gets."""

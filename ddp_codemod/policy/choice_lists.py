@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.dataflow.calls import argument_of
+from ddp_codemod.dataflow.calls import argument_of, is_read, names_of
+from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.options import choices
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -54,6 +55,21 @@ def _around_all(finding: Finding, rules: Rules) -> tuple[list[Listed], list[Modu
         seen = {*around, *map(id, modules)}
         cache[key] = (finding.possible, (listed, modules, seen, naming))  # the leaves are kept, and with them their id
     return cache[key][1]  # type: ignore[index, no-any-return]
+
+
+def read_otherwise(finding: Finding, leaf: Leaf, text: str, rules: Rules) -> tuple[Module, ast.expr] | None:
+    """What reads a list that would have to admit a new text, besides the choices that it is given as and what shows it."""
+    old = leaf.value.value if isinstance(leaf.value, Known) else None
+    for module, listed in lists(finding, leaf, rules):
+        texts = [part.value for part in displayed(module, listed) if isinstance(part, ast.Constant)]
+        if not isinstance(listed, ast.Name) or old not in texts or text in texts:
+            continue
+        home = owner(module, scope_of(module, listed), listed.id)
+        for node in names_of(module, listed.id):
+            shown = isinstance(module.parents.get(node), (ast.keyword, ast.FormattedValue))
+            if is_read(module, node) and not shown and owner(module, scope_of(module, node), listed.id) is home:
+                return module, node
+    return None
 
 
 def displayed(module: Module, node: ast.expr) -> Sequence[ast.expr]:

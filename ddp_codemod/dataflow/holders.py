@@ -1,0 +1,44 @@
+"""The objects that hold a value under a name: parsed options, a table of settings, an instance; where they are made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.dataflow.def_use_arguments import Path
+from ddp_codemod.dataflow.leaves import Way
+from ddp_codemod.dataflow.provenance import Maker, provenance
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.parse.python import Module
+
+
+def holders(tracer: Tracer, module: Module, read: ast.expr) -> Iterator[tuple[Module, ast.expr, Path]]:
+    """What ``read`` looks the value up in, as the expressions that make it, each with the keys that lead from there to the value.
+
+    ``args.backend`` is held by ``parser.parse_args()`` under ``("backend",)``, ``cfg["dist"]["backend"]`` by what reads the file.
+    """
+    at, path = read, Path()
+    while (step := _looked_up(at)) is not None:
+        at, path = step[0], (step[1], *path)
+        for one in provenance(tracer, module, at, Way()).made:
+            known = not one.flat and not (one.maker is Maker.OPTIONS and one.path)  # an option is a text, with no entries
+            if one.module is not None and one.call is not None and known:
+                yield one.module, one.call, (*one.path, *path)
+        for leaf in tracer.evaluate(module, at, Way(kind=OriginKind.OBJECT)):
+            if isinstance(leaf.node, (ast.Dict, ast.Call)) and isinstance(leaf.module, Module) and leaf.kind == OriginKind.OBJECT:
+                yield leaf.module, leaf.node, path
+
+
+def _looked_up(node: ast.expr) -> tuple[ast.expr, object] | None:
+    """The object of an attribute or of an entry, and its name; None for other expressions."""
+    if isinstance(node, ast.Attribute):
+        return node.value, node.attr
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return node.value, node.slice.value
+    if isinstance(node, ast.Call):  # ``cfg.get("backend")``, ``getattr(args, "backend", "nccl")``
+        held = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        parts = [*held, *node.args]
+        if len(parts) > 1 and isinstance(key := parts[1], ast.Constant):
+            return parts[0], key.value
+    return None
