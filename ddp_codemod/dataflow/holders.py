@@ -21,9 +21,11 @@ def holders(tracer: Tracer, module: Module, read: ast.expr) -> Iterator[tuple[Mo
     at, path = read, Path()
     while (step := _looked_up(at)) is not None:
         at, path = step[0], (step[1], *path)
-        for one in provenance(tracer, module, at, Way()).made:
-            known = not one.flat and not (one.maker is Maker.OPTIONS and one.path)  # an option is a text, with no entries
-            if one.module is not None and one.call is not None and known:
+        known = provenance(tracer, module, at, Way())
+        for one in known.made if known.at is at else ():
+            if one.module is None or one.call is None or one.flat:
+                continue
+            if one.maker is not Maker.OPTIONS or not one.path:  # an option is a text, with no entries
                 yield one.module, one.call, (*one.path, *path)
         for leaf in tracer.evaluate(module, at, Way(kind=OriginKind.OBJECT)):
             if isinstance(leaf.node, (ast.Dict, ast.Call)) and isinstance(leaf.module, Module) and leaf.kind == OriginKind.OBJECT:

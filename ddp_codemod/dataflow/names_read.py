@@ -9,7 +9,7 @@ from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.declared_options import declaring
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.entities import Definition, External
+from ddp_codemod.sites.entities import Definition, External, ModuleRef
 
 _READERS = frozenset(
     {"get", "pop", "setdefault", "getenv", "get_default", "getattr", "get_value", "__getattr__", "attrgetter", "itemgetter"}
@@ -117,7 +117,8 @@ def importers(tracer: Tracer, module: Module, name: str) -> Iterator[tuple[Modul
 
 def is_of_module(tracer: Tracer, other: Module, node: ast.Attribute, module: Module) -> bool:
     """Whether an attribute is a module's own: ``settings.BACKEND``."""
-    return any(getattr(one, "module", None) is module for one in tracer.resolver.resolve(other, node.value))
+    found = tracer.resolver.resolve(other, node.value)
+    return any(isinstance(one, ModuleRef) and one.module is module for one in found)
 
 
 def is_looked_at(tracer: Tracer, module: Module, made: ast.ClassDef) -> bool:
