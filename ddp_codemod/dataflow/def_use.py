@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.calls import is_read, names_of
-from ddp_codemod.dataflow.def_use_arguments import SAME, ArgumentSteps, Path, Step
-from ddp_codemod.dataflow.evaluator import LOOK_UPS, TEXT_CHANGES
+from ddp_codemod.dataflow.def_use_arguments import SAME, Path, Step
+from ddp_codemod.dataflow.def_use_tables import TableSteps
+from ddp_codemod.dataflow.evaluator import TEXT_CHANGES
 from ddp_codemod.dataflow.holders import holders
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.names_read import converters, importers, is_looked_at, is_of_module, reads_of_word
-from ddp_codemod.dataflow.run_by import functions_run
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.parse.document import Entry
@@ -25,7 +25,6 @@ from ddp_codemod.sites.scopes import owner, scope_of
 MOST = 2_000  # steps for one value; one that goes further is taken for one that goes everywhere
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
-_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 
 class Read(Struct, frozen=True, eq=False):
@@ -54,7 +53,7 @@ def reads_of(tracer: Tracer, leaf: Leaf, alike: Iterable[Leaf] = ()) -> DefUse:
     return known[id(leaf.node)][1]
 
 
-class _Walk(ArgumentSteps):
+class _Walk(TableSteps):
     def __init__(self, tracer: Tracer) -> None:
         super().__init__(tracer)
         self._leaf: Leaf
@@ -153,60 +152,6 @@ class _Walk(ArgumentSteps):
         else:
             self._end(at)
 
-    def _looked_into(self, at: Step, around: ast.AST | None) -> bool:
-        """Whether the list or table that holds the value is one of those that the walk looks into, which is then done."""
-        first, rest = at.key[0], at.key[1:]
-        if isinstance(around, ast.Subscript) and around.value is at.node:
-            key = around.slice.value if isinstance(around.slice, ast.Constant) else None
-            if isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
-                self._go(at, around, key=rest)
-            return True
-        if (
-            isinstance(around, ast.Attribute)
-            and isinstance(call := at.module.parents.get(around), ast.Call)
-            and call.func is around
-        ):
-            key = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-            if around.attr in LOOK_UPS and call.args:
-                if key is None or first in ("*", key):
-                    self._go(at, call, key=rest)
-                return True
-            if around.attr in ("append", "add", "extend", "insert"):
-                return True
-            if around.attr in ("values", "items"):
-                self._go(at, call, key=("*", *rest) if around.attr == "values" else ("*", 1, *rest))
-                return True
-            if around.attr in ("copy", "_asdict", "to_dict", "dict", "model_dump"):
-                self._go(at, call)
-                return True
-            for home, function, skip in functions_run(self.tracer, at.module, call):  # a method sees the whole object
-                if skip and (own := [*function.args.posonlyargs, *function.args.args][:1]):
-                    self._reads(at, home, function, own[0].arg)
-            return isinstance(first, str) and first != "*"  # of a table: it gives none of its entries
-        if isinstance(around, ast.Attribute):
-            if first in ("*", around.attr) and isinstance(around.ctx, ast.Load):
-                self._go(at, around, key=rest)
-            elif around.attr == "__dict__":
-                self._go(at, around)
-            return True
-        if isinstance(around, _LOOPS) and around.iter is at.node:
-            if not isinstance(first, str) or first == "*":  # what runs over a table has its keys
-                self._looped(replace(at, key=rest), around, around.target)
-            return True
-        return False
-
-    def _looped(self, at: Step, around: ast.AST, target: ast.expr) -> None:
-        """What a loop, or a comprehension, calls the value."""
-        if isinstance(target, (ast.Tuple, ast.List)):
-            known = at.key[0] if at.key and isinstance(at.key[0], int) else None
-            for index, part in enumerate(target.elts):
-                if known in (None, index):
-                    self._looped(at if known is None else replace(at, key=at.key[1:]), around, part)
-        elif isinstance(around, ast.comprehension) and isinstance(target, ast.Name):  # its names are those of what it stands in
-            self._reads(at, at.module, at.module.parents[around], target.id)
-        else:
-            self._stored(at, target)
-
     def _attribute(self, at: Step, around: ast.Attribute) -> None:
         call = at.module.parents.get(around)
         if isinstance(call, ast.Call) and call.func is around:
@@ -288,29 +233,6 @@ class _Walk(ArgumentSteps):
                 self._todo.append(Step(module, node, node, False, key))
                 if not key and any(one.node is self._leaf.node for one in self.tracer.evaluate(module, node)):
                     self._todo += [Step(home, made, made, key=path) for home, made, path in holders(self.tracer, module, node)]
-
-    def _listed(self, at: Step, around: ast.expr) -> None:
-        """The value is put into a list or a table."""
-        if at.node is not at.carrier and not at.key:
-            self._go(at, around, derived=True, key=("*",))
-            return
-        key: object = "*"
-        if isinstance(around, ast.Dict):
-            if at.node in around.keys:
-                self._end(at, ends=True)
-                return
-            place = around.keys[around.values.index(at.node)]
-            if place is None and at.key:  # ``{**args}`` has the same entries
-                self._go(at, around, derived=True)
-                return
-            key = place.value if isinstance(place, ast.Constant) else "*"
-        elif isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
-            key = around.elts.index(at.node)
-            before = around.elts[key - 1] if key else None
-            if isinstance(before, ast.Constant) and isinstance(before.value, str) and before.value.startswith("--"):
-                self._word(before.value)  # the words of a command: the option takes the value
-                return
-        self._go(at, around, derived=True, key=(key, *at.key))
 
     def _returned(self, at: Step, statement: ast.Return) -> None:
         function = scope_of(at.module, statement)

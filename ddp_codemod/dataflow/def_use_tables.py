@@ -1,0 +1,94 @@
+"""Where a value goes that a list, a table or an object holds: what is looked up there, what runs over it, what is put into it."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.def_use_arguments import ArgumentSteps, Step
+from ddp_codemod.dataflow.evaluator import LOOK_UPS
+from ddp_codemod.dataflow.run_by import functions_run
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
+
+
+class TableSteps(ArgumentSteps):
+    """The part of the walk that knows what holds the value."""
+
+    def _looked_into(self, at: Step, around: ast.AST | None) -> bool:
+        """Whether the list or table that holds the value is one of those that the walk looks into, which is then done."""
+        first, rest = at.key[0], at.key[1:]
+        if isinstance(around, ast.Subscript) and around.value is at.node:
+            key = around.slice.value if isinstance(around.slice, ast.Constant) else None
+            if isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
+                self._go(at, around, key=rest)
+            return True
+        if (
+            isinstance(around, ast.Attribute)
+            and isinstance(call := at.module.parents.get(around), ast.Call)
+            and call.func is around
+        ):
+            key = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+            if around.attr in LOOK_UPS and call.args:
+                if key is None or first in ("*", key):
+                    self._go(at, call, key=rest)
+                return True
+            if around.attr in ("append", "add", "extend", "insert"):
+                return True
+            if around.attr in ("values", "items"):
+                self._go(at, call, key=("*", *rest) if around.attr == "values" else ("*", 1, *rest))
+                return True
+            if around.attr in ("copy", "_asdict", "to_dict", "dict", "model_dump"):
+                self._go(at, call)
+                return True
+            for home, function, skip in functions_run(self.tracer, at.module, call):  # a method sees the whole object
+                if skip and (own := [*function.args.posonlyargs, *function.args.args][:1]):
+                    self._reads(at, home, function, own[0].arg)
+            return isinstance(first, str) and first != "*"  # of a table: it gives none of its entries
+        if isinstance(around, ast.Attribute):
+            if first in ("*", around.attr) and isinstance(around.ctx, ast.Load):
+                self._go(at, around, key=rest)
+            elif around.attr == "__dict__":
+                self._go(at, around)
+            return True
+        if isinstance(around, _LOOPS) and around.iter is at.node:
+            if not isinstance(first, str) or first == "*":  # what runs over a table has its keys
+                self._looped(replace(at, key=rest), around, around.target)
+            return True
+        return False
+
+    def _looped(self, at: Step, around: ast.AST, target: ast.expr) -> None:
+        """What a loop, or a comprehension, calls the value."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            known = at.key[0] if at.key and isinstance(at.key[0], int) else None
+            for index, part in enumerate(target.elts):
+                if known in (None, index):
+                    self._looped(at if known is None else replace(at, key=at.key[1:]), around, part)
+        elif isinstance(around, ast.comprehension) and isinstance(target, ast.Name):  # its names are those of what it stands in
+            self._reads(at, at.module, at.module.parents[around], target.id)
+        else:
+            self._stored(at, target)
+
+    def _listed(self, at: Step, around: ast.expr) -> None:
+        """The value is put into a list or a table."""
+        if at.node is not at.carrier and not at.key:
+            self._go(at, around, derived=True, key=("*",))
+            return
+        key: object = "*"
+        if isinstance(around, ast.Dict):
+            if at.node in around.keys:
+                self._end(at, ends=True)
+                return
+            place = around.keys[around.values.index(at.node)]
+            if place is None and at.key:  # ``{**args}`` has the same entries
+                self._go(at, around, derived=True)
+                return
+            key = place.value if isinstance(place, ast.Constant) else "*"
+        elif isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
+            key = around.elts.index(at.node)
+            before = around.elts[key - 1] if key else None
+            if isinstance(before, ast.Constant) and isinstance(before.value, str) and before.value.startswith("--"):
+                self._word(before.value)  # the words of a command: the option takes the value
+                return
+        self._go(at, around, derived=True, key=(key, *at.key))
