@@ -8,17 +8,14 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec import Struct
-
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Current, Leaf
-from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact import conditions
 from ddp_codemod.impact.conditions import Stake, Swap
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Context, Finding, NewText
+from ddp_codemod.policy.findings import Context, Finding, NewText, Translation
 from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
@@ -35,24 +32,6 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
         if at not in said:
             said.add(at)
             yield Advisory(*at, TIED, stake.reason)
-
-
-class Harmed(Struct, frozen=True):
-    """The findings, by number, whose edits do harm where the program goes by the same name."""
-
-    ended: set[int]  # it ends there: an assertion, a raise, a missing key
-    moved: set[int]  # it takes another device
-    unset: set[int]  # it chooses none, or an address that other machines do not find
-
-
-def harmed(context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable) -> Harmed:
-    """What the edits do elsewhere. Tests end alone."""
-    edits = _Edits(context, findings, made)
-    found = [one for one in _stakes(context, edits, writable) if not is_test(one[0].name)]
-    ended = {number for module, _, stake, asked in found if stake.breaks for number in edits.that_give(module, asked)}
-    moved = {number for module, _, stake, asked in found if stake.moves for number in edits.that_give(module, asked)}
-    unset = {number for module, _, stake, asked in found if stake.unsets for number in edits.that_give(module, asked)}
-    return Harmed(ended, moved - ended, unset - moved - ended)
 
 
 def _stakes(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Stake, ast.expr]]:
@@ -82,6 +61,8 @@ class _Edits:
         for number, finding in enumerate(findings):
             default_group = finding.use.surface.default_group
             for change in finding.changes if finding.action is Action.EDIT else ():
+                if isinstance(change, Translation) and default_group:
+                    groups += [Swap(old.lower(), new) for old, new in change.pairs if old is not None and _is_name(old, new)]
                 if (
                     isinstance(change, NewText)
                     and isinstance(change.leaf.value, Known)
@@ -94,11 +75,6 @@ class _Edits:
         self.swaps = set(self._at.values())
         # a group asked for its name can have the new one where all edits of default groups are the same
         self.group = Swap(groups[0].old, groups[0].new, group=True) if len(set(groups)) == 1 else None
-
-    def that_give(self, module: Module, node: ast.expr) -> set[int]:
-        """The findings whose edits change what an expression gives; none where it asks a group that exists for its name."""
-        leaves = self.context.tracer.evaluate(module, node)
-        return {number for leaf in leaves for number in self._numbers.get((id(leaf.module), id(leaf.node)), ())}
 
     def of(self, module: Module, node: ast.expr) -> Swap | None:
         """What becomes of the name that an expression gives, where all that it can give is known."""
@@ -138,6 +114,8 @@ def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tupl
             return truth(fold(test, lambda part: _look(context, module, part, text, value)))
 
         stake = _stake(context, module, around, swap, outcome)
+        if stake is None and swap.group:
+            stake = conditions.of_group(context, module, around, swap, outcome)
         if stake is not None:
             yield around, stake, asked
     for subscript in module.nodes.get(ast.Subscript, ()):

@@ -114,6 +114,31 @@ def _modules(context: Context, word: str) -> Iterator[Module]:
     return (module for name in project.calling(word) if (module := project.module(name)) is not None)
 
 
+def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Stake | None:
+    """Anything else that is done, or given, by the name of the backend that the group has; what only shows it is nothing."""
+    if isinstance(node, ast.If):
+        tests, blocks = _chain(node)
+        before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
+        idle = all(
+            _only_shows(context, part) for block in (*blocks[before : before + 1], *blocks[after : after + 1]) for part in block
+        )
+        differs = before != after and not idle
+        asked: ast.AST = tests[min(before, len(tests) - 1)]
+    else:
+        asked = node.test if isinstance(node, ast.IfExp) else node.value if isinstance(node, ast.Return) and node.value else node
+        answers = [outcome(asked, value) for value in (swap.old, swap.new)] if isinstance(asked, ast.expr) else [None, None]
+        differs = None not in answers and answers[0] is not answers[1]
+    if not differs:
+        return None
+    return Stake(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
+
+
+def _only_shows(context: Context, statement: ast.stmt) -> bool:
+    shows = {name for idioms in context.rules.idioms for name in idioms.shows}
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(statement, ast.Pass) or (isinstance(call, ast.Call) and last_name(call.func) in shows)
+
+
 def of_table(node: ast.Dict, swap: Swap) -> Stake | None:
     """A look-up in a table of backends that knows the old name and lacks the new one."""
     keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]

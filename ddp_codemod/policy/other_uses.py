@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.sites.entities import External
 from ddp_codemod.sites.find import Use
 
 _LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # builtins to which one text is as good as another
@@ -53,7 +55,11 @@ class OtherUses:
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
-        self._blind = frozenset(name for idioms in context.rules.idioms for name in idioms.blind)
+        self._blind = frozenset(
+            name for idioms in context.rules.idioms for name in (*idioms.blind, *idioms.file_packages, *idioms.option_packages)
+        )
+        names = context.tracer.resolver.project.names
+        self._folders = frozenset(part.removesuffix(".py") for name in names for part in name.split("/"))  # imported however
         self._trackers = frozenset(name for idioms in context.rules.idioms for name in idioms.trackers)
 
     def of(self, leaf: Leaf, text: str) -> OtherUse | None:
@@ -108,10 +114,24 @@ class OtherUses:
                 return OtherUse(script.name, script.source.position(found.start())[0], found.group())
         return None
 
+    def _is_handed_whole(self, read: Read) -> bool:
+        """Whether code of the project takes the object that holds the value: its reads are found by the value's name."""
+        around = read.module.parents.get(read.node)
+        call = read.module.parents.get(around) if isinstance(around, (ast.keyword, ast.Starred)) else around
+        if not read.inside or not isinstance(call, ast.Call) or call.func is read.node:
+            return False
+        found = self.context.tracer.resolver.resolve(read.module, call.func)
+        plain = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
+        outside = [one.name.partition(".")[0] for one in found if isinstance(one, External)]
+        known = self._blind | self._trackers | self._folders
+        return not plain and known.issuperset(outside)
+
     def _is_harmless(self, read: Read, swap: Swap) -> bool:
         """Whether the program does the same with both texts where it is read."""
         module, node = read.module, read.node
         around = module.parents.get(node)
+        if self._is_handed_whole(read):
+            return True
         if id(node) in self._groups or id(around) in self._groups:
             return True
         if isinstance(around, ast.keyword):
