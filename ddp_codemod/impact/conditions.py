@@ -120,7 +120,9 @@ def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcom
         tests, blocks = _chain(node)
         before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
         idle = all(
-            _only_shows(context, part) for block in (*blocks[before : before + 1], *blocks[after : after + 1]) for part in block
+            _is_idle(context, module, part)
+            for block in (*blocks[before : before + 1], *blocks[after : after + 1])
+            for part in block
         )
         differs = before != after and not idle
         asked: ast.AST = tests[min(before, len(tests) - 1)]
@@ -133,10 +135,15 @@ def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcom
     return Stake(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
 
 
-def _only_shows(context: Context, statement: ast.stmt) -> bool:
+def _is_idle(context: Context, module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement only shows something, or is a collective that has no result."""
     shows = {name for idioms in context.rules.idioms for name in idioms.shows}
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(statement, ast.Pass) or (isinstance(call, ast.Call) and last_name(call.func) in shows)
+    if not isinstance(call, ast.Call):
+        return isinstance(statement, ast.Pass)
+    packages = {name.rpartition(".")[0] for idioms in context.rules.idioms for name in idioms.backend_enums}
+    names = context.tracer.resolver.names(module, call.func)
+    return last_name(call.func) in shows or any(name.rpartition(".")[0] in packages for name in names)
 
 
 def of_table(node: ast.Dict, swap: Swap) -> Stake | None:
