@@ -31,6 +31,7 @@ PROOFS = (
     "inert_output",
     "undo_restores",
     "one_process",
+    "nothing_else",
 )
 
 

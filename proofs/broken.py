@@ -49,6 +49,7 @@ GUARDS = (
     Guard(9, "names in quotes", "patch/quote.py", "    return f'\"{\"\".join(parts)}\"'.encode(\"ascii\")", "    return name"),
     Guard(10, "the label", "edits/render.py", "else {Applicability.SAFE}", "else {Applicability.SAFE, Applicability.UNSAFE}"),
     Guard(11, "escapes", "report/inert.py", '    return "".join(_shown(character) for character in text)', "    return text"),
+    Guard(14, "other uses of a value", "impact/at_the_call.py", "    return uses.of(leaf, change.text) or", "    return False and uses.of(leaf, change.text) or"),
     Guard(13, "what is not read", "single_process/outside.py", "        if not self._speaks(module, node):", "        if True:"),
     Guard(13, "the default of a variable", "single_process/samplers.py", "        if _given(seen, argument, own) is None:", "        if False:"),
     Guard(11, "line breaks in names", "messages/__init__.py", "value if value.isprintable() else value.translate(_BREAKS)", "value"),

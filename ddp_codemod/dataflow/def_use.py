@@ -118,6 +118,12 @@ class _Walk(TableSteps):
                 self._end(at)
         elif isinstance(around, ast.Call) and node is not around.func:
             self._handed(at, around, around.args.index(node), None)
+        elif at.key and isinstance(around, ast.Call):  # of a class: its objects hold what it holds
+            self._go(at, around, derived=True)
+        elif isinstance(around, ast.ClassDef) and node in around.bases and at.key:
+            self._class(at, around)
+        elif (isinstance(around, ast.arg) or (isinstance(around, ast.AnnAssign) and around.annotation is node)) and at.key:
+            return
         elif at.key and self._looked_into(at, around):
             return
         elif isinstance(around, ast.Attribute):
@@ -192,8 +198,16 @@ class _Walk(TableSteps):
             self._word(target.id, at.key)
             if is_looked_at(self.tracer, module, home):
                 self._end(at, ends=True)
+            self._class(replace(at, key=(target.id, *at.key)), home)
         if home is not None:
             self._reads(at, module, home, target.id)
+
+    def _class(self, at: Step, made: ast.ClassDef) -> None:
+        """Every place that reads a class which holds the value; what it makes holds it too, and so does what derives from it."""
+        home = owner(at.module, scope_of(at.module, made), made.name)
+        if home is not None:
+            held = ast.Name(made.name)
+            self._reads(replace(at, node=held, carrier=held), at.module, home, made.name)
 
     def _reads(self, at: Step, module: Module, home: ast.AST, name: str) -> None:
         """Every place that reads a name of a scope, here or where it is imported."""
