@@ -112,6 +112,8 @@ class _Walk(TableSteps):
             outer = module.parents[around]
             if around.arg is None and isinstance(outer, ast.Call) and at.key and isinstance(at.key[0], str):
                 self._handed(at, outer, None, at.key[0], at.key[1:])
+            elif at.key and around.arg == "default_factory":  # of a class: the field gets an object of it
+                self._field(at, around)
             elif isinstance(outer, ast.Call):
                 self._handed(at, outer, None, around.arg)
             else:
@@ -122,9 +124,7 @@ class _Walk(TableSteps):
             self._go(at, around, derived=True)
         elif isinstance(around, ast.ClassDef) and node in around.bases and at.key:
             self._class(at, around)
-        elif (isinstance(around, ast.arg) or (isinstance(around, ast.AnnAssign) and around.annotation is node)) and at.key:
-            return
-        elif at.key and self._looked_into(at, around):
+        elif at.key and (_is_annotation(module, node) or self._looked_into(at, around)):
             return
         elif isinstance(around, ast.Attribute):
             self._attribute(at, around)
@@ -265,3 +265,13 @@ class _Walk(TableSteps):
                     self._stored(at, target)
                 return
         self._end(at)
+
+
+def _is_annotation(module: Module, node: ast.AST) -> bool:
+    """Whether a name is said to be the type of something: ``x: C``, ``x: list[C] | None``, ``-> C``."""
+    around = module.parents.get(node)
+    while isinstance(around, (ast.Subscript, ast.Tuple, ast.BinOp)):
+        node, around = around, module.parents.get(around)
+    if isinstance(around, _FUNCTIONS):
+        return around.returns is node
+    return isinstance(around, (ast.arg, ast.AnnAssign)) and around.annotation is node
