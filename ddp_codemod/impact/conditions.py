@@ -115,7 +115,10 @@ def _modules(context: Context, word: str) -> Iterator[Module]:
 
 
 def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Stake | None:
-    """Anything else that is done, or given, by the name of the backend that the group has; what only shows it is nothing."""
+    """Anything else that is done, or given, by the name of the backend that the group has; what only shows it is nothing.
+
+    Code that asks for the new name too was written for both.
+    """
     if isinstance(node, ast.If):
         tests, blocks = _chain(node)
         before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
@@ -124,15 +127,26 @@ def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcom
             for block in (*blocks[before : before + 1], *blocks[after : after + 1])
             for part in block
         )
-        differs = before != after and not idle
-        asked: ast.AST = tests[min(before, len(tests) - 1)]
+        beside = _group_made(context, module, blocks[before] if before < len(blocks) else [])
+        differs = before != after and not idle and beside != swap.new  # a group of the new name beside the default one
+        asked = tests[min(before, len(tests) - 1)]
     else:
-        asked = node.test if isinstance(node, ast.IfExp) else node.value if isinstance(node, ast.Return) and node.value else node
-        answers = [outcome(asked, value) for value in (swap.old, swap.new)] if isinstance(asked, ast.expr) else [None, None]
+        given = node.test if isinstance(node, ast.IfExp) else node.value if isinstance(node, ast.Return) else None
+        if given is None:
+            return None
+        asked, tests = given, [given]
+        answers = [outcome(asked, value) for value in (swap.old, swap.new)]
         differs = None not in answers and answers[0] is not answers[1]
-    if not differs:
+    if not differs or any(_names(part, swap.new) for test in tests for part in ast.walk(test)):
         return None
     return Stake(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
+
+
+def _names(node: ast.AST, backend: str) -> bool:
+    """Whether an expression is a backend's name, as a text or as a member of an enumeration."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == backend.upper()
+    return isinstance(node, ast.Constant) and node.value == backend
 
 
 def _is_idle(context: Context, module: Module, statement: ast.stmt) -> bool:

@@ -10,8 +10,7 @@ import pytest
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.dataflow.flow import Flow
-from ddp_codemod.edits import choice_lists
-from ddp_codemod.policy import test_code
+from ddp_codemod.policy import choice_lists, test_code
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
