@@ -218,7 +218,8 @@ def _wrong(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
     known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
     project = context.tracer.resolver.project
     written = [name for name, backend in names.items() if not backend.specific and project.naming([name])]
-    for name in dict.fromkeys([*known, *written, *sorted(_several(context))]):
+    wrong = [name for name in known if assess(name, choice, names).wanted is not None]
+    for name in dict.fromkeys([*(wrong or written), *sorted(_several(context))]):
         wanted = assess(name, choice, names).wanted
         if wanted is not None:
             yield name, wanted

@@ -159,6 +159,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
             safe, reason = False, Reason("edit-partly", reason.args)
         elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
             default = {"default": platform.backend.default}
+            untraced = safe  # a change at the call takes what torch would pick along
             safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
         return replace(made.edit(fix.id, safe, reason, changes), untraced=untraced)
     if blocked is not None:
