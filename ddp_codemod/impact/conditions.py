@@ -117,7 +117,7 @@ def _modules(context: Context, word: str) -> Iterator[Module]:
 def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Stake | None:
     """Anything else that is done, or given, by the name of the backend that the group has; what only shows it is nothing.
 
-    Code that asks for the new name too was written for both.
+    Code that asks for the new name too was written for both, and code that is handed the group for any.
     """
     if isinstance(node, ast.If):
         tests, blocks = _chain(node)
@@ -137,7 +137,8 @@ def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcom
         asked, tests = given, [given]
         answers = [outcome(asked, value) for value in (swap.old, swap.new)]
         differs = None not in answers and answers[0] is not answers[1]
-    if not differs or any(_names(part, swap.new) for test in tests for part in ast.walk(test)):
+    asked_of = [part for test in tests for part in ast.walk(test)]
+    if not differs or any(_names(part, swap.new) or (isinstance(part, ast.Call) and part.args) for part in asked_of):
         return None
     return Stake(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
 

@@ -76,3 +76,14 @@ def test_a_side_group_that_only_the_old_name_gets_is_named(
 def test_a_side_group_that_every_name_gets_is_not(tmp_path: Path) -> None:
     text = SIDE.replace("{beside}", "gloo").replace("    return dist.group.WORLD", '    return dist.new_group(backend="gloo")')
     assert not [note for note in notes(tmp_path, "ascend", text) if note.message.key == "tied-group"]
+
+
+@pytest.mark.parametrize(("asked", "expected"), [("dist.get_backend()", ["tied-group-name"]), ("dist.get_backend(group)", [])])
+def test_a_device_by_the_backend_is_named_unless_the_group_is_handed_over(
+    tmp_path: Path, asked: str, expected: list[str]
+) -> None:
+    text = (
+        "import torch.distributed as dist\n\n\ndef place(group):\n"
+        f'    return "cuda" if {asked} == "nccl" else "cpu"\n\n\ndist.init_process_group("nccl")\n'
+    )
+    assert [note.message.key for note in notes(tmp_path, "rocm", text) if note.rule == TIED] == expected
