@@ -12,6 +12,7 @@ from ddp_codemod.dataflow.calls import is_read, names_of
 from ddp_codemod.dataflow.def_use_arguments import SAME, Path, Step
 from ddp_codemod.dataflow.def_use_tables import TableSteps
 from ddp_codemod.dataflow.evaluator import TEXT_CHANGES
+from ddp_codemod.dataflow.file_readers import readers, texts
 from ddp_codemod.dataflow.holders import holders
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.names_read import converters, importers, is_looked_at, is_of_module, reads_of_word
@@ -19,7 +20,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.parse.shell import Option, Setting
+from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.sites.scopes import owner, scope_of
 
 MOST = 2_000  # steps for one value; one that goes further is taken for one that goes everywhere
@@ -71,10 +72,14 @@ class _Walk(TableSteps):
         self._ways = {hop.place for hop in hops}
         if isinstance(leaf.node, Entry):
             self._word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
-        elif isinstance(leaf.node, Option):
+            path = tuple(int(key) if key.isdigit() else key for key in leaf.node.path)
+            self._todo += [Step(module, call, call, key=path) for module, call in readers(self.tracer, leaf.module.name)]
+            self._todo += [Step(module, call, ast.Name("")) for module, call in texts(self.tracer, leaf.module.name)]
+        elif isinstance(leaf.node, (Option, Setting)):
             self._word(leaf.node.name.rpartition(".")[2])
-        elif isinstance(leaf.node, Setting):
-            self._word(leaf.node.name)
+            same = leaf.module.options if isinstance(leaf.module, Script) else ()
+            for option in (one for one in same if one.start == leaf.node.start):  # which one variable gives
+                self._word(option.name.rpartition(".")[2])
         elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
             self._todo.append(Step(leaf.module, leaf.node, leaf.node))
         else:

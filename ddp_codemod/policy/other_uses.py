@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ddp_codemod.dataflow.def_use import Read, reads_of
+from ddp_codemod.dataflow.file_readers import looking_in
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.policy.findings import Context, Finding
@@ -55,6 +57,7 @@ class OtherUses:
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
+        self._parses = frozenset(name for idioms in context.rules.idioms for name in idioms.file_readers)  # of a file's text
         self._blind = frozenset(
             name for idioms in context.rules.idioms for name in (*idioms.blind, *idioms.file_packages, *idioms.option_packages)
         )
@@ -68,6 +71,9 @@ class OtherUses:
             return None
         if isinstance(leaf.module, Script) and (said := self._in_script(leaf.module, leaf.node)) is not None:
             return said
+        if isinstance(leaf.node, Entry):
+            for script, start, line in looking_in(self.context.tracer, leaf.module.name):
+                return OtherUse(script.name, script.source.position(start)[0], line)
         swap = Swap(leaf.value.value, text)
         found = reads_of(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
         reads = found.reads if is_test(leaf.module.name) else [read for read in found.reads if not is_test(read.module.name)]
@@ -92,7 +98,7 @@ class OtherUses:
         if getattr(read.carrier, "lineno", None) is None:
             return True
         found = self.context.tracer.evaluate(read.module, read.carrier)
-        if any(one.node is leaf.node for one in found):
+        if any(one.node is leaf.node or one.place == leaf.place for one in found):
             return True
         return not found.closed
 
@@ -146,7 +152,9 @@ class OtherUses:
         if read.ends:
             return False
         if isinstance(around, ast.Call):
-            if last_name(around.func) in _LOOKING or self._shown(module, around):
+            if last_name(around.func) in (_LOOKING if node is read.carrier else _LOOKING | self._parses) or self._shown(
+                module, around
+            ):
                 return True
             return self._is_for_group(module, around, node, None)
         if isinstance(around, ast.Attribute):
