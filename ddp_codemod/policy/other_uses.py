@@ -43,6 +43,11 @@ class OtherUse(Struct, frozen=True, eq=False):
     text: str
 
 
+def _holds_file(read: Read) -> bool:
+    """Whether what is read is the text of a whole file: its carrier stands in no code."""
+    return getattr(read.carrier, "lineno", None) is None
+
+
 class OtherUses:
     """Answers for one run which values are used for something else; ``findings`` say what the groups are given."""
 
@@ -95,7 +100,7 @@ class OtherUses:
         """Whether a leaf's value can be what is read; asked where nothing but a word leads there."""
         if read.sure:
             return True
-        if getattr(read.carrier, "lineno", None) is None:
+        if _holds_file(read):
             return True
         found = self.context.tracer.evaluate(read.module, read.carrier)
         if any(one.node is leaf.node or one.place == leaf.place for one in found):
@@ -152,9 +157,8 @@ class OtherUses:
         if read.ends:
             return False
         if isinstance(around, ast.Call):
-            if last_name(around.func) in (_LOOKING if node is read.carrier else _LOOKING | self._parses) or self._shown(
-                module, around
-            ):
+            last = last_name(around.func)
+            if last in _LOOKING or self._shown(module, around) or (_holds_file(read) and last in self._parses):
                 return True
             return self._is_for_group(module, around, node, None)
         if isinstance(around, ast.Attribute):
