@@ -40,7 +40,7 @@ class Ran:
 def prove(trial: Trial) -> str:
     """Run programs of the grammar, change them, run them again."""
     every = [*programs()] if sys.version_info >= (3, 10) else [one for one in programs() if "match " not in one.files["main.py"]]
-    chosen = trial.random.sample(every, trial.sized(40, 600))
+    chosen = trial.random.sample(every, min(len(every), trial.sized(400, len(every))))
     edited = changing = arriving = 0
     for made in chosen:
         before = None
@@ -57,7 +57,7 @@ def prove(trial: Trial) -> str:
             apart = [] if not changed else _apart(before, after, platform)
             changing += bool(apart)
             if apart:
-                trial.fail(f"{platform}: {made.name}: {'; '.join(apart)}", f"{made.name}.py", made.files["main.py"].encode())
+                trial.fail(f"{platform}: {made.name}: {'; '.join(apart)}")  # nothing to keep: the grammar has it
             arrives = platform != "single-gpu" and "nccl" in str(after.groups)  # one GPU has its own, which makes no group
             arriving += arrives
             if arrives:
