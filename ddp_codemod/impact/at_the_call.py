@@ -112,8 +112,8 @@ def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
     kept, moved, met = _apart(context, uses, finding)
     if not moved:
-        typed = any(leaf.kind in _TYPED or leaf.way.kind in _TYPED for leaf in finding.possible)
-        added = [*translations(finding, _texts(finding.changes))] if typed else []
+        typed = _is_typed(finding)
+        added = [*_with_warning(context, translations(finding, _texts(finding.changes)))] if typed else []
         return replace(finding, changes=(*_beside(finding.changes, added), *added))
     there = [*translations(finding, _texts(moved))]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
@@ -170,10 +170,34 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
     made = [*translations(finding, texts.items())]
     if not made:
         return None
+    if _is_typed(finding) and not _wrong_left(finding, texts, sure):
+        made = [*_with_warning(context, made)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
     changes = (*_beside(sure, made), *(replace(one, closed=False) for one in made))
     return replace(changed, reason=_untraced(context, made[0]), changes=changes)
+
+
+def _is_typed(finding: Finding) -> bool:
+    """Whether what arrives can be what somebody typed."""
+    return any(leaf.kind in _TYPED or leaf.way.kind in _TYPED for leaf in finding.possible)
+
+
+def _wrong_left(finding: Finding, wrong: Mapping[str | None, str], changes: Iterable[Change]) -> bool:
+    """Whether a wrong name of the program's own arrives after some changes."""
+    changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
+    left = (leaf.value for leaf in finding.possible if id(leaf.node) not in changed)
+    return any(isinstance(value, Known) and value.value in wrong for value in left)
+
+
+def _with_warning(context: Context, made: Iterable[Translation]) -> Iterator[Translation]:
+    """The changes, which say so where they happen: no name of the program's own is changed there, only what somebody typed."""
+    for one in made:
+        olds, news = [old for old, _ in one.pairs if old is not None], {new for _, new in one.pairs}
+        does = "does" if len(olds) == 1 else "do"
+        taken = news.pop() if len(news) == 1 else "another backend"
+        text = f"{' and '.join(olds)} {does} not work on {context.platform.id}: the process group takes {taken}"
+        yield replace(one, warning=text) if olds and None not in dict(one.pairs) else one
 
 
 def _is_left_to_torch(context: Context, finding: Finding) -> bool:

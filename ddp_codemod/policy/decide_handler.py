@@ -68,7 +68,8 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if handler.single:
         package, _, name = handler.names[0].rpartition(".")
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
-    safe = parameter.add_applicability == "safe" and not (argument is None and _is_for_others(context, use))
+    safe = parameter.add_applicability == "safe" and not platform.fits(parameter.named_on)
+    safe = safe and not (argument is None and _is_for_others(context, use))
     return naming(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
 
 

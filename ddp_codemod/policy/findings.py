@@ -39,6 +39,7 @@ class Translation(Struct, frozen=True, eq=False):
     """The argument of a call is changed on its way in: a text that is the first of a pair arrives as the second.
 
     ``closed``: nothing but these can arrive. ``key``: the argument is a mapping that the call unpacks, and this its entry.
+    ``warning``: what the program says where it happens; empty where the value is the program's own.
     """
 
     module: Module
@@ -46,6 +47,7 @@ class Translation(Struct, frozen=True, eq=False):
     pairs: tuple[tuple[str | None, str], ...]
     closed: bool = False
     key: str = ""
+    warning: str = ""
 
 
 class Splice(Struct, frozen=True, eq=False):
