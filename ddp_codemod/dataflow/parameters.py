@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from ddp_codemod.dataflow import config_keys, gin, mappings, options, star_args
+from ddp_codemod.dataflow import class_keywords, config_keys, gin, mappings, options, star_args
 from ddp_codemod.dataflow.annotated import says
 from ddp_codemod.dataflow.callers import callers, handed_away
 from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
@@ -25,6 +25,7 @@ SOURCES: tuple[Callable[[Tracer, Module, Def, str, Way], list[Leaf]], ...] = (
     options.decorated_default,
     gin.bound,
     config_keys.given_to,
+    class_keywords.handed_over,
 )
 OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
 
