@@ -146,7 +146,8 @@ def _unsafe(view: View, outcome: Outcome) -> list[str]:
 def _complete(view: View) -> str:
     """That nothing else is to be done, as far as that is known."""
     made = (site for site in view.survey.decisions if site.action is Action.EDIT)
-    if open_ := sum(UNKNOWN in site.resolves_to for site in made):
+    # a safe edit stands at the call then, and takes whatever comes in
+    if open_ := sum(UNKNOWN in site.resolves_to and site.applicability is Applicability.UNSAFE for site in made):
         return view.say("summary-open", n=open_)
     notes = len(view.survey.advisories)
     return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)

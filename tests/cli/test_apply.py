@@ -313,15 +313,22 @@ def test_a_place_is_not_said_to_use_itself(project, run) -> None:  # type: ignor
     assert "used by" not in said
 
 
+OPTION = 'import argparse\nimport torch.distributed as dist\np = argparse.ArgumentParser()\np.add_argument("--backend")\nargs = p.parse_args()\n'
+
+
 def test_a_value_that_can_still_come_in_is_no_end(project, run) -> None:  # type: ignore[no-untyped-def]
-    root = project(
-        train="import argparse\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n"
-        'p.add_argument("--backend")\ndist.init_process_group(p.parse_args().backend)\n'
-    )
-    (root / "run.sh").write_text("python train.py --backend nccl\n")
-    done = run("apply", ".", "--platform", "rocm")
+    project(train=f'{OPTION}dist.init_process_group("nccl" if len(args.backend) > 4 else "cuda:%s" % args.backend)\n')
+    done = run("apply", ".", "--platform", "rocm", "--unsafe")
     assert "at 1 place another value can still come in" in done.out
     assert "That is all" not in done.out
+
+
+def test_a_call_that_takes_whatever_is_typed_is_an_end(project, run) -> None:  # type: ignore[no-untyped-def]
+    root = project(train=f"{OPTION}dist.init_process_group(args.backend)\n")
+    (root / "run.sh").write_text("python train.py --backend nccl\n")
+    done = run("apply", ".", "--platform", "rocm")
+    assert "another value can still come in" not in done.out
+    assert "That is all" in done.out
 
 
 @pytest.mark.parametrize(
