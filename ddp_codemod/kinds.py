@@ -21,6 +21,7 @@ class Meaning(Enum):
     HELPER = "helper"  # ... a function that they use
     UNUSED = "unused"  # ... it takes out an import that they leave unused
     CHOICES = "choices"  # ... it lets a list take the new name
+    WARNING = "warning"  # ... it says at run time that a name which somebody typed is changed
     GIVEN_UP = "given-up"  # of a file: a reader of ours gives up on one of its kind
     NO_TEXT = "no-text"  # ... what it holds is no text, or none in UTF-8
 

@@ -28,7 +28,7 @@ from ddp_codemod.dataflow.provenance import Maker, provenance
 from ddp_codemod.dataflow.set_elsewhere import is_given, set_elsewhere
 from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.kinds import OriginKind
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition, Entity, Instance, ModuleRef, Variable
@@ -160,6 +160,8 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     """The leaves of ``x[key]``."""
     if environment.is_environment(node.value):
         return environment.trace_variable(tracer, module, node, way)
+    if "sys.argv" in tracer.resolver.names(module, node.value):
+        return [tracer.unknown(module, node, way, "why-typed", Meaning.GIVEN_AT_START, text=module.text(node))]
     if _is_default_table(tracer, module, node.value):
         return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
     found, closed = _stored(tracer, module, node, way)

@@ -1,9 +1,11 @@
-"""Loops over values that stand there: ``for backend in ["gloo", "nccl"]``."""
+"""Loops over values that stand there: ``for backend in ["gloo", "nccl"]``, ``for backend, size in {"gloo": 2}.items()``."""
 
 from __future__ import annotations
 
 import ast
 
+from ddp_codemod.dataflow.calls import names_of
+from ddp_codemod.dataflow.journey import GROWING
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import OriginKind
@@ -25,17 +27,52 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
         if path[:1] != [1]:
             return None
         over, path = over.args[0], path[1:]
+    over, part = _of_mapping(over)
+    if _grows(module, over):
+        return None
     found: list[Leaf] = []
     for leaf in tracer.evaluate(module, over, way):
-        if not isinstance(leaf.node, (ast.List, ast.Tuple)):
+        elements = _elements(leaf.node, part)
+        if elements is None:
             return None
-        for element in leaf.node.elts:
+        for element in elements:
             at = _element(element, path)
             if at is None:
                 return None
             step = leaf.way.hop(leaf.code[0].place(element), Reason.of("hop-loop", name=binding.name), OriginKind.LOOP)
             found += tracer.evaluate(leaf.code[0], at, step)
     return found
+
+
+def _of_mapping(over: ast.expr) -> tuple[ast.expr, str]:
+    """The mapping whose entries a loop goes over, and which part of them; else what it goes over, and ""."""
+    method = over.func if isinstance(over, ast.Call) and not over.args and not over.keywords else None
+    if isinstance(method, ast.Attribute) and method.attr in ("keys", "values", "items"):
+        return method.value, method.attr
+    return over, ""
+
+
+def _grows(module: Module, over: ast.expr) -> bool:
+    """Whether the file puts more into what a name stands for: ``names.append(name)``, ``sizes[name] = 2``."""
+    for node in names_of(module, over.id) if isinstance(over, ast.Name) else ():
+        around = module.parents.get(node)
+        if isinstance(around, ast.Subscript) and around.value is node and isinstance(around.ctx, ast.Store):
+            return True
+        if isinstance(around, ast.Attribute) and around.attr in GROWING | {"update", "setdefault"}:
+            return True
+    return False
+
+
+def _elements(node: object, part: str) -> list[ast.expr] | None:
+    """What a loop takes one after the other; None where that is not written out."""
+    if isinstance(node, (ast.List, ast.Tuple)) and not part:
+        return node.elts
+    if not isinstance(node, ast.Dict) or None in node.keys:
+        return None
+    keys = [key for key in node.keys if key is not None]
+    if part == "items":
+        return [ast.copy_location(ast.Tuple([key, value]), key) for key, value in zip(keys, node.values, strict=True)]
+    return node.values if part == "values" else keys
 
 
 def _path(target: ast.expr, name: str) -> list[int] | None:

@@ -18,8 +18,9 @@ from ddp_codemod.edits.insert import add_import
 from ddp_codemod.edits.objects import call_text, written_mapping
 from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
-from ddp_codemod.edits.translated import translated, warned
+from ddp_codemod.edits.translated import translated
 from ddp_codemod.edits.values import first_quote, new_value
+from ddp_codemod.edits.warned import warning_edits
 from ddp_codemod.edits.widened_choices import admitting_edits
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
@@ -171,6 +172,8 @@ class Planner(Struct):
             made = portable_edits(style, finding, change, edit, imported)
         if isinstance(made, Reason):
             return made
+        if isinstance(change, Translation) and style is None:
+            made = [*warning_edits(change, edit, imported), *made]
         if isinstance(change, NewText) and style is not None:
             made += admitting_edits(finding, change.leaf, change.text, made[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is
@@ -199,7 +202,7 @@ class Planner(Struct):
                 self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _key(made)))
             return [made, *admitting_edits(finding, change.leaf, change.text, made, self.rules)]
         if isinstance(change, Translation):
-            return [*self._warned(finding, change, edit), edit(*translated(change, self.purely))]
+            return [edit(*translated(change, self.purely))]
         if isinstance(change, NewKeyword):
             place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
@@ -223,14 +226,6 @@ class Planner(Struct):
         if isinstance(change, NewStatement):
             return self._statement(finding, change, edit)
         return self._variable(finding, change, edit)
-
-    def _warned(self, finding: Finding, change: Translation, edit: Callable[..., Edit]) -> list[Edit]:
-        """What says so when a person asks for a name that is changed; nothing where the file has no room for it."""
-        if not change.warning or (put := warned(change, "warnings")) is None:
-            return []
-        needed = self._import(change.module, "warnings", None, change.argument, edit(0, 0, "").group, finding)
-        put = None if isinstance(needed, Reason) else warned(change, needed[1])
-        return [] if isinstance(needed, Reason) or put is None else [*needed[0], edit(put.offset, put.offset, put.text)]
 
     def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, place = change.module, change.module.place(change.call)
@@ -297,11 +292,8 @@ class Planner(Struct):
         insertion, written = found
         if insertion is None:
             return [], written
-        reason = Reason.of("edit-import", Meaning.IMPORT, name=name or package)
-        made = Edit(
-            module.name, insertion.offset, insertion.offset, insertion.text, finding.rule, finding.applicability, reason, group
-        )
-        return [made], written
+        reason, at = Reason.of("edit-import", Meaning.IMPORT, name=name or package), insertion.offset
+        return [Edit(module.name, at, at, insertion.text, finding.rule, finding.applicability, reason, group)], written
 
 
 def _key(edit: Edit) -> Key:

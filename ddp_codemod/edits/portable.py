@@ -25,8 +25,9 @@ from ddp_codemod.edits.conditional import (
 )
 from ddp_codemod.edits.helper import Helper, Same, helpers
 from ddp_codemod.edits.portable_device import device_edits, device_helper
-from ddp_codemod.edits.translated import translated, warned
+from ddp_codemod.edits.translated import translated
 from ddp_codemod.edits.values import new_value
+from ddp_codemod.edits.warned import warning_edits
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module
@@ -216,12 +217,8 @@ def _translated(entry: Portable, change: Translation, make: Make, imported: Impo
     if isinstance(needed, Reason):
         return needed
     unless = needed[1] if entry.keeps else f"not ({needed[1]})"
-    made = [*needed[0], make(*translated(change, lambda module, node: False, unless))]
-    said = imported(change.module, "warnings", None, change.argument) if change.warning else None
-    if said is None or isinstance(said, Reason):
-        return made
-    put = warned(change, said[1], f"not ({needed[1]})" if entry.keeps else needed[1])
-    return made if put is None else [*said[0], make(put.offset, put.offset, put.text), *made]
+    warning = warning_edits(change, make, imported, f"not ({needed[1]})" if entry.keeps else needed[1])
+    return [*needed[0], *warning, make(*translated(change, lambda module, node: False, unless))]
 
 
 def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> list[Edit] | Reason:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Callable, Iterator
 
-from ddp_codemod.edits.insert import before_statement
-from ddp_codemod.edits.spans import Insertion
 from ddp_codemod.edits.values import first_quote
-from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Translation
 from ddp_codemod.sites.scopes import bindings, scope_of
 
+Pairs = tuple[tuple["str | None", str], ...]
 Purely = Callable[[Module, ast.expr], bool]
 _NAMES = ("backend", "group_backend", "asked_backend", "given_backend")  # for a value that is worked out once
 
@@ -35,33 +32,9 @@ def translated(change: Translation, purely: Purely, unless: str = "") -> tuple[i
     return place.start, place.end, f"({text})" if binds else text
 
 
-def warned(change: Translation, package: str, test: str = "") -> Insertion | None:
-    """The lines before the call that say what is changed, where a person asked for it; None where no line of theirs is free.
-
-    ``package`` is how the file writes ``warnings``, ``test`` a condition under which the argument is changed at all.
-    """
-    module, node = change.module, change.argument
-    if not _is_plain(node) or _is_skipped(module, node):
-        return None
-    quote = first_quote(module, node)
-    value = f"{module.text(node)}.get({quote}{change.key}{quote})" if change.key else module.text(node)
-    asked = " and ".join(part for part in (f"{value} {_compared(change, quote)}", test) if part)
-    text = f"if {asked}:\n\t{package}.warn({quote}{change.warning}{quote})"
-    placed = before_statement(module.source, module.parents, node, text)
-    return None if isinstance(placed, Reason) else placed
-
-
-def _is_skipped(module: Module, node: ast.expr) -> bool:
-    """Whether the statement may run without the call: it stands in a branch of an expression."""
-    around = module.ancestors(node)
-    return any(
-        isinstance(one, (ast.IfExp, ast.BoolOp)) for one in itertools.takewhile(lambda one: isinstance(one, ast.expr), around)
-    )
-
-
-def _compared(change: Translation, quote: str) -> str:
+def compared(pairs: Pairs, quote: str) -> str:
     """The comparison that picks the texts to be changed."""
-    olds = [_written(old, quote) for old, _ in change.pairs]
+    olds = [_written(old, quote) for old, _ in pairs]
     return f"in ({', '.join(olds)})" if len(olds) > 1 else f"is {olds[0]}" if olds == ["None"] else f"== {olds[0]}"
 
 
@@ -70,7 +43,7 @@ def _chosen(change: Translation, given: tuple[str, str], quote: str, unless: str
     first, again = given
     olds = [_written(old, quote) for old, _ in change.pairs]
     if len(news := {new for _, new in change.pairs}) == 1:
-        test = f"{first} {_compared(change, quote)}" + (f" and {_negated(unless)}" if unless else "")
+        test = f"{first} {compared(change.pairs, quote)}" + (f" and {_negated(unless)}" if unless else "")
         return f"{quote}{news.pop()}{quote} if {test} else {again}"
     table = ", ".join(f"{old}: {quote}{new}{quote}" for old, (_, new) in zip(olds, change.pairs, strict=True))
     found = f"{{{table}}}.get({first}, {again})"
@@ -91,13 +64,13 @@ def _negated(condition: str) -> str:
 def _given(module: Module, node: ast.expr) -> tuple[str, str]:
     """How to ask for an argument, and how to ask for it again: what a call gives is asked for once."""
     text = module.text(node)
-    if _is_plain(node):
+    if is_plain(node):
         return text, text
     name = next(_free(module, node))
     return f"({name} := {text})", name
 
 
-def _is_plain(node: ast.expr) -> bool:
+def is_plain(node: ast.expr) -> bool:
     """Whether asking twice is the same as asking once: a name, an attribute, an entry under a constant key."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):

@@ -55,7 +55,7 @@ def _lead(edits: Sequence[Edit]) -> Edit:
 
 def goes_along(edit: Edit) -> bool:
     """Whether an edit is made for another one: an import, or an addition that it calls for."""
-    return edit.reason.means in (Meaning.IMPORT, Meaning.UNUSED, Meaning.CHOICES)
+    return edit.reason.means in (Meaning.IMPORT, Meaning.UNUSED, Meaning.CHOICES, Meaning.WARNING)
 
 
 def _at(edit: Edit) -> int:

@@ -14,12 +14,14 @@ from ddp_codemod.dataflow.joined_texts import pieces, slots
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.impact.typed_names import is_offered, is_typed, with_warning, wrong_left
+from ddp_codemod.impact.wrong_names import is_text, left_to_torch, several, wrong_names
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.choice_lists import read_otherwise
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
-from ddp_codemod.policy.left_out import picks_wrong, unsafe
+from ddp_codemod.policy.left_out import unsafe
 from ddp_codemod.policy.other_uses import OtherUse, OtherUses
 from ddp_codemod.sites.find import Use
 
@@ -41,16 +43,6 @@ _GIVEN = frozenset(
 
 _SEVERAL = re.compile(r"\w+:\w+(?:,\w+:\w+)*")
 _PUT_TOGETHER = (ast.JoinedStr, ast.BinOp)
-# ... and of these what whoever starts the program gives, in words of a command or variables.
-_TYPED = frozenset(
-    {
-        OriginKind.OPTION_DEFAULT,
-        OriginKind.ENVIRONMENT_DEFAULT,
-        OriginKind.COMMAND_LINE,
-        OriginKind.LAUNCH,
-        OriginKind.LAUNCH_VARIABLE,
-    }
-)
 
 
 def placed(context: Context, findings: Iterable[Finding], ids: Sequence[str]) -> list[Finding]:
@@ -89,31 +81,17 @@ def _is_of_backend(finding: Finding) -> bool:
     )
 
 
-def _is_offered(context: Context, finding: Finding) -> bool:
-    """Whether an option that gives the value offers a name that does not work: ``choices=["gloo", "nccl"]``."""
-    typed = (
-        leaf for leaf in finding.possible if leaf.kind == OriginKind.OPTION_DEFAULT or leaf.way.kind == OriginKind.OPTION_DEFAULT
-    )
-    names, choice = context.rules.backends, context.platform.backend
-    for hop in (hop for leaf in typed for hop in leaf.way.hops):
-        source = context.tracer.resolver.project.source(hop.place.name)
-        words = re.findall(r"[\"'](\w+)[\"']", source.text[hop.place.start : hop.place.end]) if source is not None else []
-        if any(word in names and not names[word].specific and assess(word, choice, names).wanted is not None for word in words):
-            return True
-    return False
-
-
 def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if finding.untraced and (made := _whatever_arrives(context, uses, finding)) is not None:
         return made
-    if finding.action is Action.KEEP and _is_offered(context, finding):
+    if finding.action is Action.KEEP and is_offered(context, finding):
         return _whatever_arrives(context, uses, finding) or finding
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
     kept, moved, met = _apart(context, uses, finding)
     if not moved:
-        typed = _is_typed(finding)
-        added = [*_with_warning(context, translations(finding, _texts(finding.changes)))] if typed else []
+        typed = is_typed(finding)
+        added = [*with_warning(context, translations(finding, _texts(finding.changes)))] if typed else []
         return replace(finding, changes=(*_beside(finding.changes, added), *added))
     there = [*translations(finding, _texts(moved))]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
@@ -160,52 +138,22 @@ def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
     put_together = _is_joined(finding.argument) or any(map(_is_put_together, finding.possible))
-    if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, _several(context))):
+    if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, several(context))):
         return None
     kept, _, _ = _apart(context, uses, finding)
     sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
-    texts: dict[str | None, str] = dict([*_texts(finding.changes), *_wrong(context, finding)])
-    if texts and _is_left_to_torch(context, finding):
+    texts: dict[str | None, str] = dict([*_texts(finding.changes), *wrong_names(context, finding)])
+    if texts and left_to_torch(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
     made = [*translations(finding, texts.items())]
     if not made:
         return None
-    if _is_typed(finding) and not _wrong_left(finding, texts, sure):
-        made = [*_with_warning(context, made)]
+    if is_typed(finding) and not wrong_left(finding, texts, sure):
+        made = [*with_warning(context, made)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
     changes = (*_beside(sure, made), *(replace(one, closed=False) for one in made))
     return replace(changed, reason=_untraced(context, made[0]), changes=changes)
-
-
-def _is_typed(finding: Finding) -> bool:
-    """Whether what arrives can be what somebody typed."""
-    return any(leaf.kind in _TYPED or leaf.way.kind in _TYPED for leaf in finding.possible)
-
-
-def _wrong_left(finding: Finding, wrong: Mapping[str | None, str], changes: Iterable[Change]) -> bool:
-    """Whether a wrong name of the program's own arrives after some changes."""
-    changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
-    left = (leaf.value for leaf in finding.possible if id(leaf.node) not in changed)
-    return any(isinstance(value, Known) and value.value in wrong for value in left)
-
-
-def _with_warning(context: Context, made: Iterable[Translation]) -> Iterator[Translation]:
-    """The changes, which say so where they happen: no name of the program's own is changed there, only what somebody typed."""
-    for one in made:
-        olds, news = [old for old, _ in one.pairs if old is not None], {new for _, new in one.pairs}
-        does = "does" if len(olds) == 1 else "do"
-        taken = news.pop() if len(news) == 1 else "another backend"
-        text = f"{' and '.join(olds)} {does} not work on {context.platform.id}: the process group takes {taken}"
-        yield replace(one, warning=text) if olds and None not in dict(one.pairs) else one
-
-
-def _is_left_to_torch(context: Context, finding: Finding) -> bool:
-    """Whether None may come too, for which torch would pick a wrong backend."""
-    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
-    return any(
-        one.name == finding.parameter and one.omitted == "platform-default" and picks_wrong(context, one) for one in parameters
-    )
 
 
 def _is_put_together(leaf: Leaf) -> bool:
@@ -217,36 +165,11 @@ def _is_joined(node: object) -> bool:
     return isinstance(node, _PUT_TOGETHER) or (isinstance(node, ast.Call) and pieces(node) is not None)
 
 
-def _several(context: Context) -> frozenset[str]:
-    """What the project writes of texts that name a wrong backend as that of one device among several, ``"cpu:gloo,cuda:nccl"``."""
-    project, names, choice = context.tracer.resolver.project, context.rules.backends, context.platform.backend
-    wrong = [name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None]
-    known: dict[str, frozenset[str]] = context.tracer.memory
-    if "several backends" not in known:
-        pattern = re.compile(rb"[\w:,]*:(?:%b)\b[\w:,]*" % "|".join(map(re.escape, wrong)).encode())
-        found = {text for name in project.names for text in pattern.findall(project.data(name))} if wrong else set[bytes]()
-        known["several backends"] = frozenset(text.decode() for text in found)
-    return known["several backends"]
-
-
 def _untraced(context: Context, made: Translation) -> Reason:
     value, wanted = next(pair for pair in made.pairs if pair[0] is not None)
     platform = context.platform
     said = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
     return Reason.of("edit-untraced", text=made.module.short_text(made.argument), **said)
-
-
-def _wrong(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
-    """The names that would be wrong among what is known to arrive, else those that the project writes anywhere."""
-    names, choice = context.rules.backends, context.platform.backend
-    known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
-    project = context.tracer.resolver.project
-    written = [name for name, backend in names.items() if not backend.specific and project.naming([name])]
-    wrong = [name for name in known if assess(name, choice, names).wanted is not None]
-    for name in dict.fromkeys([*(wrong or written), *sorted(_several(context))]):
-        wanted = assess(name, choice, names).wanted
-        if wanted is not None:
-            yield name, wanted
 
 
 def _other_use(context: Context, uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:

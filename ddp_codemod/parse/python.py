@@ -38,7 +38,13 @@ class Module(Struct, eq=False):
         return self.source.name
 
     def place(self, node: ast.AST) -> Place:
-        """Where a node stands, in characters; parentheses around an expression are not part of it."""
+        """Where a node stands, in characters; parentheses around an expression are not part of it.
+
+        A part that Python gives no place to (the ``for`` of a comprehension, an item of a ``with``) stands where what it holds does.
+        """
+        if not hasattr(node, "lineno"):
+            inside = [self.place(part) for part in ast.iter_child_nodes(node) if not isinstance(part, ast.expr_context)]
+            return Place(self.source.name, min(one.start for one in inside), max(one.end for one in inside))
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         end_line, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         return Place(self.source.name, self.source.offset(line, column), self.source.offset(end_line, end_column))

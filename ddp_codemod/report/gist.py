@@ -13,7 +13,11 @@ from ddp_codemod.report.touching import leading
 from ddp_codemod.report.view import View
 
 _MOST = 3  # kinds of change that are named
-_ALONG: dict[Meaning | None, str] = {Meaning.IMPORT: "gist-import", Meaning.UNUSED: "gist-unused"}  # said of what goes along
+_ALONG: dict[Meaning | None, str] = {  # said of what goes along
+    Meaning.IMPORT: "gist-import",
+    Meaning.UNUSED: "gist-unused",
+    Meaning.WARNING: "gist-warning",
+}
 _GLANCE = 40  # characters of two values that are read at a glance
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import types
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -92,7 +93,8 @@ def _place(root: Path, argv: Sequence[str], environ: Mapping[str, str]) -> Itera
 def run(root: Path, argv: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Ran:
     """Run main.py of a folder."""
     said, error = io.StringIO(), ""
-    with _place(root, argv, environ or {}) as main, contextlib.redirect_stdout(said):
+    with _place(root, argv, environ or {}) as main, contextlib.redirect_stdout(said), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a program says of a name that was typed
         try:
             exec(compile((root / "main.py").read_text("utf-8"), "main.py", "exec"), main.__dict__)
         except Exception as why:

@@ -1,0 +1,47 @@
+"""The lines that say so where a name that somebody typed is changed at a call."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+from msgspec.structs import replace
+
+from ddp_codemod.edits.conditional import Import, Make
+from ddp_codemod.edits.insert import before_statement
+from ddp_codemod.edits.translated import compared, is_plain
+from ddp_codemod.edits.values import first_quote
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Edit, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Translation
+
+
+def warning_edits(change: Translation, make: Make, imported: Import, test: str = "") -> list[Edit]:
+    """A call of ``warnings.warn`` before the call that is changed, and the import that it needs.
+
+    ``test`` is a condition under which the argument is changed at all. Nothing where no line is free, or where asking for the
+    argument twice may not be the same as asking once: the change itself does not hang on that.
+    """
+    module, node = change.module, change.argument
+    if not change.warning or not is_plain(node) or _is_skipped(module, node):
+        return []
+    needed = imported(module, "warnings", None, node)
+    if isinstance(needed, Reason):
+        return []
+    quote = first_quote(module, node)
+    value = f"{module.text(node)}.get({quote}{change.key}{quote})" if change.key else module.text(node)
+    named = tuple(pair for pair in change.pairs if pair[0] is not None)
+    asked = " and ".join(part for part in (f"{value} {compared(named, quote)}", test) if part)
+    text = f"if {asked}:\n\t{needed[1]}.warn({quote}{change.warning}{quote})"
+    put = before_statement(module.source, module.parents, node, text)
+    if isinstance(put, Reason):
+        return []
+    reason = Reason.of("edit-warned", Meaning.WARNING, text=module.short_text(node))
+    return [*needed[0], replace(make(put.offset, put.offset, put.text), reason=reason, anchor=module.place(node).start)]
+
+
+def _is_skipped(module: Module, node: ast.expr) -> bool:
+    """Whether the statement may run without the call: it stands in a branch of an expression."""
+    around = itertools.takewhile(lambda one: not isinstance(one, ast.stmt), module.ancestors(node))
+    return any(isinstance(one, (ast.IfExp, ast.BoolOp)) for one in around)

@@ -1,0 +1,65 @@
+"""Names that whoever starts a program gives, in words of a command or in variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
+
+_TYPED = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.ENVIRONMENT_DEFAULT,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH,
+        OriginKind.LAUNCH_VARIABLE,
+    }
+)
+
+
+def is_typed(finding: Finding) -> bool:
+    """Whether what arrives can be what somebody typed."""
+    return any(leaf.kind in _TYPED or leaf.way.kind in _TYPED or is_given(leaf) for leaf in finding.possible)
+
+
+def with_warning(context: Context, made: Iterable[Translation]) -> Iterator[Translation]:
+    """The changes, which say so where they happen: no name of the program's own is changed there, only what somebody typed."""
+    for one in made:
+        olds, news = [old for old, _ in one.pairs if old is not None], {new for _, new in one.pairs}
+        does = "does" if len(olds) == 1 else "do"
+        taken = news.pop() if len(news) == 1 else "another backend"
+        text = f"{' and '.join(olds)} {does} not work on {context.platform.id}: the process group takes {taken}"
+        yield replace(one, warning=text) if olds else one
+
+
+def wrong_left(finding: Finding, wrong: Mapping[str | None, str], changes: Iterable[Change]) -> bool:
+    """Whether a wrong name of the program's own arrives after some changes."""
+    changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
+    left = (leaf.value for leaf in finding.possible if id(leaf.node) not in changed)
+    return any(isinstance(value, Known) and value.value in wrong for value in left)
+
+
+def is_given(leaf: Leaf) -> bool:
+    """Whether who starts the program gives a value, and no default of it is known."""
+    return leaf.why is not None and leaf.why.means is Meaning.GIVEN_AT_START
+
+
+def is_offered(context: Context, finding: Finding) -> bool:
+    """Whether an option that gives the value offers a name that does not work: ``choices=["gloo", "nccl"]``."""
+    typed = (
+        leaf for leaf in finding.possible if leaf.kind == OriginKind.OPTION_DEFAULT or leaf.way.kind == OriginKind.OPTION_DEFAULT
+    )
+    names, choice = context.rules.backends, context.platform.backend
+    for hop in (hop for leaf in typed for hop in leaf.way.hops):
+        source = context.tracer.resolver.project.source(hop.place.name)
+        words = re.findall(r"[\"'](\w+)[\"']", source.text[hop.place.start : hop.place.end]) if source is not None else []
+        if any(word in names and not names[word].specific and assess(word, choice, names).wanted is not None for word in words):
+            return True
+    return False

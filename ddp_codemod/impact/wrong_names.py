@@ -1,0 +1,64 @@
+"""Which names may arrive at a call and do not work on the platform, where not all that arrives is known."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.impact.typed_names import is_given
+from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.policy.left_out import picks_wrong
+from ddp_codemod.sites.find import Use
+
+
+def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
+    """The names that would be wrong among what is known to arrive, else those that the project writes anywhere.
+
+    Where it writes none, that of what torch would pick itself.
+    """
+    names, choice = context.rules.backends, context.platform.backend
+    wanted = {name: assess(name, choice, names).wanted for name in names}
+    known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
+    wanted |= {name: assess(name, choice, names).wanted for name in (*known, *several(context))}
+    wrong = [name for name in known if wanted[name]]
+    wrong = wrong or [name for name, one in names.items() if wanted[name] and not one.specific and _is_written(context, name)]
+    for name in dict.fromkeys([*(wrong or [choice.default]), *sorted(several(context))]):
+        if (instead := wanted.get(name)) is not None:
+            yield name, instead
+
+
+def _is_written(context: Context, name: str) -> bool:
+    """Whether any file that is read holds a backend's name: code, settings, a launch file."""
+    project = context.tracer.resolver.project
+    return any(files(name) for files in (project.mentioning, project.scripts, project.documents, project.manifests))
+
+
+def several(context: Context) -> frozenset[str]:
+    """What the project writes of texts that name a wrong backend as that of one device among several, ``"cpu:gloo,cuda:nccl"``."""
+    project, names, choice = context.tracer.resolver.project, context.rules.backends, context.platform.backend
+    wrong = [name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None]
+    known: dict[str, frozenset[str]] = context.tracer.memory
+    if "several backends" not in known:
+        pattern = re.compile(rb"[\w:,]*:(?:%b)\b[\w:,]*" % "|".join(map(re.escape, wrong)).encode())
+        found = {text for name in project.names for text in pattern.findall(project.data(name))} if wrong else set[bytes]()
+        known["several backends"] = frozenset(text.decode() for text in found)
+    return known["several backends"]
+
+
+def left_to_torch(context: Context, finding: Finding) -> bool:
+    """Whether None may come too, for which torch would pick a wrong backend."""
+    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+    return any(
+        one.name == finding.parameter and one.omitted == "platform-default" and picks_wrong(context, one) for one in parameters
+    )
+
+
+def is_text(leaf: Leaf) -> bool:
+    """Whether a value is surely no None: ``os.environ["BACKEND"]`` is a text, or ends the program."""
+    if isinstance(leaf.value, Known):
+        return isinstance(leaf.value.value, str) and leaf.way.doubt is None
+    return is_given(leaf) and isinstance(leaf.node, ast.Subscript)
