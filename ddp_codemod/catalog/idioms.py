@@ -51,6 +51,7 @@ class Flag(RuleEntry, frozen=True, kw_only=True):
     choices: Name
     default_position: int | None = None
     choices_position: int | None = None
+    const: str = ""  # the keyword of what an option has where it is given without a value
     dest: str | None = None
     converters: tuple[Name, ...] = ()  # keywords whose functions see the text before the program does
     defaults_method: str | None = None

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow.callers import run_through
-from ddp_codemod.dataflow.calls import default_of, parameter_for
+from ddp_codemod.dataflow.calls import default_of, is_value, names_of, parameter_for
 from ddp_codemod.dataflow.declared_options import destination, flags_of
 from ddp_codemod.dataflow.options import declared_default
 from ddp_codemod.dataflow.run_by import functions_run
@@ -25,6 +25,13 @@ _COPYING = frozenset(
     {"dict", "OrderedDict", "ChainMap", "copy", "deepcopy", "list", "tuple", "sorted", "set", "MappingProxyType"}
     | {"vars", "asdict", "Namespace", "SimpleNamespace", "to_container"}
 )
+_SIGNATURES = (
+    "signature",
+    "getfullargspec",
+    "getargspec",
+    "__defaults__",
+    "__kwdefaults__",
+)  # tell what a function's defaults are
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 SAME = ("same",)  # stands for the path that a step has already
 Path = tuple[object, ...]  # the keys under which a value stands in lists and tables; "*" for any
@@ -75,9 +82,17 @@ class ArgumentSteps(ABC):
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             if isinstance(function, _FUNCTIONS) and default_of(function, argument.arg) is at.node:
                 self._reads(at, at.module, function, argument.arg)
+                if self._is_looked_through(at.module, function):
+                    self._end(at, ends=True)
                 self._word_of_options(at.module, function, argument.arg)
             elif isinstance(function, ast.Lambda):
                 self._end(at)
+
+    def _is_looked_through(self, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a file that hands a function around asks functions for their parameters: ``inspect.signature``."""
+        asking = self.tracer.resolver.project.naming(_SIGNATURES)
+        used = names_of(module, function.name) if module.name in asking else ()
+        return any(is_value(module, node) for node in used if isinstance(node.ctx, ast.Load))
 
     def _word_of_options(self, module: Module, function: ast.AST, name: str) -> None:
         if isinstance(function, _FUNCTIONS) and function.name == "__init__":
@@ -132,6 +147,10 @@ class ArgumentSteps(ABC):
         if (taken := self._calls.get(module.place(call))) is not None:
             self._word_of_parameters(taken, derived)
             return
+        if keyword is not None and last in ("replace", "_replace"):  # a copy of the object, with this field
+            self._word(keyword, at.key)
+            self._go(at, call, derived=True, key=(keyword, *at.key))
+            return
         if keyword is not None and module.place(call) in self._ways:  # the value was found through this call
             self._word(keyword, at.key)
             return
@@ -141,7 +160,7 @@ class ArgumentSteps(ABC):
             self._stored(replace(at, key=("*", *at.key)), call.func.value)
         elif last in ("format", "join") and isinstance(call.func, ast.Attribute):
             self._go(at, call, derived=True, key=())
-        elif last in ("dict", "SimpleNamespace", "Namespace", "update", "_replace", "namedtuple") and keyword is not None:
+        elif last in ("dict", "SimpleNamespace", "Namespace", "update", "namedtuple") and keyword is not None:
             if last == "dict":
                 self._go(at, call, derived=True, key=(keyword, *at.key))
             else:
@@ -151,6 +170,8 @@ class ArgumentSteps(ABC):
         elif at.key and (last in _COPYING or self._wraps(module, call)):
             self._go(at, call, derived=True)
         elif last == "setdefault" and position == 1 and isinstance(call.args[0], ast.Constant):
+            if isinstance(call.func, ast.Attribute) and "os.environ" in tracer.resolver.names(module, call.func.value):
+                self._end(at, ends=True)  # every process that is started from here may read it
             self._word(str(call.args[0].value))
             self._go(at, call)
         elif last == "setattr" and position is not None and len(call.args) == 3:

@@ -72,14 +72,14 @@ class TableSteps(ArgumentSteps):
 
     def _listed(self, at: Step, around: ast.expr) -> None:
         """The value is put into a list or a table."""
+        if isinstance(around, ast.Dict) and at.node in around.keys:
+            self._end(at, ends=True)
+            return
         if at.node is not at.carrier and not at.key:
             self._go(at, around, derived=True, key=("*",))
             return
         key: object = "*"
         if isinstance(around, ast.Dict):
-            if at.node in around.keys:
-                self._end(at, ends=True)
-                return
             place = around.keys[around.values.index(at.node)]
             if place is None and at.key:  # ``{**args}`` has the same entries
                 self._go(at, around, derived=True)

@@ -211,9 +211,11 @@ def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: s
     keyword = name if last_name(call.func) == flag.defaults_method else flag.default
     value = calls.argument_of(call, keyword, flag.default_position)
     step = way.hop(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
+    bare = calls.argument_of(call, flag.const, None) if flag.const else None  # ``--backend`` without a value
+    found = [*tracer.evaluate(module, bare, step.inside(None))] if bare is not None else []
     if value is None:
-        return [tracer.unknown(module, call, step, "why-option", Meaning.GIVEN_AT_START, name=name)]
-    return [*tracer.evaluate(module, value, step.inside(None))]
+        return [*found, tracer.unknown(module, call, step, "why-option", Meaning.GIVEN_AT_START, name=name)]
+    return [*tracer.evaluate(module, value, step.inside(None)), *found]
 
 
 def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:

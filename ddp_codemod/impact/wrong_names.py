@@ -18,7 +18,7 @@ from ddp_codemod.sites.find import Use
 def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
     """The names that would be wrong among what is known to arrive, else those that the project writes anywhere.
 
-    Where it writes none, that of what torch would pick itself.
+    Where it writes none, those that code is usually written for.
     """
     names, choice = context.rules.backends, context.platform.backend
     wanted = {name: assess(name, choice, names).wanted for name in names}
@@ -26,7 +26,8 @@ def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]
     wanted |= {name: assess(name, choice, names).wanted for name in (*known, *several(context))}
     wrong = [name for name in known if wanted[name]]
     wrong = wrong or [name for name, one in names.items() if wanted[name] and not one.specific and _is_written(context, name)]
-    for name in dict.fromkeys([*(wrong or [choice.default]), *sorted(several(context))]):
+    wrong = wrong or [name for name, one in names.items() if one.usual]
+    for name in dict.fromkeys([*wrong, *sorted(several(context))]):
         if (instead := wanted.get(name)) is not None:
             yield name, instead
 

@@ -164,7 +164,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         return replace(made.edit(fix.id, safe, reason, changes), untraced=untraced)
     if blocked is not None:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
-        unknown = any(leaf.kind in (OriginKind.UNKNOWN, OriginKind.LOOP) for leaf in made.possible)
+        unknown = any(leaf.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for leaf in made.possible)
         return replace(made.review(fix.id, blocked), untraced=safe and unknown)
     if (branch := one_branch(context, made, fix)) is not None:
         return branch

@@ -25,6 +25,7 @@ from ddp_codemod.sites.find import Use
 _LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # builtins to which one text is as good as another
 _SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})  # keywords of texts for a reader
 _OF_KEYS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)  # ``args is None``, ``"lr" in args``
+_DEF, _ANY = re.compile(rb"\bdef[ \t]+\Z"), re.compile(rb"")  # around a name that a function is given
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
@@ -132,10 +133,16 @@ class OtherUses:
         if not read.inside or not isinstance(call, ast.Call) or call.func is read.node:
             return False
         found = self.context.tracer.resolver.resolve(read.module, call.func)
+        if not found and isinstance(call.func, ast.Attribute) and not self._is_defined(call.func.attr):
+            return False
         plain = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
         outside = [one.name.partition(".")[0] for one in found if isinstance(one, External)]
         known = self._blind | self._trackers | self._folders
         return not plain and known.issuperset(outside)
+
+    def _is_defined(self, name: str) -> bool:
+        """Whether a file of the project defines a function of a name."""
+        return bool(self.context.tracer.resolver.project.holding(name, _DEF, _ANY))
 
     def _is_harmless(self, read: Read, swap: Swap) -> bool:
         """Whether the program does the same with both texts where it is read."""
