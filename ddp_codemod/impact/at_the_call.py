@@ -14,7 +14,7 @@ from ddp_codemod.dataflow.joined_texts import pieces, slots
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.typed_names import is_offered, is_typed, with_warning, wrong_left
+from ddp_codemod.impact.typed_names import is_offered, is_overwritten, is_typed, with_warning, wrong_left
 from ddp_codemod.impact.wrong_names import is_text, left_to_torch, several, wrong_names
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
@@ -84,7 +84,7 @@ def _is_of_backend(finding: Finding) -> bool:
 def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if finding.untraced and (made := _whatever_arrives(context, uses, finding)) is not None:
         return made
-    if finding.action is Action.KEEP and is_offered(context, finding):
+    if finding.action is Action.KEEP and (is_offered(context, finding) or is_overwritten(finding)):
         return _whatever_arrives(context, uses, finding) or finding
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
@@ -92,6 +92,7 @@ def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if not moved:
         typed = is_typed(finding)
         added = [*with_warning(context, translations(finding, _texts(finding.changes)))] if typed else []
+        added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
         return replace(finding, changes=(*_beside(finding.changes, added), *added))
     there = [*translations(finding, _texts(moved))]
     said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}

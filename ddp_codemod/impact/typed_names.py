@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
+from ddp_codemod.sites.scopes import owner, scope_of
 
 _TYPED = frozenset(
     {
@@ -26,7 +30,34 @@ _TYPED = frozenset(
 
 def is_typed(finding: Finding) -> bool:
     """Whether what arrives can be what somebody typed."""
-    return any(leaf.kind in _TYPED or leaf.way.kind in _TYPED or is_given(leaf) for leaf in finding.possible)
+    typed = any(leaf.kind in _TYPED or leaf.way.kind in _TYPED or is_given(leaf) for leaf in finding.possible)
+    return typed or is_overwritten(finding)
+
+
+def is_overwritten(finding: Finding) -> bool:
+    """Whether the argument is a name of a program that runs a text, which may give its names other values.
+
+    ``exec(open("configurator.py").read())`` reads overrides from the command line, as does ``globals().update(...)``.
+    """
+    module, node = finding.use.module, finding.argument
+    if (
+        not isinstance(node, ast.Name)
+        or not isinstance(module, Module)
+        or owner(module, scope_of(module, node), node.id) is not module.tree
+    ):
+        return False
+    calls = (*calls_of(module).get("exec", ()), *calls_of(module).get("update", ()))
+    return any(_overwrites(module, call) for call in calls)
+
+
+def _overwrites(module: Module, call: ast.Call) -> bool:
+    """Whether a call may give names of the whole file other values, and which is not said."""
+    if scope_of(module, call) is not module.tree or not call.args or isinstance(call.args[0], (ast.Constant, ast.Dict)):
+        return False
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "exec" and len(call.args) == 1
+    held = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(held, ast.Call) and last_name(held.func) == "globals"
 
 
 def with_warning(context: Context, made: Iterable[Translation]) -> Iterator[Translation]:

@@ -35,13 +35,13 @@ def commands_in_code(
         for module in project.programs(name):
             for node in module.nodes.get(ast.Constant, ()):
                 said = pattern.search(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-                if said and isinstance(node, ast.Constant) and _is_run(tracer, module, node, sayers):
+                if said and isinstance(node, ast.Constant) and is_run(tracer, module, node, sayers):
                     place = module.place(node)
                     reason = Reason.of("unaccounted-command", text=said[2], name=said[1])
                     yield Unaccounted(place, module.source.position(place.start)[0], said[2], reason)
 
 
-def _is_run(tracer: Tracer, module: Module, node: ast.Constant, sayers: Container[str]) -> bool:
+def is_run(tracer: Tracer, module: Module, node: ast.Constant, sayers: Container[str]) -> bool:
     """Whether the text may be run: it is no docstring, no help, and nobody only prints it; and the platform comes there."""
     below: ast.AST = node
     for around in module.ancestors(node):

@@ -11,6 +11,7 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import lies_with_tests
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.ledger.accounted import Words, is_accounted
+from ddp_codemod.ledger.code_in_texts import code_in_texts
 from ddp_codemod.ledger.commands_in_code import commands_in_code
 from ddp_codemod.ledger.past_torch import made_past_torch
 from ddp_codemod.ledger.standing import Standing, standing
@@ -66,6 +67,7 @@ def unaccounted(
     others = (
         *made_past_torch(context.tracer, backends, names, admits),
         *commands_in_code(context.tracer, names, words.sayers, admits),
+        *code_in_texts(context.tracer, names, _called(context), words.sayers, admits),
         *strategies(context, decisions, admits),
     )
     for made in others:
