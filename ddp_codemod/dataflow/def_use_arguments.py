@@ -33,6 +33,8 @@ _SIGNATURES = (
     "__kwdefaults__",
 )  # tell what a function's defaults are
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
+_DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"})  # ... and so does what these do
+_CACHES = frozenset({"cache", "lru_cache"})  # decorators under which a function runs once for the same arguments
 SAME = ("same",)  # stands for the path that a step has already
 Path = tuple[object, ...]  # the keys under which a value stands in lists and tables; "*" for any
 
@@ -119,7 +121,7 @@ class ArgumentSteps(ABC):
         if keyword is not None and any(last == one.defaults_method for one in flags_of(tracer)):
             self._word(keyword)
             return
-        if at.key and last in _TEXTS and isinstance(call.func, ast.Name):
+        if at.key and (last in _TEXTS if isinstance(call.func, ast.Name) else last in _DUMPS):
             self._go(at, call, derived=True, key=())
             return
         if at.key and (spawned := self._calls.get(module.place(call))) is not None:
@@ -135,8 +137,11 @@ class ArgumentSteps(ABC):
             name = parameter_for(function, keyword, position, skip)
             if name is not None:
                 self._reads(at, home, function, name)
+                if any(last_name(one.func if isinstance(one, ast.Call) else one) in _CACHES for one in function.decorator_list):
+                    self._end(at, ends=True)  # what is kept is found under the argument
             elif keyword is not None and function.args.kwarg is not None:
                 self._word(keyword, at.key)
+                self._reads(replace(at, key=(keyword, *at.key)), home, function, function.args.kwarg.arg)
             elif position is not None and function.args.vararg is not None:
                 plain = len(function.args.posonlyargs) + len(function.args.args)
                 self._reads(replace(at, key=(position + skip - plain, *at.key)), home, function, function.args.vararg.arg)

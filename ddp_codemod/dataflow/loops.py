@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.dataflow.calls import names_of
+from ddp_codemod.dataflow.grown import FILLING, grows
 from ddp_codemod.dataflow.journey import GROWING
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
@@ -28,7 +28,7 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
             return None
         over, path = over.args[0], path[1:]
     over, part = _of_mapping(over)
-    if _grows(module, over):
+    if grows(module, over, GROWING | FILLING):
         return None
     found: list[Leaf] = []
     for leaf in tracer.evaluate(module, over, way):
@@ -50,17 +50,6 @@ def _of_mapping(over: ast.expr) -> tuple[ast.expr, str]:
     if isinstance(method, ast.Attribute) and method.attr in ("keys", "values", "items"):
         return method.value, method.attr
     return over, ""
-
-
-def _grows(module: Module, over: ast.expr) -> bool:
-    """Whether the file puts more into what a name stands for: ``names.append(name)``, ``sizes[name] = 2``."""
-    for node in names_of(module, over.id) if isinstance(over, ast.Name) else ():
-        around = module.parents.get(node)
-        if isinstance(around, ast.Subscript) and around.value is node and isinstance(around.ctx, ast.Store):
-            return True
-        if isinstance(around, ast.Attribute) and around.attr in GROWING | {"update", "setdefault"}:
-            return True
-    return False
 
 
 def _elements(node: object, part: str) -> list[ast.expr] | None:

@@ -14,8 +14,8 @@ from ddp_codemod.dataflow.joined_texts import pieces, slots
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.typed_names import is_offered, is_overwritten, is_typed, with_warning, wrong_left
-from ddp_codemod.impact.wrong_names import is_text, left_to_torch, several, wrong_names
+from ddp_codemod.impact.typed_names import is_overwritten, is_typed, may_be_typed, with_warning, wrong_left
+from ddp_codemod.impact.wrong_names import are_written, is_text, left_to_torch, several, wrong_names
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
 from ddp_codemod.parse.python import Module
@@ -84,8 +84,8 @@ def _is_of_backend(finding: Finding) -> bool:
 def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if finding.untraced and (made := _whatever_arrives(context, uses, finding)) is not None:
         return made
-    if finding.action is Action.KEEP and (is_offered(context, finding) or is_overwritten(finding)):
-        return _whatever_arrives(context, uses, finding) or finding
+    if finding.action is Action.KEEP and (may_be_typed(context, finding) or is_overwritten(finding)):
+        return (_whatever_arrives(context, uses, finding) if are_written(context) else None) or finding
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
     kept, moved, met = _apart(context, uses, finding)
@@ -138,6 +138,8 @@ def _texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
 
 def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
     """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
+    if not _takes_a_name(finding):
+        return None
     put_together = _is_joined(finding.argument) or any(map(_is_put_together, finding.possible))
     if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, several(context))):
         return None
@@ -155,6 +157,12 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
     changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
     changes = (*_beside(sure, made), *(replace(one, closed=False) for one in made))
     return replace(changed, reason=_untraced(context, made[0]), changes=changes)
+
+
+def _takes_a_name(finding: Finding) -> bool:
+    """Whether the argument is the name itself, not an object that holds it."""
+    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+    return any(one.name == finding.parameter and one.add in ("keyword", "never") for one in parameters)
 
 
 def _is_put_together(leaf: Leaf) -> bool:

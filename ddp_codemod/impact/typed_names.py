@@ -10,13 +10,17 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.declared_options import flags_of
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.options import choices
 from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Hop
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.sites.scopes import owner, scope_of
 
+_VARIABLES = frozenset({OriginKind.ENVIRONMENT_DEFAULT})
 _TYPED = frozenset(
     {
         OriginKind.OPTION_DEFAULT,
@@ -82,15 +86,30 @@ def is_given(leaf: Leaf) -> bool:
     return leaf.why is not None and leaf.why.means is Meaning.GIVEN_AT_START
 
 
-def is_offered(context: Context, finding: Finding) -> bool:
-    """Whether an option that gives the value offers a name that does not work: ``choices=["gloo", "nccl"]``."""
+def may_be_typed(context: Context, finding: Finding) -> bool:
+    """Whether a name that does not work can be typed where the default does: no list of choices leaves it out."""
+    if any(leaf.kind in _VARIABLES or leaf.way.kind in _VARIABLES for leaf in finding.possible):
+        return True
     typed = (
         leaf for leaf in finding.possible if leaf.kind == OriginKind.OPTION_DEFAULT or leaf.way.kind == OriginKind.OPTION_DEFAULT
     )
+    return any(_admits_wrong(context, hop) for leaf in typed for hop in leaf.way.hops if hop.reason.key == "hop-option")
+
+
+def _admits_wrong(context: Context, hop: Hop) -> bool:
+    """Whether the call that declares an option names no choices, or one that does not work: ``choices=["gloo", "nccl"]``."""
+    source = context.tracer.resolver.project.source(hop.place.name)
+    if source is None:
+        return False
+    text = source.text[hop.place.start : hop.place.end]
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return False
+    if not isinstance(call, ast.Call):
+        return False
+    if all(choices(call, flag) is None for flag in flags_of(context.tracer) if last_name(call.func) == flag.method):
+        return True
     names, choice = context.rules.backends, context.platform.backend
-    for hop in (hop for leaf in typed for hop in leaf.way.hops):
-        source = context.tracer.resolver.project.source(hop.place.name)
-        words = re.findall(r"[\"'](\w+)[\"']", source.text[hop.place.start : hop.place.end]) if source is not None else []
-        if any(word in names and not names[word].specific and assess(word, choice, names).wanted is not None for word in words):
-            return True
-    return False
+    words = [word for word in re.findall(r"[\"'](\w+)[\"']", text) if word in names and not names[word].specific]
+    return any(assess(word, choice, names).wanted is not None for word in words)

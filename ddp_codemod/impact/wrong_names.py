@@ -32,6 +32,13 @@ def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]
             yield name, instead
 
 
+def are_written(context: Context) -> bool:
+    """Whether any file that is read holds a name that does not work."""
+    names, choice = context.rules.backends, context.platform.backend
+    wrong = (name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None)
+    return any(_is_written(context, name) for name in wrong)
+
+
 def _is_written(context: Context, name: str) -> bool:
     """Whether any file that is read holds a backend's name: code, settings, a launch file."""
     project = context.tracer.resolver.project

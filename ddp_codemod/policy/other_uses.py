@@ -148,6 +148,8 @@ class OtherUses:
         """Whether the program does the same with both texts where it is read."""
         module, node = read.module, read.node
         around = module.parents.get(node)
+        if isinstance(around, ast.Call) and any(last_name(part) == "stdin" for part in around.args):
+            return False  # another program reads it
         if self._is_handed_whole(read):
             return True
         if id(node) in self._groups or id(around) in self._groups:
