@@ -11,6 +11,7 @@ from ddp_codemod.dataflow.callers import callers, handed_away
 from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
 from ddp_codemod.dataflow.decorators import opaque
 from ddp_codemod.dataflow.leaves import Doubt, Frame, Leaf, Way
+from ddp_codemod.dataflow.provenance import Maker, provenance
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
@@ -95,7 +96,10 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
             if not is_handed_on(given.module, spread):
                 spread_open = (given.module, spread, step.inside(None))
-            found += mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), step.inside(None)) or []
+            there = mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), step.inside(None))
+            if there is None and default is not None and _is_unread(tracer, given.module, spread):
+                there = [tracer.unknown(given.module, spread, step.inside(None), "why-spread", text=given.module.text(spread))]
+            found += there or []
         position = position_of(function, node.arg, bound_method(module, function)) - given.skip
         if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
             found += star_args.at_position(tracer, given.module, given.positional, position, step.inside(None)) or []
@@ -107,6 +111,12 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     return found or [
         Leaf(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]
+
+
+def _is_unread(tracer: Tracer, module: Module, spread: ast.expr) -> bool:
+    """Whether nothing is known of the mapping that a call unpacks: no file, no parser, no table of the project gives it."""
+    made = provenance(tracer, module, spread, Way()).made
+    return not is_handed_on(module, spread) and all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made)
 
 
 def _always_given(tracer: Tracer, module: Module, given_by: Sequence[Given], function: Def, name: str) -> bool:

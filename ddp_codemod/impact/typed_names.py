@@ -93,7 +93,7 @@ def may_be_typed(context: Context, finding: Finding) -> bool:
     typed = (
         leaf for leaf in finding.possible if leaf.kind == OriginKind.OPTION_DEFAULT or leaf.way.kind == OriginKind.OPTION_DEFAULT
     )
-    return any(_admits_wrong(context, hop) for leaf in typed for hop in leaf.way.hops if hop.reason.key == "hop-option")
+    return any(_admits_wrong(context, hop) for leaf in typed for hop in leaf.way.hops)
 
 
 def _admits_wrong(context: Context, hop: Hop) -> bool:
@@ -108,7 +108,8 @@ def _admits_wrong(context: Context, hop: Hop) -> bool:
         return False
     if not isinstance(call, ast.Call):
         return False
-    if all(choices(call, flag) is None for flag in flags_of(context.tracer) if last_name(call.func) == flag.method):
+    declared = [choices(call, flag) for flag in flags_of(context.tracer) if last_name(call.func) == flag.method]
+    if declared and all(one is None for one in declared):
         return True
     names, choice = context.rules.backends, context.platform.backend
     words = [word for word in re.findall(r"[\"'](\w+)[\"']", text) if word in names and not names[word].specific]
