@@ -31,6 +31,9 @@ def translated(node: ast.expr) -> Translated | None:
         test, *under = parts
         if isinstance(test, ast.Compare) and (old := _asked(test)) and _is_same(test.left, node.orelse):
             return Translated(_inner(test.left), dict.fromkeys(old, node.body), tuple(under))
+        made = translated(node.body)  # ``{"nccl": "gloo"}.get(value, value) if key == "backend" else value``
+        if made is not None and ast.dump(made.given) == ast.dump(node.orelse):
+            return replace(made, under=(node.test, *made.under))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and len(node.args) == 2:
         table = node.func.value
         if isinstance(table, ast.Dict) and (old := _texts(table.keys)) and _is_same(*node.args):
@@ -39,7 +42,7 @@ def translated(node: ast.expr) -> Translated | None:
 
 
 def translated_parts(node: ast.expr) -> Translated | None:
-    """The same for each part of what a call unpacks: ``{key: "gloo" if value == "nccl" else value for key, value in table.items()}``."""
+    """The same for each part of what a call unpacks: ``{key: "gloo" if value == "nccl" and key == "backend" else value for key, value in table.items()}``."""
     if not isinstance(node, (ast.DictComp, ast.GeneratorExp)) or len(node.generators) != 1 or node.generators[0].ifs:
         return None
     source = node.generators[0].iter

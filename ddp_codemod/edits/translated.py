@@ -103,4 +103,8 @@ def _unpacked(change: Translation, quote: str, unless: str) -> str:
         return f"{{**{given}, {entry}: {value}}}"
     if change.closed and not unless:
         return f"{{**{table}, {quote}{change.key}{quote}: {quote}{change.pairs[0][1]}{quote}}}"
-    return f"{{key: {value} for key, value in {table}.items()}}"
+    wanted = f"key == {quote}{change.key}{quote}"
+    if len({new for _, new in change.pairs}) > 1:
+        return f"{{key: {f'({value})' if unless else value} if {wanted} else value for key, value in {table}.items()}}"
+    test = f"{wanted} and {_negated(unless)}" if unless else wanted
+    return f"{{key: {_chosen(change, ('value', 'value'), quote, f'not ({test})')} for key, value in {table}.items()}}"
