@@ -249,7 +249,7 @@ class _Walk(TableSteps):
                 held = ast.Name(word)
                 self._reads(Step(module, held, ast.Name(word) if key else held, False, key), module, function, word)
             elif isinstance(node, ast.expr):
-                self._todo.append(Step(module, node, node, False, key))
+                self._todo.append(Step(module, node, ast.Name(word) if key else node, False, key))
                 if not key and any(one.node is self._leaf.node for one in self.tracer.evaluate(module, node)):
                     self._todo += [Step(home, made, made, key=path) for home, made, path in holders(self.tracer, module, node)]
 

@@ -34,6 +34,7 @@ _SIGNATURES = (
 )  # tell what a function's defaults are
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"})  # ... and so does what these do
+_WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
 _CACHES = frozenset({"cache", "lru_cache"})  # decorators under which a function runs once for the same arguments
 SAME = ("same",)  # stands for the path that a step has already
 Path = tuple[object, ...]  # the keys under which a value stands in lists and tables; "*" for any
@@ -161,6 +162,9 @@ class ArgumentSteps(ABC):
             return
         if self._gives_on(module, call, last, position, keyword):
             self._go(at, call, derived=derived)
+        elif at.key and last in _WRITING:
+            self._word(str(at.key[0]), at.key[1:])  # another program may read what is written
+            self._end(at)
         elif last in ("append", "add") and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             self._stored(replace(at, key=("*", *at.key)), call.func.value)
         elif last in ("format", "join") and isinstance(call.func, ast.Attribute):
