@@ -26,19 +26,29 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
     module, node = change.module, change.argument
     if not change.warning or not is_plain(node) or _is_skipped(module, node):
         return []
+    if isinstance(module.parents.get(node), ast.Starred) and len(change.pairs) > 1:
+        return []  # which of them it was is not told in a line
     needed = imported(module, "warnings", None, node)
     if isinstance(needed, Reason):
         return []
     quote = first_quote(module, node)
-    value = f"{module.text(node)}.get({quote}{change.key}{quote})" if change.key else module.text(node)
-    named = tuple(pair for pair in change.pairs if pair[0] is not None)
-    asked = " and ".join(part for part in (f"{value} {compared(named, quote)}", test) if part)
+    asked = " and ".join(part for part in (_asked(change, quote), test) if part)
     text = f"if {asked}:\n\t{needed[1]}.warn({quote}{change.warning}{quote})"
     put = before_statement(module.source, module.parents, node, text)
     if isinstance(put, Reason):
         return []
     reason = Reason.of("edit-warned", Meaning.WARNING, text=module.short_text(node))
     return [*needed[0], replace(make(put.offset, put.offset, put.text), reason=reason, anchor=module.place(node).start)]
+
+
+def _asked(change: Translation, quote: str) -> str:
+    """The condition under which somebody asked for a name that is changed."""
+    text = change.module.text(change.argument)
+    named = tuple(pair for pair in change.pairs if pair[0] is not None)
+    if isinstance(change.module.parents.get(change.argument), ast.Starred):
+        return f"{quote}{named[0][0]}{quote} in {text}"
+    value = f"{text}.get({quote}{change.key}{quote})" if change.key else text
+    return f"{value} {compared(named, quote)}"
 
 
 def _is_skipped(module: Module, node: ast.expr) -> bool:

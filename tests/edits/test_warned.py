@@ -10,7 +10,7 @@ import pytest
 
 from ddp_codemod import plan
 
-TORCH = "def init_process_group(backend=None, **other):\n    print(backend)\n"
+TORCH = "def init_process_group(backend=None, init_method=None, **other):\n    print(backend)\n"
 OPTION = (
     "import argparse\n"
     "import torch.distributed as dist\n"
@@ -22,6 +22,7 @@ CALLS = {
     "plain": "dist.init_process_group(args.backend)\n",
     "in a loop": "for _ in range(3):\n    dist.init_process_group(backend=args.backend)\n",
     "in a function": "def setup(given):\n    dist.init_process_group(given.backend, rank=0)\nsetup(args)\n",
+    "from a tuple": 'given = (args.backend, "env://")\ndist.init_process_group(*given)\n',
     "from a dictionary": 'options = {"backend": args.backend}\ndist.init_process_group(**options)\n',
 }
 # nothing can be said before these: a line that would run without the call, or none that is free
