@@ -14,6 +14,8 @@ from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.left_out import picks_wrong
 from ddp_codemod.sites.find import Use
 
+_LONG = 200  # characters of a text that names backends, before and behind one of them
+
 
 def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
     """The names that would be wrong among what is known to arrive, else those that the project writes anywhere.
@@ -51,8 +53,12 @@ def several(context: Context) -> frozenset[str]:
     wrong = [name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None]
     known: dict[str, frozenset[str]] = context.tracer.memory
     if "several backends" not in known:
-        pattern = re.compile(rb"[\w:,]*:(?:%b)\b[\w:,]*" % "|".join(map(re.escape, wrong)).encode())
-        found = {text for name in project.names for text in pattern.findall(project.data(name))} if wrong else set[bytes]()
+        named = "|".join(map(re.escape, wrong)).encode()
+        near, whole = re.compile(rb":(?:%b)\b" % named), re.compile(rb"[\w:,]*:(?:%b)\b[\w:,]*" % named)
+        found = set[bytes]()
+        for data in map(project.data, project.naming(wrong)) if wrong else ():
+            for one in near.finditer(data):  # to match all of the text from everywhere in a file takes long
+                found.update(whole.findall(data, max(0, one.start() - _LONG), one.end() + _LONG))
         known["several backends"] = frozenset(text.decode() for text in found)
     return known["several backends"]
 
