@@ -11,6 +11,7 @@ from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.opened_files import opened
 from ddp_codemod.dataflow.provenance import Made, Maker, Provenance
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Script
 
@@ -52,6 +53,8 @@ def looking_in(tracer: Tracer, name: str) -> Iterator[tuple[Script, int, str]]:
     base = PurePosixPath(name).name
     looks = re.compile(_LOOKS_IN.replace("{name}", re.escape(base)))
     for script in tracer.resolver.project.scripts(base):
+        if script.name.endswith(GUIDES):
+            continue
         text = script.source.text
         for found in re.finditer(re.escape(base), text):
             start, end = script.source.line_span(found.start())

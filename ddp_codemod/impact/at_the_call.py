@@ -149,8 +149,8 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
     if texts and left_to_torch(context, finding) and not all(map(is_text, finding.possible)):
         texts = {None: context.platform.backend.wanted, **texts}
     made = [*translations(finding, texts.items())]
-    if not made:
-        return None
+    if not made or (len(made) > 1 and any(set(dict(one.pairs)) != set(texts) for one in made)):
+        return None  # where the name is left out, several mappings cannot give one
     if is_typed(finding) and not wrong_left(finding, texts, sure):
         made = [*with_warning(context, made)]
     rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
@@ -162,7 +162,9 @@ def _whatever_arrives(context: Context, uses: OtherUses, finding: Finding) -> Fi
 def _takes_a_name(finding: Finding) -> bool:
     """Whether the argument is the name itself, not an object that holds it."""
     parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
-    return any(one.name == finding.parameter and one.add in ("keyword", "never") for one in parameters)
+    wanted = (one for one in parameters if one.name == finding.parameter)
+    # a name that does harm in a process that no launcher started takes a condition, which a call cannot have beside another
+    return any(one.add in ("keyword", "never") and one.launched is None for one in wanted)
 
 
 def _is_put_together(leaf: Leaf) -> bool:
@@ -202,7 +204,7 @@ def _read_otherwise(context: Context, finding: Finding, change: NewText) -> Othe
 def translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
     """The changes at the call in place of those where the values start; none where the project does not write the argument."""
     use, pairs = finding.use, tuple(dict(texts).items())
-    if not isinstance(use, Use) or use.handed or use.unknown_receiver or not use.alone or not pairs:
+    if not isinstance(use, Use) or not _takes_a_name(finding) or use.handed or use.unknown_receiver or not use.alone or not pairs:
         return
     argument, closed = finding.argument, _is_closed(finding)
     if isinstance(argument, ast.expr) and (parts := slots(argument)):
