@@ -15,11 +15,11 @@ from ddp_codemod.policy.findings import Context
 def strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Unaccounted]:
     """Those that stand beside a number of devices, in a project with the framework, where its default does not work.
 
-    Where a call is for a person because its settings are not followed, that says it.
+    Where a call is for a person because the settings that it unpacks are not followed, that says it.
     """
     choice, rules = context.platform.backend, context.rules
     taking = list(_taking(rules.surfaces.values()))
-    asked = {decision.surface for decision in decisions if decision.action is Action.REVIEW}
+    asked = {decision.surface for decision in decisions if decision.action is Action.REVIEW and decision.value is None}
     if choice.default in choice.works or not asked.isdisjoint(surface.id for surface, _, _ in taking):
         return
     project = context.tracer.resolver.project
