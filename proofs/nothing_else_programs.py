@@ -101,6 +101,7 @@ USES: dict[str, str] = {
     "is a part of a key": 'print(sorted({{{e}.upper() + "_DEBUG": 1, "MPI_DEBUG": 2}}))\n',
     "is called back": 'import contextlib\nseen = []\nwith contextlib.ExitStack() as stack:\n    stack.callback(seen.append, {{"at the end": {e}}})\nprint(seen[0]["at the end"] == "nccl")\n',
     "is kept among others": 'class Stored:\n    def __init__(self, **options):\n        self.options = options\nprint(sum(map(ord, repr(Stored(b={e}).options))))\n',
+    "names a file by what is kept": 'class Held:\n    def __init__(self, **options):\n        self.options = options\nopen("".join(filter(str.isalpha, repr(Held(b={e}).options))) + ".txt", "w").close()\nopen(repr(Held(b={e}).options), "w").close()\n',
     "is written for others": 'import json\nwith open("run.json", "w") as out:\n    json.dump({{"name": {e}}}, out)\nwith open("run.json") as file:\n    print(json.load(file)["name"] == "nccl")\n',
     "is held by what is dumped": 'import json\nimport zlib\nprint(zlib.crc32(json.dumps({h}, default=str, sort_keys=True).encode()))\n',
     "is held by what is hashed": 'import zlib\nprint(zlib.crc32(str(sorted({h}.items(), key=str)).encode()))\n',

@@ -12,7 +12,7 @@ from ddp_codemod.dataflow.calls import is_read, names_of
 from ddp_codemod.dataflow.def_use_arguments import SAME, Path, Step
 from ddp_codemod.dataflow.def_use_tables import TableSteps
 from ddp_codemod.dataflow.evaluator import TEXT_CHANGES
-from ddp_codemod.dataflow.file_readers import readers, texts
+from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, readers, texts
 from ddp_codemod.dataflow.holders import holders
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.names_read import converters, importers, is_looked_at, is_of_module, reads_of_word
@@ -74,7 +74,7 @@ class _Walk(TableSteps):
             self._word(next((key for key in reversed(leaf.node.path) if not key.isdigit()), ""))
             path = tuple(int(key) if key.isdigit() else key for key in leaf.node.path)
             self._todo += [Step(module, call, call, key=path) for module, call in readers(self.tracer, leaf.module.name)]
-            self._todo += [Step(module, call, ast.Name("")) for module, call in texts(self.tracer, leaf.module.name)]
+            self._todo += [Step(module, call, ast.Name(WHOLE_TEXT)) for module, call in texts(self.tracer, leaf.module.name)]
         elif isinstance(leaf.node, (Option, Setting)):
             self._word(leaf.node.name.rpartition(".")[2])
             same = leaf.module.options if isinstance(leaf.module, Script) else ()
@@ -246,10 +246,11 @@ class _Walk(TableSteps):
         for module, node in reads_of_word(self.tracer, word):
             if isinstance(node, ast.arg):
                 function = module.parents[module.parents[node]]
-                held = ast.Name(word)
-                self._reads(Step(module, held, ast.Name(word) if key else held, False, key), module, function, word)
+                own = ast.Name(word)
+                self._reads(Step(module, own, ast.Name(word) if key else own, False, key), module, function, word)
             elif isinstance(node, ast.expr):
-                self._todo.append(Step(module, node, ast.Name(word) if key else node, False, key))
+                held = ast.Name(word) if key else node  # a table is not the value, and is not evaluated as if it were
+                self._todo.append(Step(module, node, held, False, key))
                 if not key and any(one.node is self._leaf.node for one in self.tracer.evaluate(module, node)):
                     self._todo += [Step(home, made, made, key=path) for home, made, path in holders(self.tracer, module, node)]
 

@@ -19,19 +19,14 @@ from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.model import Place
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition
+from ddp_codemod.sites.words import Words
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COPYING = frozenset(
     {"dict", "OrderedDict", "ChainMap", "copy", "deepcopy", "list", "tuple", "sorted", "set", "MappingProxyType"}
     | {"vars", "asdict", "Namespace", "SimpleNamespace", "to_container"}
 )
-_SIGNATURES = (
-    "signature",
-    "getfullargspec",
-    "getargspec",
-    "__defaults__",
-    "__kwdefaults__",
-)  # tell what a function's defaults are
+_SIGNATURES = Words(["signature", "getfullargspec", "getargspec", "__defaults__", "__kwdefaults__"])  # tell a function's defaults
 _TEXTS = frozenset({"str", "repr", "format", "hash"})  # what these give holds all of an object
 _DUMPS = frozenset({"dumps", "pformat", "to_yaml", "to_json", "model_dump_json"})  # ... and so does what these do
 _WRITING = frozenset({"dump", "safe_dump", "dump_all", "save"})  # write an object to a file
@@ -93,8 +88,8 @@ class ArgumentSteps(ABC):
 
     def _is_looked_through(self, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether a file that hands a function around asks functions for their parameters: ``inspect.signature``."""
-        asking = self.tracer.resolver.project.naming(_SIGNATURES)
-        used = names_of(module, function.name) if module.name in asking else ()
+        asks = _SIGNATURES.some(self.tracer.resolver.project.data(module.name))
+        used = names_of(module, function.name) if asks else ()
         return any(is_value(module, node) for node in used if isinstance(node.ctx, ast.Load))
 
     def _word_of_options(self, module: Module, function: ast.AST, name: str) -> None:
@@ -163,7 +158,8 @@ class ArgumentSteps(ABC):
         if self._gives_on(module, call, last, position, keyword):
             self._go(at, call, derived=derived)
         elif at.key and last in _WRITING:
-            self._word(str(at.key[0]), at.key[1:])  # another program may read what is written
+            if isinstance(at.key[0], str) and at.key[0] != "*":
+                self._word(at.key[0], at.key[1:])  # another program may read what is written
             self._end(at)
         elif last in ("append", "add") and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             self._stored(replace(at, key=("*", *at.key)), call.func.value)

@@ -16,15 +16,24 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Script
 
 _READ = frozenset({"read", "read_bytes", "read_text"})  # methods that give all of a file as a text
+WHOLE_TEXT = ""  # the name of the carrier that stands for the text of a whole file
 _OPENERS = frozenset({"open", "create"})  # what they give is a stream, and not yet what the file holds
 # a line of a script that looks into a file itself, other than by starting a program with the file's name
 _LOOKS_IN = r"\$\(|`|<\s*\S*{name}|\b(?:jq|yq|e?grep|rg|sed|awk|cat|source|cmp|diff|sha\d*sum|md5sum)\b|\bpython\d?\s+-c\b"
 
 
+def parsers(tracer: Tracer) -> frozenset[str]:
+    """The last names of the calls that give what a file, or the text of one, holds; to open it is not yet that."""
+    return frozenset(last for idioms in tracer.idioms for last in idioms.file_readers) - _OPENERS
+
+
 def readers(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.Call]]:
     """The calls that give what a file holds, where the path that they open is written out and is that of this file."""
-    known = {last for idioms in tracer.idioms for last in idioms.file_readers} - _OPENERS
-    return ((module, call) for module, call in _calls(tracer, name, known) if call.args and _opens(tracer, module, call, name))
+    return (
+        (module, call)
+        for module, call in _calls(tracer, name, parsers(tracer))
+        if call.args and _opens(tracer, module, call, name)
+    )
 
 
 def texts(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.Call]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ddp_codemod.dataflow.def_use import Read, reads_of
-from ddp_codemod.dataflow.file_readers import looking_in
+from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, looking_in, parsers
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import is_test
@@ -45,8 +45,8 @@ class OtherUse(Struct, frozen=True, eq=False):
 
 
 def _holds_file(read: Read) -> bool:
-    """Whether what is read is the text of a whole file: its carrier stands in no code."""
-    return getattr(read.carrier, "lineno", None) is None
+    """Whether what is read is the text of a whole file."""
+    return isinstance(read.carrier, ast.Name) and read.carrier.id == WHOLE_TEXT
 
 
 class OtherUses:
@@ -63,7 +63,7 @@ class OtherUses:
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
-        self._parses = frozenset(name for idioms in context.rules.idioms for name in idioms.file_readers)  # of a file's text
+        self._parses = parsers(context.tracer)
         self._blind = frozenset(
             name for idioms in context.rules.idioms for name in (*idioms.blind, *idioms.file_packages, *idioms.option_packages)
         )
@@ -101,8 +101,8 @@ class OtherUses:
         """Whether a leaf's value can be what is read; asked where nothing but a word leads there."""
         if read.sure:
             return True
-        if _holds_file(read):
-            return True
+        if getattr(read.carrier, "lineno", None) is None:
+            return True  # the text of a file, or a table: neither is the value itself, which could be looked for
         found = self.context.tracer.evaluate(read.module, read.carrier)
         if any(one.node is leaf.node or one.place == leaf.place for one in found):
             return True
