@@ -20,7 +20,6 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
 from ddp_codemod.sites.scopes import owner, scope_of
 
-_VARIABLES = frozenset({OriginKind.ENVIRONMENT_DEFAULT})
 _TYPED = frozenset(
     {
         OriginKind.OPTION_DEFAULT,
@@ -88,29 +87,22 @@ def is_given(leaf: Leaf) -> bool:
 
 def may_be_typed(context: Context, finding: Finding) -> bool:
     """Whether a name that does not work can be typed where the default does: no list of choices leaves it out."""
-    if any(leaf.kind in _VARIABLES or leaf.way.kind in _VARIABLES for leaf in finding.possible):
+    ways = [(leaf, {leaf.kind, leaf.way.kind}) for leaf in finding.possible]
+    if any(OriginKind.ENVIRONMENT_DEFAULT in kinds for _, kinds in ways):
         return True
-    typed = (
-        leaf for leaf in finding.possible if leaf.kind == OriginKind.OPTION_DEFAULT or leaf.way.kind == OriginKind.OPTION_DEFAULT
-    )
+    typed = (leaf for leaf, kinds in ways if OriginKind.OPTION_DEFAULT in kinds)
     return any(_admits_wrong(context, hop) for leaf in typed for hop in leaf.way.hops)
 
 
 def _admits_wrong(context: Context, hop: Hop) -> bool:
     """Whether the call that declares an option names no choices, or one that does not work: ``choices=["gloo", "nccl"]``."""
-    source = context.tracer.resolver.project.source(hop.place.name)
-    if source is None:
-        return False
-    text = source.text[hop.place.start : hop.place.end]
-    try:
-        call = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        return False
-    if not isinstance(call, ast.Call):
-        return False
-    declared = [choices(call, flag) for flag in flags_of(context.tracer) if last_name(call.func) == flag.method]
-    if declared and all(one is None for one in declared):
-        return True
+    project, place = context.tracer.resolver.project, hop.place
+    module, source = project.module(place.name) if place.name in project.names else None, project.source(place.name)
+    if module is not None:
+        declared = ((flag, call) for flag in flags_of(context.tracer) for call in calls_of(module).get(flag.method, ()))
+        if any(module.place(call) == place and choices(call, flag) is None for flag, call in declared):
+            return True
     names, choice = context.rules.backends, context.platform.backend
-    words = [word for word in re.findall(r"[\"'](\w+)[\"']", text) if word in names and not names[word].specific]
-    return any(assess(word, choice, names).wanted is not None for word in words)
+    words = re.findall(r"[\"'](\w+)[\"']", source.text[place.start : place.end]) if source is not None else []
+    known = (word for word in words if word in names and not names[word].specific)
+    return any(assess(word, choice, names).wanted is not None for word in known)
