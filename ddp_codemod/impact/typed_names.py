@@ -69,7 +69,7 @@ def with_warning(context: Context, made: Iterable[Translation]) -> Iterator[Tran
         olds, news = [old for old, _ in one.pairs if old is not None], {new for _, new in one.pairs}
         does = "does" if len(olds) == 1 else "do"
         taken = news.pop() if len(news) == 1 else "another backend"
-        text = f"{' and '.join(olds)} {does} not work on {context.platform.id}: the process group takes {taken}"
+        text = f"{' and '.join(olds)} {does} not work on {context.platform.id}: the process group uses {taken}"
         yield replace(one, warning=text) if olds else one
 
 
