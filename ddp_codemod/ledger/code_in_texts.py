@@ -24,14 +24,12 @@ def code_in_texts(
     admits: Callable[[str], bool],
 ) -> Iterator[Unaccounted]:
     """The texts that call something which takes a backend, and hand it one of the names; ``called`` are the last names of these."""
-    quoted = "|".join(map(re.escape, sorted(names)))
-    pattern = (
-        re.compile(rf"\b({'|'.join(map(re.escape, sorted(called)))})\s*\([^()]*?\\?[\"']({quoted})\\?[\"']") if quoted else None
-    )
-    if pattern is None:
-        return
-    yield from _in_code(tracer, sorted(names), pattern, sayers, admits)
-    yield from _in_scripts(tracer, sorted(names), pattern, admits)
+    words = sorted(names)
+    if words:
+        calls, quoted = ("|".join(map(re.escape, sorted(some))) for some in (called, words))
+        pattern = re.compile(rf"\b({calls})\s*\([^()]*?\\?[\"']({quoted})\\?[\"']")
+        yield from _in_code(tracer, words, pattern, sayers, admits)
+        yield from _in_scripts(tracer, words, pattern, admits)
 
 
 def _in_code(

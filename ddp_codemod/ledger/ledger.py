@@ -38,7 +38,7 @@ def unaccounted(
     backends, choice = context.rules.backends, context.platform.backend
     names = [name for name, backend in backends.items() if not backend.specific and assess(name, choice, backends).wanted]
     devices = {device for backend in backends.values() for device in backend.devices} - {*context.platform.device_types}
-    words = _words(context, devices)
+    words, called = _words(context, devices), _called(context)
     project, spoken = context.tracer.resolver.project, _Spoken(decisions, edits, notes)
 
     def is_wrong(text: str) -> bool:
@@ -51,7 +51,7 @@ def unaccounted(
 
     found: list[Unaccounted] = []
     seen: set[Place] = set()
-    for one in standing(project, names, is_wrong, admits, _called(context)):
+    for one in standing(project, names, is_wrong, admits, called):
         line = one.tree.source.position(one.place.start)[0]
         if one.place in seen or spoken.of(one.place, line):
             continue  # asked first, since it costs least
@@ -67,7 +67,7 @@ def unaccounted(
     others = (
         *made_past_torch(context.tracer, backends, names, admits),
         *commands_in_code(context.tracer, names, words.sayers, admits),
-        *code_in_texts(context.tracer, names, _called(context), words.sayers, admits),
+        *code_in_texts(context.tracer, names, called, words.sayers, admits),
         *strategies(context, decisions, admits),
     )
     for made in others:
