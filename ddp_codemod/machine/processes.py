@@ -60,7 +60,7 @@ class Crew:
     def wait(self, seconds: float | None) -> bool:
         """Wait until all have ended; false where time was up. One that fails leaves the others a moment, and no more."""
         deadline = None if seconds is None else time.monotonic() + seconds
-        while any(process.poll() is None for process in self._running):
+        while left := [process for process in self._running if process.poll() is None]:
             now = time.monotonic()
             if deadline is not None and now >= deadline:
                 return False
@@ -68,7 +68,7 @@ class Crew:
                 soon = now + GRACE
                 deadline = soon if deadline is None else min(deadline, soon)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                next(process for process in self._running if process.poll() is None).wait(0.1)
+                left[0].wait(0.1)
         return True
 
     @property

@@ -166,3 +166,24 @@ def test_nothing_stays_behind_when_verify_itself_is_ended(project, tmp_path: Pat
     if number is not signal.SIGKILL:
         assert process.returncode == 130
         assert list(temporary.iterdir()) == []
+
+
+class _Ending:
+    """A process that ends right after it was first seen to run."""
+
+    def __init__(self) -> None:
+        self._polls = 0
+
+    def poll(self) -> int | None:
+        self._polls += 1
+        return None if self._polls == 1 else 0
+
+    def wait(self, seconds: float) -> int:
+        return 0
+
+
+def test_a_process_may_end_between_two_looks_at_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Crew(os.environ, tmp_path) as crew:
+        monkeypatch.setattr(crew, "_running", [_Ending()])
+        assert crew.wait(10)
+        monkeypatch.undo()
