@@ -4,7 +4,7 @@
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make proofs   tries every promise of SECURITY.md and writes what was measured into it (about an hour)
-# make nothing-else   runs 349 programs before and after apply, and compares what they call, print and write (about 75 seconds a platform)
+# make nothing-else   runs 419 programs before and after apply, and compares what they call, print and write (about 90 seconds a platform)
 # make lowest   runs the tests with the oldest release of everything that pyproject.toml admits (without torch)
 # make site     builds the pages of docs/ as a site, in site/; a link that leads nowhere ends it
 # make fuzz   takes 2,000 files of installed packages, changed at random, through diff, apply, check and undo (FILES=, SEED=)

@@ -98,6 +98,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
     replacing: tuple[Name, ...] = ()  # last names of calls that put something else in the place of what they name
     sayers: tuple[Name, ...] = ()  # last names of calls that print a text, or only look at it
     shows: tuple[Name, ...] = ()  # last names of calls that show a text to a reader, or their whole names
+    shows_to_code: tuple[Name, ...] = ()  # keywords of such calls by which code of the program gets a value
     trackers: tuple[Name, ...] = ()  # packages that write down what they are given
     getters: tuple[Name, ...] = ()  # last names of calls that give a default where nothing else is there
     frameworks: tuple[Name, ...] = ()  # packages whose process groups rule data is about ...

@@ -133,7 +133,19 @@ def _use(tracer: Tracer, module: Module, call: ast.Call, value: ast.expr, surfac
     ours = [leaf for leaf in leaves if leaf.node is value or _is_surface(tracer, leaf.module, leaf.node, surface)]
     if not ours and leaves and all(_is_named(tracer, leaf.module, leaf.node) for leaf in leaves):
         return None
-    return Use(module, call, surface, alone=len(ours) == len(leaves) and bool(leaves))
+    others = [leaf for leaf in leaves if not any(leaf is one for one in ours)]
+    alike = all(_takes_the_same(tracer, leaf, call, surface) for leaf in others)
+    return Use(module, call, surface, alone=not others and bool(leaves), alike=alike and bool(leaves))
+
+
+def _takes_the_same(tracer: Tracer, leaf: Leaf, call: ast.Call, surface: Surface) -> bool:
+    """Whether another function that may be called there is a surface too, and what the call names means the same to it."""
+    if call.args or not isinstance(leaf.module, Module) or not isinstance(leaf.node, (ast.Name, ast.Attribute)):
+        return False
+    given = {keyword.arg for keyword in call.keywords}
+    roles = {one.name: one.role for one in surface.parameters if one.name in given}
+    found = map(tracer.finder.surface, tracer.resolver.names(leaf.module, leaf.node))
+    return any(roles == {one.name: one.role for one in other.parameters if one.name in given} for other in found if other)
 
 
 def _is_named(tracer: Tracer, module: object, node: object) -> bool:

@@ -20,7 +20,7 @@ from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
 from ddp_codemod.edits.statements import placed
 from ddp_codemod.edits.translated import translated
 from ddp_codemod.edits.values import first_quote, new_value
-from ddp_codemod.edits.warned import warning_edits
+from ddp_codemod.edits.warned import name_before, warning_edits
 from ddp_codemod.edits.widened_choices import admitting_edits
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
@@ -158,8 +158,11 @@ class Planner(Struct):
         def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
             return self._import(module, package, name, use, group, finding)
 
+        warned: list[Edit] = []
         style = self.style if self.style is not None and (marked(change) or self.style.applies(finding)) else None
         if style is None:
+            if isinstance(change, Translation) and (warned := warning_edits(change, edit, imported)):
+                change = replace(change, name=name_before(change))
             entry = launched(finding, change)
             made = (
                 self._change(finding, change, edit)
@@ -172,8 +175,7 @@ class Planner(Struct):
             made = portable_edits(style, finding, change, edit, imported)
         if isinstance(made, Reason):
             return made
-        if isinstance(change, Translation) and style is None:
-            made = [*warning_edits(change, edit, imported), *made]
+        made = [*warned, *made]
         if isinstance(change, NewText) and style is not None:
             made += admitting_edits(finding, change.leaf, change.text, made[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is

@@ -27,7 +27,8 @@ def translated(change: Translation, purely: Purely, unless: str = "") -> tuple[i
         return place.start, place.end, _unpacked(change, quote, unless)
     if change.closed and not unless and purely(module, node):
         return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
-    text = _chosen(change, _given(module, node), quote, unless)
+    given = (change.name, change.name) if change.name else _given(module, node)
+    text = _chosen(change, given, quote, unless)
     binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
     return place.start, place.end, f"({text})" if binds else text
 
@@ -66,7 +67,7 @@ def _given(module: Module, node: ast.expr) -> tuple[str, str]:
     text = module.text(node)
     if is_plain(node):
         return text, text
-    name = next(_free(module, node))
+    name = free_name(module, node)
     return f"({name} := {text})", name
 
 
@@ -77,6 +78,11 @@ def is_plain(node: ast.expr) -> bool:
             return False
         node = node.value
     return isinstance(node, (ast.Name, ast.Constant))
+
+
+def free_name(module: Module, node: ast.expr) -> str:
+    """A name for an argument that the code around does not use."""
+    return next(_free(module, node))
 
 
 def _free(module: Module, node: ast.expr) -> Iterator[str]:

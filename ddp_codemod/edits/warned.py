@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.edits.conditional import Import, Make
 from ddp_codemod.edits.insert import before_statement
-from ddp_codemod.edits.translated import compared, is_plain
+from ddp_codemod.edits.translated import compared, free_name, is_plain
 from ddp_codemod.edits.values import first_quote
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit, Reason
@@ -24,7 +24,8 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
     argument twice may not be the same as asking once: the change itself does not hang on that.
     """
     module, node = change.module, change.argument
-    if not change.warning or not is_plain(node) or _is_skipped(module, node):
+    name = "" if test else name_before(change)
+    if not change.warning or not (name or is_plain(node)) or _is_skipped(module, node):
         return []
     if isinstance(module.parents.get(node), ast.Starred) and len(change.pairs) > 1:
         return []  # which of them it was is not told in a line
@@ -32,7 +33,8 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
     if isinstance(needed, Reason):
         return []
     quote = first_quote(module, node)
-    asked = " and ".join(part for part in (_asked(change, quote), test) if part)
+    given = f"({name} := {module.text(node)})" if name else module.text(node)
+    asked = " and ".join(part for part in (_asked(change, given, quote), test) if part)
     text = f"if {asked}:\n\t{needed[1]}.warn({quote}{change.warning}{quote})"
     put = before_statement(module.source, module.parents, node, text)
     if isinstance(put, Reason):
@@ -41,9 +43,19 @@ def warning_edits(change: Translation, make: Make, imported: Import, test: str =
     return [*needed[0], replace(make(put.offset, put.offset, put.text), reason=reason, anchor=module.place(node).start)]
 
 
-def _asked(change: Translation, quote: str) -> str:
-    """The condition under which somebody asked for a name that is changed."""
-    text = change.module.text(change.argument)
+def name_before(change: Translation) -> str:
+    """The name that the line before the call gives an argument, which is worked out there, as early as it was; "" where it is not."""
+    module, node = change.module, change.argument
+    around = module.parents.get(node)
+    call = module.parents.get(around) if isinstance(around, ast.keyword) else around
+    if is_plain(node) or change.key or not isinstance(call, ast.Call) or not is_plain(call.func):
+        return ""
+    first = call.args[0] if call.args else call.keywords[0].value
+    return free_name(module, node) if first is node and isinstance(module.parents.get(call), ast.Expr) else ""
+
+
+def _asked(change: Translation, text: str, quote: str) -> str:
+    """The condition under which somebody asked for a name that is changed; ``text`` is the argument."""
     named = tuple(pair for pair in change.pairs if pair[0] is not None)
     if isinstance(change.module.parents.get(change.argument), ast.Starred):
         return f"{quote}{named[0][0]}{quote} in {text}"

@@ -12,10 +12,11 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.joined_texts import pieces, slots
 from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.replaced_surfaces import replaced_at
 from ddp_codemod.dataflow.translations import is_translated
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.impact.typed_names import is_overwritten, is_typed, may_be_typed, with_warning, wrong_left
-from ddp_codemod.impact.wrong_names import are_written, is_text, left_to_torch, several, wrong_names
+from ddp_codemod.impact.wrong_names import is_text, left_to_torch, several, wrong_names
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
 from ddp_codemod.parse.python import Module
@@ -51,7 +52,8 @@ def placed(context: Context, findings: Iterable[Finding], ids: Sequence[str]) ->
     if not ids:
         return findings
     uses = OtherUses(context, findings)
-    return [_placed(context, uses, one) if one.rule in ids or _is_of_backend(one) else one for one in findings]
+    found = (_placed(context, uses, one) if one.rule in ids or _is_of_backend(one) else one for one in findings)
+    return [_unless_replaced(context, one) for one in found]
 
 
 def for_unseen_callers(context: Context, findings: Sequence[Finding], left: Sequence[Unaccounted], rule: str) -> list[Finding]:
@@ -81,11 +83,22 @@ def _is_of_backend(finding: Finding) -> bool:
     )
 
 
+def _unless_replaced(context: Context, finding: Finding) -> Finding:
+    """The finding; its edit is unsafe where the project's own function is what the call runs, which may look at the name too."""
+    at = replaced_at(context.tracer, finding.use.surface) if finding.action is Action.EDIT else None
+    if at is None or finding.reason is None or finding.applicability is not Applicability.SAFE:
+        return finding
+    module = context.tracer.resolver.project.source(at.name)
+    where = {"where": f"{at.name}:{module.position(at.start)[0]}"} if module is not None else {}
+    said = {name: value for name, value in finding.reason.args if name in ("value", "platform", "why", "why_zh")}
+    return unsafe(replace(finding, reason=Reason.of("edit-replaced", **said, **where)))
+
+
 def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
     if finding.untraced and (made := _whatever_arrives(context, uses, finding)) is not None:
         return made
     if finding.action is Action.KEEP and (may_be_typed(context, finding) or is_overwritten(finding)):
-        return (_whatever_arrives(context, uses, finding) if are_written(context) else None) or finding
+        return _whatever_arrives(context, uses, finding) or finding
     if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
         return finding  # of an unsafe edit nobody was promised that nothing else changes
     kept, moved, met = _apart(context, uses, finding)
@@ -204,7 +217,14 @@ def _read_otherwise(context: Context, finding: Finding, change: NewText) -> Othe
 def translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
     """The changes at the call in place of those where the values start; none where the project does not write the argument."""
     use, pairs = finding.use, tuple(dict(texts).items())
-    if not isinstance(use, Use) or not _takes_a_name(finding) or use.handed or use.unknown_receiver or not use.alone or not pairs:
+    if (
+        not isinstance(use, Use)
+        or not _takes_a_name(finding)
+        or use.handed
+        or use.unknown_receiver
+        or not (use.alone or use.alike)
+        or not pairs
+    ):
         return
     argument, closed = finding.argument, _is_closed(finding)
     if isinstance(argument, ast.expr) and (parts := slots(argument)):

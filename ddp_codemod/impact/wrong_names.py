@@ -20,25 +20,20 @@ _LONG = 200  # characters of a text that names backends, before and behind one o
 def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
     """The names that would be wrong among what is known to arrive, else those that the project writes anywhere.
 
-    Where it writes none, those that code is usually written for.
+    Those that code is usually written for are among these, where the project writes them or not.
     """
     names, choice = context.rules.backends, context.platform.backend
     wanted = {name: assess(name, choice, names).wanted for name in names}
     known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
     wanted |= {name: assess(name, choice, names).wanted for name in (*known, *several(context))}
     wrong = [name for name in known if wanted[name]]
-    wrong = wrong or [name for name, one in names.items() if wanted[name] and not one.specific and _is_written(context, name)]
-    wrong = wrong or [name for name, one in names.items() if one.usual]
+    if not wrong:
+        written = [name for name, one in names.items() if wanted[name] and not one.specific and _is_written(context, name)]
+        usual = [name for name, one in names.items() if wanted[name] and one.usual]
+        wrong = written if set(written) & set(usual) else [*usual, *written]
     for name in dict.fromkeys([*wrong, *sorted(several(context))]):
         if (instead := wanted.get(name)) is not None:
             yield name, instead
-
-
-def are_written(context: Context) -> bool:
-    """Whether any file that is read holds a name that does not work."""
-    names, choice = context.rules.backends, context.platform.backend
-    wrong = (name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None)
-    return any(_is_written(context, name) for name in wrong)
 
 
 def _is_written(context: Context, name: str) -> bool:

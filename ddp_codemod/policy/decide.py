@@ -165,6 +165,7 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
     if blocked is not None:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
         unknown = any(leaf.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for leaf in made.possible)
+        unknown = unknown or (not platform.fits(parameter.named_on) and any(map(_is_default, made.possible)))
         return replace(made.review(fix.id, blocked), untraced=safe and unknown)
     if (branch := one_branch(context, made, fix)) is not None:
         return branch

@@ -39,7 +39,8 @@ class Translation(Struct, frozen=True, eq=False):
     """The argument of a call is changed on its way in: a text that is the first of a pair arrives as the second.
 
     ``closed``: nothing but these can arrive. ``key``: the argument is a mapping that the call unpacks, and this its entry.
-    ``warning``: what the program says where it happens; empty where the value is the program's own.
+    ``warning``: what the program says where it happens; empty where the value is the program's own. ``name``: what the argument
+    is called before the call, where a line of the same edit gives it a name.
     """
 
     module: Module
@@ -48,6 +49,7 @@ class Translation(Struct, frozen=True, eq=False):
     closed: bool = False
     key: str = ""
     warning: str = ""
+    name: str = ""
 
 
 class Splice(Struct, frozen=True, eq=False):

@@ -63,6 +63,7 @@ class OtherUses:
             if isinstance(finding.use, Use) and isinstance(finding.use.call, ast.Call):
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
+        self._to_code = frozenset(name for idioms in context.rules.idioms for name in idioms.shows_to_code)
         self._parses = parsers(context.tracer)
         self._blind = frozenset(
             name for idioms in context.rules.idioms for name in (*idioms.blind, *idioms.file_packages, *idioms.option_packages)
@@ -160,9 +161,8 @@ class OtherUses:
             parameter, around = around.arg, module.parents.get(around)
             if not isinstance(around, ast.Call):
                 return False
-            return (
-                id(around) in self._groups or self._shown(module, around) or self._is_for_group(module, around, node, parameter)
-            )
+            shown = parameter not in self._to_code and self._shown(module, around)
+            return id(around) in self._groups or shown or self._is_for_group(module, around, node, parameter)
         if read.ends:
             return False
         if isinstance(around, ast.Call):

@@ -41,7 +41,7 @@ from ddp_codemod.policy.decide_statement import decide_statement
 from ddp_codemod.policy.decide_url import decide_init_method
 from ddp_codemod.policy.doubts import candidates, doubted
 from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
-from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.policy.findings import Context, Finding, NewText
 from ddp_codemod.policy.left_out import unsafe
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.policy.manual_changes import apart
@@ -266,8 +266,9 @@ class Run:
 
     def _within_limits(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless it is to be left alone, with those for its candidates."""
-        if isinstance(finding.use, Use) and (not finding.use.alone or finding.use.unknown_receiver):
-            finding = unsafe(finding)  # something else may be called there, and be given the new value
+        if isinstance(use := finding.use, Use) and (not use.alone or use.unknown_receiver):
+            if not use.alike or not all(isinstance(change, NewText) for change in finding.changes):
+                finding = unsafe(finding)  # something else may be called there, and be given the new value
         fix = _no_fix(self.options.rules)
         for one in (doubted(finding, fix), *candidates(finding, fix)):
             yield from self._apart(one)

@@ -35,6 +35,7 @@ class Use(Struct, frozen=True, eq=False):
     unknown_receiver: bool = False  # found by its name alone
     base: Use | None = None
     alone: bool = True  # what is called can be nothing but the surface
+    alike: bool = False  # ... or else nothing but surfaces to which what is given means the same
     handed: bool = False  # the call is of code that is not read, and is handed the surface itself, to call it
 
     def argument(self, parameter: Parameter) -> ast.expr | None:

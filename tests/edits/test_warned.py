@@ -22,6 +22,8 @@ CALLS = {
     "plain": "dist.init_process_group(args.backend)\n",
     "in a loop": "for _ in range(3):\n    dist.init_process_group(backend=args.backend)\n",
     "in a function": "def setup(given):\n    dist.init_process_group(given.backend, rank=0)\nsetup(args)\n",
+    "by a function": "def pick():\n    return args.backend\ndist.init_process_group(pick())\n",
+    "by a function for a keyword": "def pick():\n    return args.backend\nbackend = 1\ndist.init_process_group(backend=pick(), rank=0)\nassert backend == 1\n",
     "from a tuple": 'given = (args.backend, "env://")\ndist.init_process_group(*given)\n',
     "from a dictionary": 'options = {"backend": args.backend}\ndist.init_process_group(**options)\n',
 }
@@ -29,7 +31,8 @@ CALLS = {
 SILENT = {
     "in a lambda": "start = lambda: dist.init_process_group(args.backend)\nstart()\n",
     "in a branch of an expression": "args.backend and dist.init_process_group(args.backend)\n",
-    "by a function": "def pick():\n    return args.backend\ndist.init_process_group(pick())\n",
+    "behind another argument": "def pick():\n    return args.backend\ndist.init_process_group(rank=print(end=''), backend=pick())\n",
+    "in an expression": "def pick():\n    return args.backend\n[dist.init_process_group(pick())]\n",
     "with another warnings": "warnings = []\ndist.init_process_group(args.backend)\n",
 }
 
