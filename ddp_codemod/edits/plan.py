@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits import unused_imports
-from ddp_codemod.edits.conditional import launched_edits
+from ddp_codemod.edits.conditional import Import, launched_edits
 from ddp_codemod.edits.imports import likeliest
 from ddp_codemod.edits.insert import add_import
 from ddp_codemod.edits.objects import call_text, written_mapping
@@ -158,14 +158,11 @@ class Planner(Struct):
         def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
             return self._import(module, package, name, use, group, finding)
 
-        warned: list[Edit] = []
         style = self.style if self.style is not None and (marked(change) or self.style.applies(finding)) else None
         if style is None:
-            if isinstance(change, Translation) and (warned := warning_edits(change, edit, imported)):
-                change = replace(change, name=name_before(change))
             entry = launched(finding, change)
             made = (
-                self._change(finding, change, edit)
+                self._change(finding, change, edit, imported)
                 if entry is None
                 else launched_edits(entry, change, self.rules, edit, imported)
             )
@@ -175,7 +172,6 @@ class Planner(Struct):
             made = portable_edits(style, finding, change, edit, imported)
         if isinstance(made, Reason):
             return made
-        made = [*warned, *made]
         if isinstance(change, NewText) and style is not None:
             made += admitting_edits(finding, change.leaf, change.text, made[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is
@@ -192,7 +188,7 @@ class Planner(Struct):
                 return barred
         return made
 
-    def _change(self, finding: Finding, change: Change, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+    def _change(self, finding: Finding, change: Change, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
         if isinstance(change, Splice):
             return [edit(change.offset, change.offset, change.text)]
         if isinstance(change, NewText):
@@ -204,7 +200,9 @@ class Planner(Struct):
                 self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _key(made)))
             return [made, *admitting_edits(finding, change.leaf, change.text, made, self.rules)]
         if isinstance(change, Translation):
-            return [edit(*translated(change, self.purely))]
+            if warned := warning_edits(change, edit, imported):
+                change = replace(change, name=name_before(change))
+            return [*warned, edit(*translated(change, self.purely))]
         if isinstance(change, NewKeyword):
             place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))

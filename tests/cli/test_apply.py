@@ -223,7 +223,7 @@ def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project
     (root / "Makefile").write_text("run:\n\tpython train.py --backend nccl\n")
     done = run("apply", ".", "--platform", "rocm")
     assert "the value starts at" not in done.out
-    used = "      nccl → gloo\n      used by torch.init_process_group(backend) at train.py:5\n"
+    used = "      nccl → gloo\n      used by torch.init_process_group(backend) at train.py:6\n"
     assert f"{used}    Makefile:2\n    run.sh:1\n" in done.out
     assert done.out.count("used by") == 1
 
