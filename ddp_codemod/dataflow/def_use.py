@@ -61,12 +61,13 @@ class _Walk(TableSteps):
         self._todo: list[Step] = []
         self._seen: set[tuple[int, str]] = set()
         self._words: set[tuple[str, Path]] = set()
+        self._names: set[tuple[ast.AST, str, str, Path, bool]] = set()
         self._found: list[Read] = []
 
     def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> DefUse:
         """Every read of a leaf's value."""
         self._leaf = leaf
-        hops = [hop for one in (leaf, *alike) for hop in one.way.hops]
+        hops = [hop for one in (leaf, *alike) for hop in one.way.passed]
         steps = (hop for hop in hops if hop.reason.means is Meaning.ARGUMENT)
         self._calls = {hop.place: dict(hop.reason.args)["name"] for hop in steps}
         self._ways = {hop.place for hop in hops}
@@ -216,8 +217,11 @@ class _Walk(TableSteps):
 
     def _reads(self, at: Step, module: Module, home: ast.AST, name: str) -> None:
         """Every place that reads a name of a scope, here or where it is imported."""
-        found = 0
-        derived = at.node is not at.carrier
+        found, derived = 0, at.node is not at.carrier
+        asked = (home, module.name, name, at.key, derived)
+        if asked in self._names:
+            return
+        self._names.add(asked)
         for node in names_of(module, name):
             if is_read(module, node) and owner(module, scope_of(module, node), name) is home:
                 found += 1

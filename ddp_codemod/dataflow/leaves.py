@@ -54,7 +54,8 @@ class Way(Struct, frozen=True):
     """How tracing got here."""
 
     kind: OriginKind = OriginKind.LITERAL  # what the next literal is
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[Hop, ...] = ()  # of the shortest way ...
+    others: frozenset[Hop] = frozenset()  # ... and those of longer ones that lead from and to the same
     frame: Frame | None = None
     seen: frozenset[tuple[int, int]] = frozenset()
     doubt: Doubt | None = None
@@ -73,6 +74,18 @@ class Way(Struct, frozen=True):
         """How many functions have handed the value on; 0 where that does not matter."""
         return sum(hop.reason.means is Meaning.ARGUMENT for hop in self.hops) if self.near else 0
 
+    @property
+    def passed(self) -> tuple[Hop, ...]:
+        """Every step of every way, but of the longer ones those that bind a name; the shortest first."""
+        rest = self.others.difference(self.hops)
+        return (*self.hops, *sorted(rest, key=_position)) if rest else self.hops
+
+    def leads_alike(self, other: Way) -> bool:
+        """Whether the same lies further on."""
+        same = self.doubt is other.doubt and self.frame is other.frame and self.kind is other.kind and self.near is other.near
+        same = same and self.doubted_at == other.doubted_at and self.certain is other.certain and self.handed == other.handed
+        return same and self.objects == other.objects
+
     def doubted(self, doubt: Doubt | None, text: str = "") -> Way:
         """The same way, which leads no further than a guess; the graver doubt stays."""
         if doubt is None or (self.doubt is not None and doubt is not Doubt.NAME):
@@ -90,6 +103,10 @@ class Way(Struct, frozen=True):
     def hop(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Way:
         """One step further."""
         return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
+
+
+def _position(hop: Hop) -> tuple[object, ...]:
+    return hop.place.name, hop.place.start, hop.place.end, str(hop.reason)
 
 
 class Leaf(Struct, frozen=True):
@@ -111,8 +128,19 @@ class Leaf(Struct, frozen=True):
         return self.kind == OriginKind.UNKNOWN and self.why is not None and self.why.means is not Meaning.GIVEN_AT_START
 
     def is_same(self, other: Leaf) -> bool:
-        """Whether two are one, wherever their ways have been."""
-        return replace(self, way=replace(self.way, seen=other.way.seen)) == other
+        """Whether two are one, by whatever steps their ways lead there."""
+        if self.node is not other.node or self.kind is not other.kind or self.outer is not other.outer:
+            return False
+        same = self.open is other.open and self.decided is other.decided and self.way.leads_alike(other.way)
+        return same and self.value == other.value and self.why == other.why
+
+    def joined(self, other: Leaf) -> Leaf:
+        """One of two that are the same, on the shorter way."""
+        short, long = (self, other) if len(self.way.hops) <= len(other.way.hops) else (other, self)
+        more = [hop for hop in long.way.hops if hop.reason.means is not Meaning.NAMED and hop not in short.way.hops]
+        if not more and (not long.way.others or long.way.others <= short.way.others):
+            return short
+        return replace(short, way=replace(short.way, others=short.way.others.union(long.way.others, more)))
 
     @property
     def place(self) -> Place:
@@ -139,17 +167,20 @@ class Possible(Struct, frozen=True, eq=False):
 
     @staticmethod
     def of(found: Iterable[Leaf]) -> Possible:
-        """What was found, each once: two branches that lead on the same way to the same place are one."""
+        """What was found, each once: of several ways that lead to the same place the shortest is told."""
         values = [*found]
         if len(values) > 1:
-            alike: dict[tuple[int, OriginKind, int], list[Leaf]] = {}
+            known: list[Leaf] = []
+            alike: dict[tuple[int, OriginKind], list[int]] = {}
             for leaf in values:
-                same = alike.setdefault((id(leaf.node), leaf.kind, len(leaf.way.hops)), [])
-                if not any(leaf.is_same(other) for other in same):
-                    same.append(leaf)
-            if sum(map(len, alike.values())) < len(values):
-                kept = {id(leaf) for same in alike.values() for leaf in same}
-                values = [leaf for leaf in values if id(leaf) in kept]
+                same = alike.setdefault((id(leaf.node), leaf.kind), [])
+                at = next((number for number in same if known[number].is_same(leaf)), None)
+                if at is None:
+                    same.append(len(known))
+                    known.append(leaf)
+                else:
+                    known[at] = known[at].joined(leaf)
+            values = known
         return Possible(tuple(values))
 
     def __iter__(self) -> Iterator[Leaf]:

@@ -11,7 +11,7 @@ from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.guards import fills_none, kept_out
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.kinds import OriginKind
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, ModuleRef, Variable
@@ -46,7 +46,9 @@ def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definit
         if binding.kind == "parameter" and isinstance(home, FUNCTIONS):
             found += parameters.trace_parameter(tracer, module, home, binding, way)
         elif binding.kind == "value" and binding.value is not None:
-            step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT)
+            step = way.hop(
+                module.place(binding.node), Reason.of("hop-assigned", Meaning.NAMED, name=binding.name), OriginKind.ASSIGNMENT
+            )
             found += tracer.evaluate(module, binding.value, step)
         elif binding.kind == "unpack" and binding.value is not None:
             found += unpacking.trace_unpacked(tracer, module, binding, way)
@@ -82,5 +84,5 @@ def of_variable(tracer: Tracer, variable: Variable, node: ast.AST, way: Way) -> 
     module, scope = variable.module, variable.scope
     made = tracer.facts.at_end(module, scope, variable.name)
     place = module.place(made[0].node) if made else None
-    step = way.hop(place, Reason.of("hop-module", name=variable.name, file=module.name)) if place else way
+    step = way.hop(place, Reason.of("hop-module", Meaning.NAMED, name=variable.name, file=module.name)) if place else way
     return follow(tracer, module, scope, node, made, step)

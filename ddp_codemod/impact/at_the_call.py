@@ -254,7 +254,7 @@ def _stands_where_it_says(module: Module, node: ast.expr) -> bool:
 
 
 def _is_part(leaf: Leaf) -> bool:
-    return any(hop.reason.means is Meaning.PART for hop in leaf.way.hops)
+    return any(hop.reason.means is Meaning.PART for hop in leaf.way.passed)
 
 
 def _is_closed(finding: Finding) -> bool:
@@ -265,6 +265,10 @@ def _is_closed(finding: Finding) -> bool:
 
 
 def _becomes(leaf: Leaf, changed: set[int], texts: set[str]) -> bool:
-    if leaf.kind in _GIVEN or leaf.way.kind in _GIVEN or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in leaf.way.hops):
+    if (
+        leaf.kind in _GIVEN
+        or leaf.way.kind in _GIVEN
+        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in leaf.way.passed)
+    ):
         return False
     return id(leaf.node) in changed or (isinstance(leaf.value, Known) and leaf.value.value in texts)

@@ -91,7 +91,7 @@ def may_be_typed(context: Context, finding: Finding) -> bool:
     if any(OriginKind.ENVIRONMENT_DEFAULT in kinds for _, kinds in ways):
         return True
     typed = (leaf for leaf, kinds in ways if OriginKind.OPTION_DEFAULT in kinds)
-    return any(_admits_wrong(context, hop) for leaf in typed for hop in leaf.way.hops)
+    return any(_admits_wrong(context, hop) for leaf in typed for hop in leaf.way.passed)
 
 
 def _admits_wrong(context: Context, hop: Hop) -> bool:

@@ -56,7 +56,7 @@ def is_option(context: Context, pattern: Pattern, module: Module, argument: ast.
         and isinstance(leaf.value, Known)
         and isinstance(leaf.value.value, int)
         and leaf.value.value >= 0
-        and any(dict(hop.reason.args).get("name") in pattern.texts for hop in leaf.way.hops)
+        and any(dict(hop.reason.args).get("name") in pattern.texts for hop in leaf.way.passed)
         for leaf in leaves
     )
 

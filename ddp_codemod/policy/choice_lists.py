@@ -24,7 +24,7 @@ def lists(finding: Finding, leaf: Leaf, rules: Rules) -> Iterator[Listed]:
     if isinstance(leaf.module, Module) and isinstance(node, ast.expr) and id(node) not in seen:
         yield from _around(leaf.module, node, rules)
     yield from listed
-    names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.hops} - {""}
+    names = {dict(hop.reason.args).get("name", "").rpartition(".")[2] for hop in leaf.way.passed} - {""}
     for number in sorted({number for name in names for number in naming.get(name, ())}):
         yield from _named(trees[number], names)
     if isinstance(leaf.module, Module) and id(leaf.module) not in seen:

@@ -59,7 +59,7 @@ def in_order(decision: Decision) -> tuple[str, int, int, str]:
 def _decision(finding: Finding) -> Decision:
     place, call = places_of(finding)
     origins = tuple(_origin(leaf) for leaf in finding.possible)
-    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.possible for hop in leaf.way.hops))
+    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.possible for hop in leaf.way.passed))
     hops += tuple(_starts(finding))
     value = text_of(finding.use.module, finding.argument) if finding.argument is not None else None
     return Decision(
