@@ -86,12 +86,11 @@ def _is_of_backend(finding: Finding) -> bool:
 def _unless_replaced(context: Context, finding: Finding) -> Finding:
     """The finding; its edit is unsafe where the project's own function is what the call runs, which may look at the name too."""
     at = replaced_at(context.tracer, finding.use.surface) if finding.action is Action.EDIT else None
-    if at is None or finding.reason is None or finding.applicability is not Applicability.SAFE:
+    if at is None or finding.applicability is not Applicability.SAFE:
         return finding
-    module = context.tracer.resolver.project.source(at.name)
-    where = {"where": f"{at.name}:{module.position(at.start)[0]}"} if module is not None else {}
-    said = {name: value for name, value in finding.reason.args if name in ("value", "platform", "why", "why_zh")}
-    return unsafe(replace(finding, reason=Reason.of("edit-replaced", **said, **where)))
+    source = context.tracer.resolver.project.source(at.name)
+    line = source.position(at.start)[0] if source is not None else 1
+    return unsafe(replace(finding, reason=Reason.of("edit-replaced", where=f"{at.name}:{line}")))
 
 
 def _placed(context: Context, uses: OtherUses, finding: Finding) -> Finding:
