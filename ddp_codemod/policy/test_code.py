@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Set
 
 from ddp_codemod.catalog.backends import libraries
@@ -66,6 +67,8 @@ def _replaces(context: Context, module: Module, call: ast.Call, surfaces: Set[st
     """Whether a call puts something in the place of one of the surfaces: ``patch("torch.distributed.x")``, ``setattr(dist, "x", ...)``."""
     if last_name(call.func) not in {word for idioms in context.rules.idioms for word in idioms.replacing} or not call.args:
         return False
+    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id) and not is_test(module.name):
+        return False  # the program's own function runs there, and may make the group
     texts = [part.value if isinstance(part, ast.Constant) else None for part in call.args[:2]]
     named = [texts[0]] if isinstance(texts[0], str) else []
     if not named:

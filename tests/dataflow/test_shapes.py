@@ -23,12 +23,6 @@ def diamond(levels: int) -> str:
     return f"{HEAD}def f0(b):\n{CALL}{links}f{levels}('nccl')\n"
 
 
-def option(levels: int) -> str:
-    """The same with a parsed option that a list of choices would reject."""
-    parsed = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--backend', default='nccl', choices=['nccl'])\n"
-    return diamond(levels).replace("'nccl')\n", "parser.parse_args().backend)\n").replace(HEAD, HEAD + parsed)
-
-
 def parser(count: int) -> str:
     """A parser that is handed through functions."""
     links = "".join(f"def p{n}(parser):\n    p{n - 1}(parser)\n" for n in range(1, count))
@@ -70,11 +64,12 @@ def test_the_steps_of_a_value_grow_with_the_code_and_not_with_its_ways(tmp_path:
     assert asked[32] - asked[16] <= 2 * (asked[16] - asked[8])
 
 
-def test_what_only_a_longer_way_passes_is_known(tmp_path: Path) -> None:
-    """The list of choices stands where the option is declared, which every way passes; both edits are made once."""
-    found = surveyed(tmp_path, option(6))
-    assert [edit.after for edit in found.edits if edit.after == "'gloo'"] == ["'gloo'"]
-    assert any("gloo" in (edit.after or "") and edit.after != "'gloo'" for edit in found.edits)
+def test_the_steps_of_every_way_are_told_with_the_call(tmp_path: Path) -> None:
+    found = surveyed(tmp_path, diamond(4))
+    (decision,) = (one for one in found.decisions if one.parameter == "backend")
+    source = found.sources["m.py"]
+    lines = {source.position(hop.place.start)[0] for hop in decision.hops}
+    assert lines == {5, 6, 8, 9, 11, 12, 14, 15, 16}
 
 
 def test_a_parser_that_thirty_functions_hand_on(tmp_path: Path) -> None:

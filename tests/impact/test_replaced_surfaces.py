@@ -13,7 +13,10 @@ from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
 CALL = 'dist.init_process_group("nccl", init_method="tcp://localhost:1", rank=0, world_size=1)\n'
-REPLACED = "dist.init_process_group = audited\n"
+REPLACED = {
+    "an assignment": "dist.init_process_group = audited\n",
+    "setattr": 'setattr(dist, "init_process_group", audited)\n',
+}
 NOT = {
     "nothing": "",
     "an attribute of another object": "class Run:\n    pass\n\n\nRun.init_process_group = audited\n",
@@ -31,8 +34,9 @@ def edits(root: Path, how: str, platform: str):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("platform", ["rocm", "windows"])
-def test_the_edits_of_its_calls_are_unsafe_and_say_where(tmp_path: Path, platform: str) -> None:
-    for edit in edits(tmp_path, REPLACED, platform):
+@pytest.mark.parametrize("how", REPLACED)
+def test_the_edits_of_its_calls_are_unsafe_and_say_where(tmp_path: Path, how: str, platform: str) -> None:
+    for edit in edits(tmp_path, REPLACED[how], platform):
         assert edit.applicability is Applicability.UNSAFE
         for language in ("en", "zh"):
             assert "train.py:4" in (said := render(edit.reason, language))
