@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,18 +39,38 @@ class Read(Struct, frozen=True, eq=False):
     ends: bool = False  # code that is not read takes it, whatever the expression stands in
 
 
-class DefUse(Struct, frozen=True):
-    """All reads of a value; ``lost`` where it was not followed to its end."""
+class DefUse:
+    """All reads of a value, each looked for when it is asked for: often the first ones settle it."""
 
-    reads: tuple[Read, ...] = ()
-    lost: bool = False
+    def __init__(self, walk: _Walk, leaf: Leaf, alike: Iterable[Leaf]) -> None:
+        self._walk, self._found = walk, list[Read]()
+        self._more = walk.follow(leaf, alike)
+
+    def __iter__(self) -> Iterator[Read]:
+        at = 0
+        while at < len(self._found) or self._goes_on():
+            yield self._found[at]
+            at += 1
+
+    @property
+    def lost(self) -> bool:
+        """Whether the value was not followed to its end."""
+        while self._goes_on():
+            pass
+        return self._walk.lost
+
+    def _goes_on(self) -> bool:
+        """Look for one more read; whether there is one."""
+        found = next(self._more, None)
+        self._found += [found] if found is not None else []
+        return found is not None
 
 
 def reads_of(tracer: Tracer, leaf: Leaf, alike: Iterable[Leaf] = ()) -> DefUse:
     """The reads of what a leaf gives, worked out once for each place; ``alike`` start there too, on other ways."""
     known: dict[int, tuple[Leaf, DefUse]] = tracer.memory.setdefault("reads", {})
     if id(leaf.node) not in known:
-        known[id(leaf.node)] = (leaf, _Walk(tracer).follow(leaf, alike))  # the leaf is kept, and with it the id
+        known[id(leaf.node)] = (leaf, DefUse(_Walk(tracer), leaf, alike))  # the leaf is kept, and with it the id
     return known[id(leaf.node)][1]
 
 
@@ -63,8 +83,9 @@ class _Walk(TableSteps):
         self._words: set[tuple[str, Path]] = set()
         self._names: set[tuple[ast.AST, str, str, Path, bool]] = set()
         self._found: list[Read] = []
+        self.lost = False
 
-    def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> DefUse:
+    def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> Iterator[Read]:
         """Every read of a leaf's value."""
         self._leaf = leaf
         hops = [hop for one in (leaf, *alike) for hop in one.way.passed]
@@ -84,7 +105,7 @@ class _Walk(TableSteps):
         elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
             self._todo.append(Step(leaf.module, leaf.node, leaf.node))
         else:
-            return DefUse(lost=True)
+            self.lost = True
         while self._todo:
             step = self._todo.pop()
             seen = (id(step.node), str(step.key))
@@ -92,9 +113,15 @@ class _Walk(TableSteps):
                 continue
             self._seen.add(seen)
             if len(self._seen) > MOST:
-                return DefUse(tuple(self._found), lost=True)
+                self.lost = True
+                return
             self._step(step)
-        return DefUse(tuple(self._found))
+            yield from self._taken()
+        yield from self._taken()
+
+    def _taken(self) -> list[Read]:
+        found, self._found = self._found, []
+        return found
 
     def _go(self, at: Step, node: ast.expr, module: Module | None = None, derived: bool = False, key: Path = SAME) -> None:
         same = at.carrier if derived else node

@@ -234,7 +234,7 @@ def _is_unread(asked: _Question) -> bool:
 def _is_used_otherwise(asked: _Question) -> bool:
     """What is looked up, compared and put into other names, and goes to no code that is not read."""
     found = reads_of(asked.tracer, Leaf(asked.module, asked.node, OriginKind.LITERAL))
-    reads = [read for read in found.reads if not is_test(read.module.name)]
+    reads = [read for read in found if not is_test(read.module.name)]
     chosen = (isinstance(read.module.parents.get(read.node), (ast.Compare, ast.Subscript, ast.Attribute)) for read in reads)
     return any(chosen) and not found.lost and not any(_is_handed_over(asked, read) for read in reads)
 

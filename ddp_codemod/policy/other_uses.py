@@ -83,8 +83,10 @@ class OtherUses:
                 return OtherUse(script.name, script.source.position(start)[0], line)
         swap = Swap(leaf.value.value, text)
         found = reads_of(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
-        reads = found.reads if is_test(leaf.module.name) else [read for read in found.reads if not is_test(read.module.name)]
-        for read in reads:
+        in_test = is_test(leaf.module.name)
+        for read in found:
+            if not in_test and is_test(read.module.name):
+                continue
             if not self._is_harmless(read, swap) and self._arrives(leaf, read):
                 return OtherUse(read.module.name, read.module.line(read.node), self._said(read))
         return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text) if found.lost else None

@@ -158,8 +158,8 @@ class Run:
         advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
         left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
         names |= {one.place.name for one in left}
-        # files that the project leaves out were read for their values only
-        every = self.project.skipped | self.left_unread(self.project.lost, self.project.unfit)
+        every = {one.name: one for one in self.context.tracer.cut_short()} | self.project.skipped
+        every |= self.left_unread(self.project.lost, self.project.unfit)  # these were read for their values only
         skipped = (one for one in every.values() if not self.limits.excludes(one.name))
         return Survey(
             root=self.root,

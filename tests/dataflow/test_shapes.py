@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
+from ddp_codemod.dataflow import tracer
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.model import Survey
 from ddp_codemod.run.options import Options
@@ -74,3 +75,10 @@ def test_the_steps_of_every_way_are_told_with_the_call(tmp_path: Path) -> None:
 
 def test_a_parser_that_thirty_functions_hand_on(tmp_path: Path) -> None:
     assert ("'gloo'", "safe") in gloo(surveyed(tmp_path, parser(30)))
+
+
+def test_what_is_not_followed_to_its_end_is_named_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert surveyed(tmp_path, diamond(20)).skipped == ()
+    monkeypatch.setattr(tracer, "MAX_STEPS", 10)
+    (cut,) = surveyed(tmp_path, diamond(20)).skipped
+    assert (cut.name, cut.reason.key, cut.candidate) == ("m.py", "skipped-too-far", True)
