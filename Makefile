@@ -1,12 +1,12 @@
 # make demo   installs ddp-codemod into .venv and shows the main job on a fixture
 # make test   installs it with all that the tests need, and runs them
-# make docs   brings docs/ up to date: what commands print, options, the rule reference; run it after a change of rules or of printed text
+# make docs   brings docs/ up to date: what commands print, and options; run it after a change of rules or of printed text
 # make browser   also installs Chromium (Debian, Ubuntu; as root) and runs the tests of the review page in it
 # make benchmark   times it beside other tools, which it installs into environments of their own, and counts what each gets right
 # make proofs   tries every promise of SECURITY.md and writes what was measured into it (about an hour)
 # make nothing-else   runs 419 programs before and after apply, and compares what they call, print and write (about 90 seconds a platform)
 # make lowest   runs the tests with the oldest release of everything that pyproject.toml admits (without torch)
-# make site     builds the pages of docs/ as a site, in site/; a link that leads nowhere ends it
+# make site     builds the pages of docs/ and the rule reference as a site, in site/; a link that leads nowhere ends it
 # make fuzz   takes 2,000 files of installed packages, changed at random, through diff, apply, check and undo (FILES=, SEED=)
 # make lock, make audit   renew the pins that CI installs; look them up in the index's list of weaknesses
 # make ecosystem   tries it on published packages (some 20 MB from the package index) and compares the counts of edits

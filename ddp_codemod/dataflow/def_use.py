@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.calls import is_read, names_of
@@ -16,6 +15,7 @@ from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, readers, texts
 from ddp_codemod.dataflow.holders import holders
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.names_read import converters, importers, is_looked_at, is_of_module, reads_of_word
+from ddp_codemod.dataflow.reads import DefUse, Read
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.parse.document import Entry
@@ -28,49 +28,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
-class Read(Struct, frozen=True, eq=False):
-    """An expression that gives the value, where nothing follows it any further."""
-
-    module: Module
-    node: ast.expr
-    carrier: ast.expr  # what gives the value itself, where ``node`` is a text that holds it
-    sure: bool = True  # False: only a word leads here, as that of an attribute does
-    inside: bool = False  # ``node`` is a list or table that holds the value
-    ends: bool = False  # code that is not read takes it, whatever the expression stands in
-
-
-class DefUse:
-    """All reads of a value, each looked for when it is asked for: often the first ones settle it."""
-
-    def __init__(self, walk: _Walk, leaf: Leaf, alike: Iterable[Leaf]) -> None:
-        self._walk, self._found = walk, list[Read]()
-        self._more = walk.follow(leaf, alike)
-
-    def __iter__(self) -> Iterator[Read]:
-        at = 0
-        while at < len(self._found) or self._goes_on():
-            yield self._found[at]
-            at += 1
-
-    @property
-    def lost(self) -> bool:
-        """Whether the value was not followed to its end."""
-        while self._goes_on():
-            pass
-        return self._walk.lost
-
-    def _goes_on(self) -> bool:
-        """Look for one more read; whether there is one."""
-        found = next(self._more, None)
-        self._found += [found] if found is not None else []
-        return found is not None
-
-
 def reads_of(tracer: Tracer, leaf: Leaf, alike: Iterable[Leaf] = ()) -> DefUse:
     """The reads of what a leaf gives, worked out once for each place; ``alike`` start there too, on other ways."""
     known: dict[int, tuple[Leaf, DefUse]] = tracer.memory.setdefault("reads", {})
     if id(leaf.node) not in known:
-        known[id(leaf.node)] = (leaf, DefUse(_Walk(tracer), leaf, alike))  # the leaf is kept, and with it the id
+        known[id(leaf.node)] = (leaf, DefUse(_Walk(tracer).follow(leaf, alike)))  # the leaf is kept, and with it the id
     return known[id(leaf.node)][1]
 
 
@@ -83,10 +45,9 @@ class _Walk(TableSteps):
         self._words: set[tuple[str, Path]] = set()
         self._names: set[tuple[ast.AST, str, str, Path, bool]] = set()
         self._found: list[Read] = []
-        self.lost = False
 
-    def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> Iterator[Read]:
-        """Every read of a leaf's value."""
+    def follow(self, leaf: Leaf, alike: Iterable[Leaf]) -> Iterator[Read | None]:
+        """Every read of a leaf's value; None last where it was not followed to its end."""
         self._leaf = leaf
         hops = [hop for one in (leaf, *alike) for hop in one.way.passed]
         steps = (hop for hop in hops if hop.reason.means is Meaning.ARGUMENT)
@@ -105,7 +66,7 @@ class _Walk(TableSteps):
         elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
             self._todo.append(Step(leaf.module, leaf.node, leaf.node))
         else:
-            self.lost = True
+            yield None
         while self._todo:
             step = self._todo.pop()
             seen = (id(step.node), str(step.key))
@@ -113,7 +74,7 @@ class _Walk(TableSteps):
                 continue
             self._seen.add(seen)
             if len(self._seen) > MOST:
-                self.lost = True
+                yield None
                 return
             self._step(step)
             yield from self._taken()

@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.def_use import Read, reads_of
+from ddp_codemod.dataflow.def_use import reads_of
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.dataflow.parameters import OVERRIDDEN
+from ddp_codemod.dataflow.reads import Read
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.kinds import OriginKind

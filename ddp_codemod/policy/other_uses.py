@@ -10,10 +10,11 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.def_use import Read, reads_of
+from ddp_codemod.dataflow.def_use import reads_of
 from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, looking_in, parsers
 from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.reads import Read
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module, last_name

@@ -14,17 +14,15 @@ sys.path[:0] = [str(DOCS), str(DOCS / "tools")]
 
 import generated  # noqa: E402
 import pages  # noqa: E402
-import reference  # noqa: E402
 
 READMES = (DOCS.parent / "README.md", DOCS.parent / "README.zh-CN.md")
-REFERENCE, COMMANDS = DOCS / "reference", DOCS / "commands"
+COMMANDS = DOCS / "commands"
 
 
 def written_by_hand() -> list[Path]:
     """The pages whose commands are run, in order; the walk-through is a script of its own."""
     apart = {path.name for path in DOCS.glob("walkthrough*.md")}
-    found = [path for path in DOCS.rglob("*.md") if path.parent != REFERENCE and path.name not in apart]
-    return sorted(found)
+    return sorted(path for path in DOCS.rglob("*.md") if path.name not in apart)
 
 
 def wanted(path: Path) -> str:
@@ -34,7 +32,6 @@ def wanted(path: Path) -> str:
 
 def everything() -> Iterator[tuple[Path, str]]:
     """All files that are made, with their text."""
-    yield from reference.files(REFERENCE).items()
     for path in (*READMES, *written_by_hand()):
         yield path, wanted(path)
 
@@ -45,7 +42,6 @@ def main(check: bool) -> int:
         import walkthrough
 
         walkthrough.write()
-        REFERENCE.mkdir(exist_ok=True)
         COMMANDS.mkdir(exist_ok=True)
         for name in generated.known():
             if not (COMMANDS / f"{name}.md").exists():
@@ -57,9 +53,6 @@ def main(check: bool) -> int:
             print(path.relative_to(DOCS.parent))
             if not check:
                 path.write_text(text, "utf-8")
-    for path in sorted(set(REFERENCE.glob("*.md")) - set(reference.files(REFERENCE))):
-        print(f"{path.relative_to(DOCS.parent)}: nothing makes it")
-        stale += 1
     return 1 if check and stale else 0
 
 

@@ -15,12 +15,20 @@ from ddp_codemod.catalog.signature import Signature
 from ddp_codemod.messages import in_language
 from ddp_codemod.toml import tomllib
 
+# where the entries of each page lie below rules/
+FOLDERS = {
+    "platforms": "platforms",
+    "surfaces": "surfaces",
+    "rules": "fixes",
+    "diagnostics": "diagnostics",
+    "advisories": "advisories",
+}
 WORDS = {
     "platforms": ("Platforms", "平台"),
     "surfaces": ("Surfaces", "接口"),
     "rules": ("Rules", "规则"),
     "diagnostics": ("Known errors", "已知错误"),
-    "made": ("Made by `make docs` from the files below `rules/`.", "由 `make docs` 根据 `rules/` 中的文件生成。"),
+    "made": ("Made from the files below `rules/`.", "根据 `rules/` 中的文件生成。"),
     "compared": ("The newest releases that they were compared with: ", "核对过的最新版本："),
     "wanted": ("wanted backend", "目标后端"),
     "works": ("works too", "也可用"),
