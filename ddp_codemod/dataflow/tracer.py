@@ -45,7 +45,7 @@ class Tracer(ABC):
         self.answers = Answers()
         self._steps, self.open = 0, False  # taken in the trace that is open
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
-        self._cut: dict[str, int] = {}  # the files in which something was not followed to its end, and the first line of it
+        self._cut = set[str]()  # the files in which something was not followed to its end
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
         self.tensors = {name for idioms in self.idioms for name in idioms.tensors}
@@ -161,10 +161,9 @@ class Tracer(ABC):
 
     def too_far(self, module: Module, node: ast.expr, way: Way) -> Leaf:
         """A leaf where the tracer gives up: the reason names the place, so that a person goes on from there."""
-        line = module.line(node)
-        self._cut[module.name] = min(line, self._cut.get(module.name, line))
-        return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{line}")
+        self._cut.add(module.name)
+        return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")
 
     def cut_short(self) -> Iterable[Skipped]:
         """The files of which something was not followed to its end."""
-        return (Skipped(name, Reason.of("skipped-too-far", line=line), candidate=True) for name, line in self._cut.items())
+        return (Skipped(name, Reason.of("skipped-too-far"), candidate=True) for name in sorted(self._cut))
