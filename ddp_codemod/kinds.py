@@ -24,6 +24,7 @@ class Meaning(Enum):
     CHOICES = "choices"  # ... it lets a list take the new name
     WARNING = "warning"  # ... it says at run time that a name which somebody typed is changed
     GIVEN_UP = "given-up"  # of a file: a reader of ours gives up on one of its kind
+    APART = "apart"  # ... of a folder: another repository, or a project with a platform of its own
     NO_TEXT = "no-text"  # ... what it holds is no text, or none in UTF-8
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Union
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.files import RuleError
 from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.discover.config import Config, ConfigError, check, read
+from ddp_codemod.discover.inner import with_own_platform
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Reason, Survey
@@ -83,7 +84,29 @@ def options(
     for ident in fixes:
         _known("rule", ident, known.fixes)
     chosen = known.platforms[_platform(platform, config, known)]
-    return Options(where, chosen, known, fixes, root, style=style, env_in=env_in, scope=config.scope, versions=versions)
+    others = {} if platform else _others(root, where, config)
+    return Options(
+        where,
+        chosen,
+        known,
+        fixes,
+        root,
+        style=style,
+        env_in=env_in,
+        scope=config.scope.without(others),
+        versions=versions,
+        others=others,
+    )
+
+
+def _others(root: Path, where: Sequence[Path], config: Config) -> dict[str, str]:
+    """The projects inside a project that name another platform, from its root, and which."""
+    try:
+        inside = with_own_platform(root, where, config.platform)
+    except ConfigError as why:
+        raise PlanError(sentence(why.reason)) from None
+    home = os.path.normpath(root.absolute())
+    return {os.path.relpath(os.path.normpath(at.absolute()), home).replace(os.sep, "/"): to for at, to in inside.items()}
 
 
 def existing(path: Path) -> Path:

@@ -10,7 +10,7 @@ import click
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.narrow import look
-from ddp_codemod.cli.options import narrow_options, paths_argument, survey_options
+from ddp_codemod.cli.options import narrow_options, paths_argument, submodules_option, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
@@ -20,6 +20,7 @@ from ddp_codemod.cli.translate import Command, option
 @paths_argument
 @option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-baseline")
 @option("--update-baseline", is_flag=True, help="help-update-baseline")
+@submodules_option
 @narrow_options
 @survey_options
 def command(settings: Settings) -> int:

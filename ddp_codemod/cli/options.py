@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ddp_codemod.cli.settings import MACHINES, Settings
+from ddp_codemod.cli.settings import MACHINES, NARROWED, Settings
 from ddp_codemod.cli.translate import option, reader_of
 from ddp_codemod.messages import LANGUAGES
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
-SEVERAL = ("apply", "check", "scan")  # commands that go through several projects in one run
 
 
 def _ids(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
@@ -81,7 +80,7 @@ _MACHINE = (_FOLDERS, _PLAIN_FORMAT, _OUTPUT, _QUIET, _COLOR, LANG)
 
 
 def _run(function: Callable[..., Any], settings: Settings, args: tuple[Any, ...], values: dict[str, Any]) -> Any:
-    if settings.command not in SEVERAL:
+    if settings.command not in NARROWED:
         return function(*args, settings=settings, **values)
     from ddp_codemod.cli.projects import each
 
@@ -89,7 +88,7 @@ def _run(function: Callable[..., Any], settings: Settings, args: tuple[Any, ...]
 
 
 def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
-    names = set(Settings.__struct_fields__) - {"command", "paths", "json_lang", "words", "apart"}
+    names = set(Settings.__struct_fields__) - {"command", "paths", "json_lang", "words", "apart", "others"}
 
     @functools.wraps(function)
     def call(*args: Any, **values: Any) -> Any:
@@ -142,6 +141,11 @@ def narrow_options(function: F) -> F:
     ):
         function = one(function)
     return function
+
+
+def submodules_option(function: F) -> F:
+    """Let a command go through the submodules and clones below its paths too."""
+    return option("--submodules", is_flag=True, help="help-submodules")(function)
 
 
 def talk_options(function: F) -> F:

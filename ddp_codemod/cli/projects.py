@@ -1,46 +1,89 @@
-"""Several projects in one run: a monorepo in which each names its own platform, or paths that belong to different ones."""
+"""Several projects in one run: a monorepo in which each names its own platform, submodules, or paths that belong to different ones."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import Failure
+from ddp_codemod.cli.errors import Failure, fail
+from ddp_codemod.cli.output import into_file
 from ddp_codemod.cli.settings import Settings
-from ddp_codemod.discover.config import FILE, ConfigError, read
+from ddp_codemod.discover.config import ConfigError, read
+from ddp_codemod.discover.inner import repositories, with_own_platform
 from ddp_codemod.discover.root import find_root
 
+SEVERAL = ("apply", "check", "scan")  # commands that go through several projects in one run
 LISTED = ("text", "github")  # formats of which several are one; a document is about one project
-_DEPTH = 4  # folders below a path in which projects are looked for
-_PASSED_OVER = frozenset({"node_modules", "venv", "site-packages", "__pycache__", "build", "dist"})
 
 
 def each(settings: Settings, command: Callable[[Settings], Any]) -> Any:
-    """Run a command for each project that is meant; its exit code is the highest of theirs."""
-    parts = _parts(settings) if settings.format in LISTED else [settings]
+    """Run a command for each project that is meant; its exit code is the highest of theirs. Raises Failure."""
+    if not settings.paths or not all(Path(path).exists() for path in settings.paths):
+        return command(settings)  # which is told elsewhere
+    listed = settings.command in SEVERAL and settings.format in LISTED
+    try:
+        parts = _parts(settings) if listed else [_alone(settings)]
+        if settings.submodules:
+            parts += _submodules(settings, parts)
+    except ConfigError as why:
+        raise Failure(why.reason) from None
     if len(parts) == 1:
         return command(parts[0])
+    if not listed and settings.output is None:
+        raise fail("submodules-output", count=len(parts))
     console = Console(settings.lang, settings.color, settings.quiet)
     codes: list[Any] = []
     for part in parts:
         console.say(("\n" if codes else "") + console.text("project-head", path=console.text("list-comma").join(part.paths)))
-        codes.append(command(part))
+        codes.append(command(part) if listed or not codes else _into_its_own(part, command, console))
     return max(codes)
+
+
+def _into_its_own(part: Settings, command: Callable[[Settings], Any], console: Console) -> Any:
+    """A document for each repository: no patch of one holds files of another."""
+    assert part.output is not None
+    words = [word for word in Path(part.paths[0]).parts if word not in (".", "..", os.sep)]
+    path = part.output.with_name(f"{part.output.stem}.{'-'.join(words)}{part.output.suffix}")
+    code = into_file(path, lambda: command(part))
+    console.say(console.text("submodules-written", path=path, folder=part.paths[0]))
+    return code
+
+
+def _submodules(settings: Settings, parts: list[Settings]) -> Iterator[Settings]:
+    """The other repositories below the paths, each a project of its own."""
+    known = {os.path.realpath(path) for part in parts for path in part.paths}
+    found = repositories([Path(path) for path in settings.paths])
+    yield from (replace(settings, paths=(str(at),)) for at in found if os.path.realpath(at) not in known)
+
+
+def _alone(settings: Settings) -> Settings:
+    """A run that is about one project, without the projects inside it that name another platform: these are named."""
+    if settings.platform is not None:
+        return settings
+    names = [Path(name) for name in settings.paths]
+    try:
+        root = find_root(names)
+    except ValueError:
+        return settings
+    inside = with_own_platform(root, names, read(root).platform)
+    return replace(settings, others=tuple(zip(_from(root, inside), inside.values(), strict=True)))
 
 
 def _parts(settings: Settings) -> list[Settings]:
     paths = {name: Path(name) for name in settings.paths}
-    if not all(path.exists() for path in paths.values()):
-        return [settings]  # which is told elsewhere
     groups: dict[Path, list[str]] = {}
     try:
-        groups[find_root(list(paths.values()))] = list(paths)
+        common = find_root(list(paths.values()))
+        for name, path in paths.items():  # a submodule that is named is a project of its own
+            own = find_root([path])
+            groups.setdefault(own if (own / ".git").exists() and own != common else common, []).append(name)
     except ValueError:
+        groups = {}
         for name, path in paths.items():
             groups.setdefault(find_root([path]), []).append(name)
     if settings.platform is not None:
@@ -50,17 +93,10 @@ def _parts(settings: Settings) -> list[Settings]:
 
 def _of_root(settings: Settings, root: Path, names: list[str]) -> Iterator[Settings]:
     """The project itself, without those inside it that name another platform, and these."""
-    own = _platform(root)
-    inside = {
-        folder: name
-        for name in names
-        for folder in _folders(Path(name))
-        if Path(os.path.normpath(folder.absolute())) != root and (named := _platform(folder)) is not None and named != own
-    }
-    home = root.absolute()
-    apart = tuple(Path(os.path.normpath(folder.absolute())).relative_to(home).as_posix() for folder in inside)
+    own = read(root).platform
+    inside = with_own_platform(root, [Path(name) for name in names], own)
     if own is not None or not inside:
-        yield replace(settings, paths=tuple(names), apart=apart)
+        yield replace(settings, paths=tuple(names), apart=_from(root, inside))
     else:
         console = Console(settings.lang, settings.color, settings.quiet)
         console.say(console.text("project-rest", path=console.text("list-comma").join(names)))
@@ -68,22 +104,6 @@ def _of_root(settings: Settings, root: Path, names: list[str]) -> Iterator[Setti
         yield replace(settings, paths=(str(folder),))
 
 
-def _platform(folder: Path) -> str | None:
-    try:
-        return read(folder).platform
-    except ConfigError as why:
-        raise Failure(why.reason) from None
-
-
-def _folders(top: Path, depth: int = 0) -> Iterator[Path]:
-    """Folders with a pyproject.toml, from a path down; links are not followed."""
-    try:
-        entries = sorted(os.scandir(top), key=lambda entry: entry.name) if top.is_dir() else []
-    except OSError:
-        return
-    if any(entry.name == FILE for entry in entries):
-        yield top
-    for entry in entries:
-        if depth < _DEPTH and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-            if entry.name not in _PASSED_OVER:
-                yield from _folders(top / entry.name, depth + 1)
+def _from(root: Path, folders: Iterable[Path]) -> tuple[str, ...]:
+    home = root.absolute()
+    return tuple(Path(os.path.normpath(folder.absolute())).relative_to(home).as_posix() for folder in folders)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, unknown
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from ddp_codemod.catalog.load import Rules
     from ddp_codemod.cli.platform import Choice
     from ddp_codemod.discover.config import Config
-    from ddp_codemod.discover.scope import Scope
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.report.view import View
     from ddp_codemod.run.options import Options
@@ -83,21 +80,13 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         root=root,
         progress=console.progress,
         keep=None if kept is None else kept.append,
-        scope=_scope(config, settings.apart),
+        scope=config.scope.without((*settings.apart, *dict(settings.others))),
+        others=dict(settings.others),
         env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,
         style="portable" if settings.style == "portable" else "pin",
     )
     return Job(settings, console, options, root)
-
-
-def _scope(config: Config, apart: Sequence[str]) -> Scope:
-    """What the project says, and without the folders that are projects of their own."""
-    scope = config.scope
-    if not apart:
-        return scope
-    written = (re.sub(r"([\\*?\[\]!#])", r"\\\1", folder) for folder in apart)
-    return replace(scope, exclude=(*scope.exclude, *(f"/{folder}/" for folder in written)))
 
 
 def existing(name: str) -> Path:

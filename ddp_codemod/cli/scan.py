@@ -8,7 +8,7 @@ import click
 
 from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.narrow import look
-from ddp_codemod.cli.options import narrow_options, paths_argument, survey_options
+from ddp_codemod.cli.options import narrow_options, paths_argument, submodules_option, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
@@ -16,6 +16,7 @@ from ddp_codemod.cli.translate import Command
 
 @click.command("scan", cls=Command, help="help-scan")
 @paths_argument
+@submodules_option
 @narrow_options
 @survey_options
 def command(settings: Settings) -> int:

@@ -11,6 +11,8 @@ from msgspec import Struct
 MACHINES = ("sarif", "github", "rdjson", "gitlab")  # formats that other tools read, beside the project's own JSON
 NARROWED = ("apply", "diff", "check", "scan", "review")  # commands that may be about a part of what is found
 
+WITH_SUBMODULES = ("apply", "diff", "check", "scan")
+
 
 class Settings(Struct, frozen=True):
     """What the options of one run say."""
@@ -39,6 +41,8 @@ class Settings(Struct, frozen=True):
     output: Path | None = None
     applied: str | None = None  # the platform of the apply that is asked about
     apart: tuple[str, ...] = ()  # folders, from the root, that are projects of their own
+    others: tuple[tuple[str, str], ...] = ()  # such folders that this run does not go through, and the platform that each names
+    submodules: bool = False  # go through other repositories below the paths too
 
     words: tuple[str, ...] = ()  # the command line as it was typed
 
@@ -68,6 +72,8 @@ class Settings(Struct, frozen=True):
             words += ["--env-in", self.env_in]
         if self.style != "pin":
             words += ["--style", self.style]
+        if self.submodules and command in WITH_SUBMODULES:
+            words.append("--submodules")
         if command in NARROWED:
             words += [part for rule in self.select for part in ("--select", rule)]
             words += [part for rule in self.ignore for part in ("--ignore", rule)]

@@ -17,6 +17,7 @@ class Bounds(Struct, frozen=True):
     named: frozenset[str] = frozenset()  # taken though they are excluded, as by other tools
     scope: Scope = field(default_factory=Scope)
     links: Mapping[str, str] = field(default_factory=dict)  # names of links, and of the files that they lead to
+    apart: tuple[str, ...] = ()  # folders of other work trees of git: a patch for this one cannot change them
 
     def covers(self, name: str) -> bool:
         """Whether a file lies under the paths; where it is a link the one that it leads to, too."""
@@ -28,5 +29,13 @@ class Bounds(Struct, frozen=True):
         return self.covers(name) and not self.excludes(name)
 
     def excludes(self, name: str) -> bool:
-        """Whether the project leaves a file out."""
+        """Whether a file is left out: by the project, or because it belongs to another work tree."""
+        return self.says_no(name) or self.is_apart(name)
+
+    def says_no(self, name: str) -> bool:
+        """Whether the project's configuration leaves a file out."""
         return name not in self.named and not self.scope.holds(name)
+
+    def is_apart(self, name: str) -> bool:
+        """Whether a file, or the one that it leads to, belongs to another work tree of git, such as a submodule."""
+        return any(is_under(one, folder) for folder in self.apart for one in (name, self.links.get(name, name)))

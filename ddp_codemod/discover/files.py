@@ -30,16 +30,18 @@ def walk(
     suffixes: Sequence[str],
     linked: Callable[[Path, Path], object] | None = None,
     unread: Callable[[Path, Reason], object] | None = None,
+    inner: Callable[[str], object] | None = None,
 ) -> Iterator[Path]:
     """Every file with one of the suffixes under the paths, and scripts without any, sorted, each once; a named file as it is.
 
     Links out of the root, virtual environments and caches are left out, and so is what is no plain file. ``linked`` is told of
-    each link to a file, and where it leads; ``unread`` of each folder that cannot be listed, and why.
+    each link to a file, and where it leads; ``unread`` of each folder that cannot be listed, and why; ``inner`` of each folder
+    below a path that git keeps as a work tree of its own: a submodule, a clone.
     """
     seen: set[Path] = set()
     home = os.path.realpath(root)
     for path in paths:
-        for found, is_link in [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes), unread):
+        for found, is_link in [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes), unread, inner):
             if found in seen:
                 continue
             seen.add(found)
@@ -57,7 +59,10 @@ def _inside(real: str, home: str) -> bool:
 
 
 def _under(
-    folder: Path, suffixes: tuple[str, ...], unread: Callable[[Path, Reason], object] | None
+    folder: Path,
+    suffixes: tuple[str, ...],
+    unread: Callable[[Path, Reason], object] | None,
+    inner: Callable[[str], object] | None,
 ) -> Iterator[tuple[Path, bool]]:
     """The files of a folder and whether each is a link, then those of the folders in it; a listing tells both without asking for each."""
     todo = [str(folder)]
@@ -70,6 +75,8 @@ def _under(
             if unread is not None:
                 unread(Path(at), unreadable(why))
             continue
+        if inner is not None and at != str(folder) and any(entry.name == ".git" for entry in entries):
+            inner(at)
         folders = {entry.name: entry for entry in entries if _is(entry, os.DirEntry.is_dir)}
         bare = {entry.name for entry in entries if "." not in entry.name} - folders.keys()
         bare = bare if len(bare) <= FEW else set()  # more of them are data

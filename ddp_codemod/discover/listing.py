@@ -25,7 +25,8 @@ class Listing:
         links: dict[Path, Path] = {}
         closed: dict[Path, Reason] = {}  # folders and files that the system does not let us read
         kinds = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)
-        everything = list(walk(self.root, [self.root], kinds, links.setdefault, closed.setdefault))
+        inner: list[str] = []
+        everything = list(walk(self.root, [self.root], kinds, links.setdefault, closed.setdefault, inner.append))
         others = [path for path in asked if path.is_file() and path not in set(everything)]
         self.programs = [path for path in everything if path.suffix in PROGRAMS]
         self.programs += walk(self.root, others, (), links.setdefault)
@@ -35,6 +36,8 @@ class Listing:
         self.under = tuple(path.relative_to(self.root).as_posix() for path in asked)
         self.named = frozenset(name for name in self.under if (self.root / name).is_file())
         closed.update((path, _DENIED) for path in (*everything, *others) if not os.access(path, os.R_OK))
+        self._inner = tuple(Path(folder).relative_to(self.root).as_posix() for folder in inner)
+        self.apart = self._apart("") if self._inner and in_work_tree(self.root) else ()
         self.unread = {path.relative_to(self.root).as_posix(): why for path, why in closed.items()}
         self.led: dict[str, str] = {}  # names of links, and of the files that they lead to
         self.outside: list[str] = []  # names of links under the paths that lead out of the root
@@ -45,6 +48,11 @@ class Listing:
                 self.led[name] = real.relative_to(home).as_posix()
             elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
                 self.outside.append(name)
+
+    def _apart(self, top: str) -> tuple[str, ...]:
+        """Folders below a work tree that are others of git's (submodules, clones), where no path of the run is such a one or lies in it."""
+        below = (folder for folder in self._inner if folder != top and is_under(folder, top))
+        return tuple(folder for folder in below if not any(is_under(path, folder) for path in self.under))
 
     def repositories(self) -> list[Listing]:
         """The listing in parts, where the root is no project itself: one for each repository below it, and one for the rest."""
@@ -73,7 +81,13 @@ class Listing:
             for kind, found in kinds.items():
                 setattr(part, kind, found.get(at, []))
             part.outside = [] if at else self.outside
+            part.apart = self._apart(Path(at).relative_to(self.root).as_posix()) if at else ()
         return parts if len(parts) > 1 else [self]
+
+
+def in_work_tree(folder: Path) -> bool:
+    """Whether a folder lies in a work tree of git."""
+    return any(os.path.lexists(at / ".git") for at in (folder, *folder.parents))
 
 
 def followed(path: Path, root: Path) -> Path:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 Patterns = tuple[str, ...]
 LONGEST = 300  # characters of a pattern
+SPECIAL = r"([\\*?\[\]!#])"  # characters that mean something else than themselves in a pattern
 STARS = 3  # in one part of a pattern, and "**" in all: the time to compare grows with this power
 
 
@@ -42,6 +45,11 @@ class Scope(Struct, frozen=True, dict=True):
     exclude: Patterns = ()
     ignores: tuple[tuple[str, Patterns], ...] = ()  # (pattern, ids)
     rule_folders: tuple[str, ...] = ()  # of the project's own
+
+    def without(self, folders: Iterable[str]) -> Scope:
+        """The same without some folders, named from the root."""
+        written = tuple("/" + re.sub(SPECIAL, r"\\\1", folder) + "/" for folder in folders)
+        return replace(self, exclude=(*self.exclude, *written)) if written else self
 
     def holds(self, name: str) -> bool:
         """Whether a file is in it."""

@@ -13,6 +13,7 @@ from ddp_codemod.discover.config import Config, ConfigError, check, read
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.edits.units import Unit, units
 from ddp_codemod.fleet.model import PLACES, STYLES, Count, Entry, Outcome, Trouble, Work
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action, Applicability, Decision, Survey
 from ddp_codemod.patch.gitdiff import git_diff
@@ -64,7 +65,8 @@ def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome
             versions=_versions(entry, rules),
         )
     )
-    if not found.decisions and (unread := [one for one in found.skipped if one.candidate]):
+    unread = [one for one in found.skipped if one.candidate and one.reason.means is not Meaning.APART]
+    if unread and not found.decisions:
         raise Unparseable(f"{unread[0].name}: {sentence(unread[0].reason, work.lang)}")
     rendered = render(found, entry.unsafe) if found.edits else Rendered((), (), (), ())
     offer = _offer(found, rendered)

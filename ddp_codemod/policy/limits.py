@@ -25,6 +25,8 @@ class Limits(Bounds, frozen=True):
         """Why a rule may not edit a file, if so; ``place`` is what the reader is told."""
         if not self.covers(name):
             return Reason.of("review-outside", origin=place)
+        if self.is_apart(name):
+            return Reason.of("review-apart", origin=place)
         if self.excludes(name):
             return Reason.of("review-excluded", origin=place)
         return Reason.of("review-spared", origin=place, rule=rule) if self.scope.ignores_in(name, {rule}) else None

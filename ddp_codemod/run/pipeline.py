@@ -80,7 +80,7 @@ class Run:
         self.project.deepest = deepest
         for name in listing.outside:
             self.project.skipped[name] = Skipped(name, Reason.of("skipped-outside"), candidate=False)
-        self.limits = Limits(listing.under, listing.named, options.scope, listing.led)
+        self.limits = Limits(listing.under, listing.named, options.scope, listing.led, listing.apart)
         resolver = Resolver(self.project, frozenset(name for idioms in options.rules.idioms for name in idioms.same))
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.candidates = look.candidates
@@ -172,7 +172,7 @@ class Run:
             files_seen=sum(map(self.limits.admits, self.project.names)),
             ignored=self.ignored,
             unaccounted=left,
-            excluded=sum(self.limits.covers(name) and self.limits.excludes(name) for name in self.project.names),
+            excluded=sum(self.limits.covers(name) and self.limits.says_no(name) for name in self.project.names),
             beyond=adapter.beyond(),
             unported=adapter.unported(),
             devices=self._devices(adapter, vendor is None),

@@ -26,7 +26,7 @@ class Prefilter:
         self.options = options
         self.listing = listing = listing or Listing(options.paths, options.root)
         self.texts = Texts(listing.root, listing.programs)
-        self.bounds = Bounds(listing.under, listing.named, options.scope, listing.led)
+        self.bounds = Bounds(listing.under, listing.named, options.scope, listing.led, listing.apart)
         self.candidates = Candidates(options.rules.surfaces.values(), self.texts)
 
     @property
@@ -110,7 +110,7 @@ class Prefilter:
             advisories=(),
             skipped=tuple(sorted((one for one in skipped if not bounds.excludes(one.name)), key=lambda one: one.name)),
             files_seen=sum(map(bounds.admits, names)),
-            excluded=sum(bounds.covers(name) and bounds.excludes(name) for name in names),
+            excluded=sum(bounds.covers(name) and bounds.says_no(name) for name in names),
             unported=sum(map(bounds.admits, self.texts.with_device(device.instead_of))) if device is not None else 0,
         )
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 
+from msgspec.structs import replace
+
+from ddp_codemod.discover.bounds import Bounds
+from ddp_codemod.discover.config import ConfigError, read
 from ddp_codemod.discover.listing import Listing
-from ddp_codemod.model import Survey
+from ddp_codemod.discover.scope import Scope
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Action, Reason, Skipped, Survey
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.prefilter import Prefilter
 
@@ -14,7 +20,37 @@ DEEPEST = (None, 250, 60, 30)  # levels of the trees that are looked into: fewer
 
 
 def survey_of(options: Options, listing: Listing) -> Survey:
-    """The survey of one project."""
+    """The survey of one project; submodules and clones in it are read for their values, and named where something would change there."""
+    found = _survey_of(options, listing)
+    if not listing.apart and not options.others:
+        return found
+    named = [
+        Skipped(at, Reason.of("skipped-platform", Meaning.APART, folder=at, platform=to)) for at, to in options.others.items()
+    ]
+    named += [one for folder in listing.apart if (one := _left_alone(options, listing, folder)) is not None]
+    return replace(found, skipped=tuple(sorted((*found.skipped, *named), key=lambda one: one.name)))
+
+
+def _left_alone(options: Options, listing: Listing, folder: str) -> Skipped | None:
+    """What to say of another work tree of git inside a project; None where a run of its own would find nothing to do there."""
+    at = listing.root / folder
+    bounds = Bounds(listing.under, listing.named, options.scope)
+    inside = Listing([at], at)
+    if not any(bounds.admits(path.relative_to(listing.root).as_posix()) for path in inside.programs):
+        return None
+    try:
+        scope = read(at).scope
+    except ConfigError:
+        scope = Scope()  # a run there says what is wrong with it
+    found = survey_of(replace(options, paths=(at,), root=at, scope=scope, others={}, keep=None, progress=None), inside)
+    review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
+    if not (found.edits or review or any(one.candidate for one in found.skipped)):
+        return None
+    said = Reason.of("skipped-apart", Meaning.APART, folder=folder, edits=len(found.edits), review=review)
+    return Skipped(folder, said)
+
+
+def _survey_of(options: Options, listing: Listing) -> Survey:
     collecting = gc.isenabled()
     gc.disable()  # a tree is millions of objects, none of them garbage before the end: looking for some takes twice the parser's time
     try:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ddp_codemod.api import plan
+
 TRAIN = 'import torch.distributed as dist\n\ndist.init_process_group("nccl")\n'
 
 
@@ -64,3 +66,26 @@ def test_a_document_is_about_one_project(monorepo: Path, run) -> None:  # type: 
     done = run("check", "libs/npu", "apps/[card]", "--format", "json")
     assert (done.code, done.out) == (2, "")
     assert "run ddp-codemod once for each" in done.err
+
+
+@pytest.mark.parametrize("words", [("diff",), ("check", "--format", "json"), ("check", "--format", "sarif")])
+def test_what_is_about_one_project_names_those_inside_it(monorepo: Path, run, words: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
+    (monorepo / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "cpu"\n')
+    done = run(*words[:1], ".", *words[1:])
+    assert done.code == 1
+    assert "gloo" in done.out
+    assert "hccl" not in done.out
+    if "sarif" not in words:
+        assert "a project that names a platform of its own (ascend)" in " ".join(done.said.split())
+    assert '"gloo"' not in run("diff", "libs/npu").out
+    assert "a/libs/npu" not in done.out
+
+
+def test_a_folder_asked_about_from_python_leaves_the_projects_inside_it_alone(monorepo: Path) -> None:
+    (monorepo / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "cpu"\n')
+    assert [edit.path for edit in plan(monorepo).edits] == ["train.py"]
+    assert {edit.path for edit in plan(monorepo, platform="cpu").edits} == {
+        "train.py",
+        "libs/npu/train.py",
+        "apps/[card]/train.py",
+    }

@@ -80,11 +80,25 @@ def test_edits_of_several_repositories_are_not_one_group(folder: Path) -> None:
     assert len({edit.group for edit in found.edits}) == 4
 
 
-@pytest.mark.parametrize("marker", [".git", "pyproject.toml"])
-def test_what_lies_in_a_project_belongs_to_it(folder: Path, marker: str) -> None:
-    write(folder, {marker: "gitdir: elsewhere\n" if marker == ".git" else '[project]\nname = "x"\n'})
+def test_what_lies_in_a_project_belongs_to_it(folder: Path) -> None:
+    write(folder, {"pyproject.toml": '[project]\nname = "x"\n'})
     assert len(Listing([folder], None).repositories()) == 1
     assert "two/options.py:4" in named(survey(options(folder)))
+
+
+def test_a_clone_in_a_repository_is_named_and_left_alone(folder: Path) -> None:
+    write(folder, {".git": "gitdir: elsewhere\n"})
+    found = survey(options(folder))
+    assert named(found) == {"loose.py:3"}
+    assert [one.name for one in found.skipped] == ["one", "three/deep", "two"]
+
+
+def test_a_submodule_in_a_folder_of_repositories_is_named_and_left_alone(folder: Path) -> None:
+    write(folder, {"two/third_party/x/.git": "gitdir: ../../.git/modules/x\n", "two/third_party/x/a.py": PLAIN})
+    found = survey(options(folder))
+    assert "two/train.py:3" in named(found)
+    assert not any(edit.name.startswith("two/third_party") for edit in found.edits)
+    assert [one.name for one in found.skipped] == ["two/third_party/x"]
 
 
 def test_a_submodule_belongs_to_its_repository(folder: Path) -> None:
