@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
+from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
@@ -88,13 +89,17 @@ def schema(settings: Settings, kind: str | None) -> None:
 @talk_options
 def test(settings: Settings, folder: str | None) -> int:
     """Run the examples of the shipped rule data, or those of a folder alone."""
+    from ddp_codemod.cli.diagnose import known_errors
     from ddp_codemod.run.examples import run
+    from ddp_codemod.run.log_examples import run_logs
 
     console = Console(settings.lang, settings.color)
     shipped = load_rules(settings.folders)
     rules = load_rules((*settings.folders, existing(folder))) if folder else shipped
+    errors = known_errors(settings)
+    own = known_errors(replace(settings, folders=(*settings.folders, existing(folder)))) if folder else errors
     try:
-        results = run(rules, shipped if folder else None)
+        results = [*run(rules, shipped if folder else None), *run_logs(own, errors if folder else None)]
     except ValueError as why:
         raise fail("rules-bad", str(why)) from None
     wrong = [result for result in results if not result.ok]

@@ -10,6 +10,7 @@ import msgspec
 from ddp_codemod.catalog.diagnostics import Diagnostics
 from ddp_codemod.catalog.signature import Cure, Signature
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
+from ddp_codemod.machine.folded import numbered_as_one, unfolded
 from ddp_codemod.machine.scan import Found, Scanner
 from ddp_codemod.machine.suspects import CUT, EXCEPTION, HANDED_ON
 
@@ -34,6 +35,7 @@ def diagnose(
     ``hang``: the run stands still, so an error that shows as silence is there even where the log does not end with its sign.
     ``hints`` are those that are known without the log.
     """
+    stream, folded = unfolded(stream)
     found = Scanner(known.signatures.values(), known.hints.values(), known.harmless.values()).scan(stream, progress)
     found.hints.update(hints)
     ranked = _known(found, known)
@@ -44,7 +46,8 @@ def diagnose(
     else:
         ranked = _with_silence(ranked, known, found.hints, found.lines)
     ranked.sort(key=lambda entry: entry[:2])
-    return Reading(tuple(entry[2] for entry in ranked), tuple(sorted(found.hints)), found.lines, found.size)
+    reading = Reading(tuple(entry[2] for entry in ranked), tuple(sorted(found.hints)), found.lines, found.size)
+    return numbered_as_one(reading) if folded else reading
 
 
 def _known(found: Found, known: Diagnostics) -> list[Ranked]:

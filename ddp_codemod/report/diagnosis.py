@@ -30,8 +30,7 @@ def lead(
     block = [f"{head}  [{signature.id}]"]
     if first.line:
         block += _evidence(diagnosis, name, lang)
-    why = text(f"diagnose-why-{signature.confidence}", lang, cause=in_language(signature, "cause", lang))
-    block += ["", *_indented(why)]
+    block += ["", *_indented(caused(diagnosis, lang))]
     block += ["", *_indented(text("diagnose-todo", lang)), *_cures(diagnosis, lang, ink, command)]
     if signature.confidence == "possible":
         block += _indented(text("diagnose-unverified", lang))
@@ -44,17 +43,14 @@ def _unknown(diagnosis: Diagnosis, name: str, lang: str, ink: Ink, command: Comm
     """An error that is none of the known ones: the line that is held for the cause, and the next step."""
     outside = diagnosis.outside
     block = [
-        ink(text("diagnose-unknown", lang), "bold", "red"),
-        text("diagnose-held", lang),
+        ink(titled(diagnosis, lang), "bold", "red") + (f"  [{outside.id}]" if outside else ""),
+        *([] if outside else [text("diagnose-held", lang)]),
         *_evidence(diagnosis, name, lang),
         "",
     ]
+    block += _indented(caused(diagnosis, lang))
     if outside is not None:
-        title, cause = in_language(outside, "title", lang), in_language(outside, "cause", lang)
-        block += _indented(text("diagnose-outside", lang, title=title, cause=cause))
-        block += ["", *_indented(text("diagnose-todo", lang)), *_cures(diagnosis, lang, ink, command)]
-    else:
-        block += _indented(text("diagnose-handed-on" if diagnosis.handed_on else "diagnose-unknown-why", lang))
+        return [*block, "", *_indented(text("diagnose-todo", lang)), *_cures(diagnosis, lang, ink, command)]
     block += ["", *_indented(text("diagnose-unknown-report", lang))]
     return block + (_indented(text("diagnose-unknown-below", lang)) if others else [])
 
@@ -66,7 +62,7 @@ def also(diagnoses: Sequence[Diagnosis], name: str, lang: str, ink: Ink) -> list
     block = ["", ink(text("diagnose-also", lang, n=len(diagnoses)), "bold")]
     for one in diagnoses:
         signature = one.signature
-        title = in_language(signature, "title", lang) if signature else text("diagnose-unknown", lang)
+        title = titled(one, lang)
         note = text("diagnose-consequence", lang) if signature and signature.role == "consequence" else ""
         block.append(f"  {_where(one, name)}: {title}" + (f" ({note})" if note else ""))
         block.append(f"      {one.first.text}")
@@ -91,7 +87,7 @@ def _entry(diagnosis: Diagnosis, lang: str, command: Command) -> dict[str, Any]:
     signature, first = diagnosis.signature, diagnosis.first
     return {
         "id": signature.id if signature else None,
-        "title": in_language(signature, "title", lang) if signature else text("diagnose-unknown", lang),
+        "title": titled(diagnosis, lang),
         "cause": _cause(diagnosis, lang),
         "confidence": signature.confidence if signature else "possible",
         "role": signature.role if signature else "root",
@@ -103,6 +99,21 @@ def _entry(diagnosis: Diagnosis, lang: str, command: Command) -> dict[str, Any]:
         "cures": [{"command": command(cure), "advice": in_language(cure, "text", lang)} for cure in diagnosis.cures],
         "source": list(signature.source) if signature else [],
     }
+
+
+def titled(diagnosis: Diagnosis, lang: str) -> str:
+    """What an error is called, of distributed training or not."""
+    known = diagnosis.signature or diagnosis.outside
+    return in_language(known, "title", lang) if known is not None else text("diagnose-unknown", lang)
+
+
+def caused(diagnosis: Diagnosis, lang: str) -> str:
+    """Why, in a sentence that says how sure that is, and whether it is an error of distributed training."""
+    signature = diagnosis.signature
+    if signature is not None:
+        return text(f"diagnose-why-{signature.confidence}", lang, cause=in_language(signature, "cause", lang))
+    said = _cause(diagnosis, lang)
+    return said if diagnosis.outside is None else text("diagnose-outside", lang, cause=said)
 
 
 def _cause(diagnosis: Diagnosis, lang: str) -> str:

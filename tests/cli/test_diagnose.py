@@ -187,7 +187,7 @@ def test_exit_codes_that_scripts_can_tell_apart(project, run, tmp_path: Path, lo
     path.write_text(log)
     done = run("diagnose", str(path))
     assert done.code == code
-    assert ("Not one of the known errors" in done.out) == (code == 3)
+    assert ("Not one of the known errors" in done.out) == (code == 3 and "OutOfMemoryError" not in log)
     assert f"{path}{line}" in done.out or code == 0
     assert "listed below" not in done.out
     assert "ddp-codemod apply" not in done.out or code == 1
@@ -202,3 +202,44 @@ def test_what_is_listed_below_an_unknown_error_is_there(project, run, tmp_path: 
     assert done.code == 3
     below = done.out.partition("listed below")[2]
     assert f"{path}:2" in below
+
+
+def test_an_error_that_is_known_is_not_headed_as_unknown(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    log = tmp_path / "hip.log"
+    log.write_text("RuntimeError: HIP error: invalid device function\n")
+    done = run("diagnose", str(log))
+    assert done.code == 3
+    assert "This torch has no code for this GPU  [hip-wrong-architecture]" in done.out
+    assert "Not one of the known errors" not in done.out
+    assert "Not an error of distributed training" in done.out
+    entry = json.loads(run("diagnose", str(log), "--format", "json").out)["diagnoses"][0]
+    assert (entry["id"], entry["title"]) == (None, "This torch has no code for this GPU")
+
+
+FOLDED = """Traceback (most recent call last):
+  File "train.py", line 5, in main
+    dist.init_process_group("nccl")
+  File "/env/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 9, in init_process_group
+    raise RuntimeError("Distributed package doesn't have NCCL built in")
+RuntimeError: Distributed package doesn't have NCCL built in
+HIP error on gfx1030"""
+
+
+@pytest.mark.parametrize("start", ["Traceback", "raise"])
+def test_a_paste_whose_line_ends_became_spaces(project, run, tmp_path: Path, start: str) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    log = tmp_path / "chat.log"
+    log.write_text(" ".join(FOLDED[FOLDED.index(start) :].split()))
+    done = json.loads(run("diagnose", str(log), "--format", "json").out)
+    assert done["lines"] == 1
+    assert [(one["id"], one["line"]) for one in done["diagnoses"]] == [("nccl-not-built-in", 1)]
+    assert done["diagnoses"][0]["frames"] == ([{"path": "train.py", "line": 5}] if start == "Traceback" else [])
+    assert "--platform rocm" in done["diagnoses"][0]["cures"][0]["command"]
+
+
+def test_a_log_of_one_line_that_is_no_paste_stays_as_it_is(project, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAIN)
+    log = tmp_path / "short.log"
+    log.write_text("epoch 1 File train.py Error rate: 0.3")
+    assert run("diagnose", str(log)).code == 0

@@ -105,3 +105,37 @@ def test_a_folder_that_is_not_there(run) -> None:  # type: ignore[no-untyped-def
         done = run(*words)
         assert (done.code, done.out) == (2, "")
         assert "nowhere" in done.err
+
+
+SIGNATURE = """[[signature]]
+id = "mine"
+patterns = ["flux compensator is off"]
+confidence = "sure"
+title = "The flux compensator is off"
+title_zh = "t"
+cause = "c"
+cause_zh = "c"
+source = ["https://example.org/"]
+hit = ["{hit}"]
+miss = ["{miss}"]
+[[signature.cure]]
+text = "turn it on"
+text_zh = "turn it on"
+"""
+
+
+@pytest.mark.parametrize(
+    ("hit", "miss", "said"),
+    [
+        ("the flux compensator is off", "the flux compensator is on", "2 examples passed, 0 failed"),
+        ("the flux compensator is on", "nothing", "diagnostic:mine:hit:1: missing"),
+        ("the flux compensator is off", "no flux compensator is off", "diagnostic:mine:miss:1: noisy"),
+        ("flux compensator is off; Distributed package doesn't have NCCL built in", "nothing", "2 examples passed"),
+    ],
+)
+def test_the_excerpts_of_an_error_are_tried(run, tmp_path: Path, hit: str, miss: str, said: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "diagnostics").mkdir()
+    (tmp_path / "diagnostics" / "mine.toml").write_text(SIGNATURE.format(hit=hit, miss=miss))
+    done = run("rules", "test", str(tmp_path))
+    assert said in done.out
+    assert done.code == (0 if "passed, 0" in done.out else 1)

@@ -118,3 +118,40 @@ def test_patterns_that_could_blow_up_or_be_nowhere_are_refused(pattern: str) -> 
 )
 def test_what_a_pattern_is_found_by(pattern: str, texts: tuple[str, ...]) -> None:
     assert anchors(pattern) == texts
+
+
+TRACE = 'Traceback (most recent call last):\n  File "/home/u/proj/train.py", line 88, in <module>\n    main()\n'
+LAUNCHER = """W0502 10:00:00.000 99 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 4243 closing signal SIGTERM
+E0502 10:00:00.000 99 torch/distributed/elastic/multiprocessing/api.py:826] failed (exitcode: 1) local_rank: 0 (pid: 4242) of binary: python
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+train.py FAILED
+"""
+OF_THE_PROGRAM = [
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x512 and 256x10)",
+    'RuntimeError: Error(s) in loading state_dict for DistributedDataParallel:\n\tMissing key(s) in state_dict: "module.fc.weight".',
+    "KeyError: 'input_ids'",
+    "RuntimeError: CUDA error: device-side assert triggered",
+    "RuntimeError: DataLoader worker (pid 3312) is killed by signal: Killed.",
+    "RuntimeError: DataLoader worker (pid 12) is killed by signal: Bus error.",
+    "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.json'",
+    "ModuleNotFoundError: No module named 'flash_attn'",
+    "ImportError: libmpi.so.12: cannot open shared object file: No such file or directory",
+    "ImportError: cannot import name 'LlamaConfig' from 'transformers'",
+    "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co', port=443): Connection refused",
+    "OSError: [Errno 24] Too many open files",
+    "AttributeError: Can't pickle local object 'main.<locals>.<lambda>'",
+]
+
+
+@pytest.mark.parametrize("error", OF_THE_PROGRAM)
+@pytest.mark.parametrize("tail", ["", LAUNCHER], ids=["alone", "launched"])
+def test_an_error_of_the_program_gets_no_distributed_cause(error: str, tail: str) -> None:
+    reading = diagnose(io.BytesIO(f"{TRACE}{error}\n{tail}".encode()), KNOWN)
+    lead = reading.diagnoses[0]
+    assert lead.signature is None or lead.signature.role == "outside"
+
+
+def test_a_warning_about_tokenizers_is_no_error() -> None:
+    said = "huggingface/tokenizers: The current process just got forked, after parallelism has already been used. Disabling parallelism\n"
+    assert ids(said) == []

@@ -205,7 +205,8 @@ def _read(call: Call, reading: Reading, command: Callable[[Cure], str | None]) -
     said, lines = [], []
     for number, one in enumerate(reading.diagnoses[:5]):
         title, more = _described(call, one, command if number == 0 else None)
-        if one.signature is None or is_own(one.signature.title):
+        known = one.signature or one.outside
+        if known is None or is_own(known.title):
             said += [title, *more]
         else:
             lines += [quoted(title), *map(quoted, more)]
@@ -214,12 +215,11 @@ def _read(call: Call, reading: Reading, command: Callable[[Cure], str | None]) -
 
 
 def _described(call: Call, one: Diagnosis, command: Callable[[Cure], str | None] | None) -> tuple[str, list[str]]:
-    if one.signature is None:
-        return call.say("diagnose-unknown"), []
-    title = f"[{one.signature.id}] {in_language(one.signature, 'title', call.lang)}"
+    known = one.signature or one.outside
+    title = (f"[{known.id}] " if known else "") + diagnoses.titled(one, call.lang)
     if command is None:
         return title, []
-    cause = call.say(f"diagnose-why-{one.signature.confidence}", cause=in_language(one.signature, "cause", call.lang))
+    cause = diagnoses.caused(one, call.lang)
     cures = []
     for number, cure in enumerate(one.cures, 1):
         words = [in_language(cure, "text", call.lang)]
