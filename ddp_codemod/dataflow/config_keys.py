@@ -22,6 +22,7 @@ from ddp_codemod.parse.config import giving
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import SELF
+from ddp_codemod.sites.takers import given_at_start
 from ddp_codemod.sites.words import Parts, holds
 
 OTHERS = "entries of other files"  # in the tracer's memory: what has a key that is read, and is not what the reader opens
@@ -231,7 +232,7 @@ def given_for(tracer: Tracer, document: Document, path: tuple[str, ...], way: Wa
     found: list[Leaf] = []
     for script, option in tracer.composed.overrides(document, path):
         if tracer.could_be_value(option.value):
-            step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+            step = way.hop(script.place(option), given_at_start(option))
             found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return [*found, *_composed(tracer, path, way)]
 

@@ -19,7 +19,7 @@ from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
-from ddp_codemod.sites.takers import takers
+from ddp_codemod.sites.takers import given_at_start, takers
 
 _DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is given
 
@@ -165,7 +165,7 @@ def _given_at_launch(tracer: Tracer, words: Iterable[str], takes: Callable[[str]
             for option in _options_of(tracer, script).get(word, ()):
                 started = takers(project, script, option)
                 if any(map(takes, started)) and tracer.could_be_value(option.value):
-                    step = way.hop(script.place(option), Reason.of("hop-launch", name=option.name, program=option.program or "?"))
+                    step = way.hop(script.place(option), given_at_start(option))
                     found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return list(dict.fromkeys(found))
 

@@ -10,6 +10,7 @@ from ddp_codemod.catalog.objects import Chosen, Environment
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.policy.decide_environment import already_set
+from ddp_codemod.policy.decision_reasons import set_already
 from ddp_codemod.policy.findings import Context, Finding, NewVariable, start, unreachable
 from ddp_codemod.policy.left_out import who
 from ddp_codemod.sites.find import Use
@@ -35,10 +36,11 @@ def by_variable(context: Context, use: Use, parameter: Parameter, chosen: Chosen
     said = {"variable": chosen.variable, "wanted": choice.wanted, "platform": platform.id}
     value = already_set(context, use, chosen.variable)
     if value is not None:
-        shown = str(value.value) if isinstance(value, Known) else "?"
-        if shown.lower() in choice.works:
-            return made.keep(Reason.of("keep-environment-set", variable=chosen.variable, value=shown))
-        return made.review(fix.id, Reason.of("review-chosen", value=shown, **said))
+        if not isinstance(value, Known):
+            return made.review(fix.id, Reason.of("review-chosen-made", **said))
+        if str(value.value).lower() in choice.works:
+            return made.keep(set_already(chosen.variable, value))
+        return made.review(fix.id, Reason.of("review-chosen", value=value.value, **said))
     if choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=chosen.variable))
     if chosen.never and context.versions.holds(chosen.never, use.module.name) is True:

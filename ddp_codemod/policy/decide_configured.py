@@ -14,7 +14,7 @@ from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.policy.decide import decide, ignored
 from ddp_codemod.policy.decide_environment import of_libraries, outcomes, set_at, unneeded
-from ddp_codemod.policy.decision_reasons import open_reason, text_of
+from ddp_codemod.policy.decision_reasons import open_reason, set_already, text_of
 from ddp_codemod.policy.findings import Context, Finding, NewKey, NewVariable, start
 from ddp_codemod.policy.left_out import who
 from ddp_codemod.policy.under_launcher import is_bare
@@ -94,8 +94,7 @@ def decide_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Se
     if not starts:
         return made.review(fix.id, Reason.of("review-no-entry", variable=variable.name, value=variable.value))
     if not unset:
-        shown = next(str(value.value) if isinstance(value, Known) else "?" for value in values.values())
-        return made.keep(Reason.of("keep-environment-set", variable=variable.name, value=shown))
+        return made.keep(set_already(variable.name, next(iter(values.values()))))
     where = ", ".join(f"{start.module.name}:{start.body.lineno}" for start in unset)
     reason = Reason.of("edit-environment-entry", variable=variable.name, value=variable.value, where=where)
     changes = [NewVariable(start.module, start.body, variable) for start in unset]

@@ -13,6 +13,7 @@ from ddp_codemod.catalog.objects import Environment
 from ddp_codemod.dataflow.fold import Known, Value
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.decision_reasons import set_already
 from ddp_codemod.policy.findings import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
@@ -61,8 +62,7 @@ def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Fin
     assert environment is not None
     value = already_set(context, use, environment.name)
     if value is not None:
-        shown = str(value.value) if isinstance(value, Known) else "?"
-        return made.keep(Reason.of("keep-environment-set", variable=environment.name, value=shown))
+        return made.keep(set_already(environment.name, value))
     if (spared := unneeded(context, use, fix, "environment")) is not None:
         return made.keep(spared)
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)

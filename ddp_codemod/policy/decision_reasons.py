@@ -89,3 +89,10 @@ def keep_reason(context: Context, made: Finding, parameter: Parameter) -> Reason
     named = ((leaf, leaf.value.value) for leaf in made.possible if isinstance(leaf.value, Known))
     later = (since(context, leaf, text) for leaf, text in named if isinstance(text, str))
     return next(filter(None, later), made.reason)
+
+
+def set_already(variable: str, value: object) -> Reason:
+    """That a variable is set before a call, and to what where that is known."""
+    if isinstance(value, Known):
+        return Reason.of("keep-environment-set", variable=variable, value=value.value)
+    return Reason.of("keep-environment-set-open", variable=variable)

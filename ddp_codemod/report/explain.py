@@ -13,13 +13,15 @@ def explain(view: View, decision: Decision) -> list[str]:
     call = view.say("explain-call", where=view.where(decision.call), call=view.source_text(decision.call))
     block += view.folded(call, 2, 9)
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
-    block += view.folded(view.say("explain-value", parameter=decision.parameter, value=value), 2, 9)
+    if decision.parameter:
+        block += view.folded(view.say("explain-value", parameter=decision.parameter, value=value), 2, 9)
     told = {hop for origin in decision.origins for hop in origin.hops}
     block += _hops(view, tuple(hop for hop in decision.hops if hop not in told))
     for origin in decision.origins:
         block += _hops(view, origin.hops)
         block += view.folded(view.say("explain-origin", origin=view.origin(origin)), 2, 4)
-    block.append("  " + view.say("explain-gives", platform=view.survey.platform, gives=view.gives(decision)))
+    if outcome := view.outcome(decision):
+        block.append(f"  {outcome}")
     so = view.say(f"explain-so-{decision.action.value}", reason=view.reason(decision.reason))
     return block + [view.ink(line, "bold") for line in view.folded(so, 2, 4)]
 

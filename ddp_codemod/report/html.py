@@ -132,7 +132,7 @@ def _site(view: View, site: Any) -> dict[str, Any]:
         steps.append([_where(view, origin.place), view.say("page-starts", kind=kind) + why, view.source_text(origin.place)])
     if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:
         steps.append(["", view.say("way-rest", n=left), ""])
-    return {"steps": steps, "gives": view.say("explain-gives", platform=view.survey.platform, gives=view.gives(site))}
+    return {"steps": steps, "gives": view.outcome(site)}
 
 
 def _where(view: View, place: Any) -> str:

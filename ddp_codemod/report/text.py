@@ -25,7 +25,7 @@ def site(view: View, decision: Decision) -> list[str]:
     if decision.action is Action.EDIT:
         action += f" ({view.say(f'applicability-{decision.applicability.value}')}, {decision.rule})"
     head = f"{view.ink(f'{view.path(decision.place.name)}:{line}:{column + 1}', 'bold')}: {view.site(decision)}  {action}"
-    block = [head, *view.folded(view.say("site-gives", value=value, gives=gives), 4, 8)]
+    block = [head, *view.folded(view.say("site-gives", value=value, gives=gives) if gives else value, 4, 8)]
     for origin in decision.origins:
         if origin.place != decision.place:
             block += view.folded(view.say("site-starts", origin=view.origin(origin)), 4, 8)

@@ -78,4 +78,4 @@ def way(view: View, site: Decision) -> list[str]:
             block.append("  " + view.say("explain-origin", origin=inert(view.origin(origin))))
     if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:
         block.append("  " + view.say("way-rest", n=left))
-    return [*block, "  " + view.say("explain-gives", platform=view.survey.platform, gives=view.gives(site))]
+    return [*block, f"  {outcome}"] if (outcome := view.outcome(site)) else block

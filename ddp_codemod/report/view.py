@@ -70,9 +70,14 @@ class View(Struct, frozen=True):
         return f"{decision.surface}({decision.parameter})" if decision.parameter else decision.surface
 
     def gives(self, decision: Decision) -> str:
-        """What a site resolves to, on one line."""
+        """What a site resolves to, on one line; "" where the question does not arise, as for a device."""
         unknown = self.say("gives-unknown")
-        return self.say("list-comma").join(unknown if one == "?" else one_line(one) for one in decision.resolves_to) or unknown
+        return self.say("list-comma").join(unknown if one == "?" else one_line(one) for one in decision.resolves_to)
+
+    def outcome(self, decision: Decision) -> str:
+        """What a site gives on the platform, as a sentence; "" where it gives no backend or address."""
+        gives = self.gives(decision)
+        return self.say("explain-gives", platform=self.survey.platform, gives=gives) if gives else ""
 
     def origin(self, origin: Origin) -> str:
         """Where a value starts: place, kind and text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ddp_codemod.model import Reason
 from ddp_codemod.parse.shell import Option, Script
 from ddp_codemod.sites.project import Project
 
@@ -39,3 +40,10 @@ def _programs(text: str, variable: str) -> Iterator[str]:
 def _means(path: str, name: str) -> bool:
     """Whether what a script sources can be a file of the project; "" is any."""
     return not path or f"/{name}".endswith("/" + re.sub(r"^(?:\.{0,2}/)+", "", path))
+
+
+def given_at_start(option: Option) -> Reason:
+    """What to say of a value that a command line gives, with the program where the line names one."""
+    if option.program:
+        return Reason.of("hop-launch", name=option.name, program=option.program)
+    return Reason.of("hop-launch-here", name=option.name)

@@ -219,7 +219,7 @@
     if (unit.sites.length) {
       const steps = unit.sites.map((site) => [
         make("ol", {}, ...site.steps.map(([place, said, code]) => make("li", {}, make("span", { class: "where" }, place), ` ${said} `, ...(code ? [make("code", {}, code)] : [])))),
-        make("p", {}, site.gives),
+        ...(site.gives ? [make("p", {}, site.gives)] : []),
       ]);
       const details = make("details", unit.sites.length < 3 ? { open: "" } : {}, make("summary", {}, word("way", { n: unit.sites.length })), ...steps.flat());
       why.append(details);

@@ -87,8 +87,8 @@ def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
     report = document(json.loads(checkups.dumps(found, call.lang, line)))
     states = [check.state for check in found.checks]
     said = call.say(
-        "mcp-doctor",
-        platform=named(found.platform) if found.platform else call.say("gives-unknown"),
+        "mcp-doctor" if found.platform else "mcp-doctor-unsure",
+        platform=named(found.platform or ""),
         problems=states.count("problem"),
         warnings=states.count("warning"),
     )
@@ -225,9 +225,8 @@ def _described(call: Call, one: Diagnosis, command: Callable[[Cure], str | None]
         words = [in_language(cure, "text", call.lang)]
         if command(cure) is not None:
             fixes = load_rules(()).fixes
-            platform = cure.platform or next((fixes[rule].platform for rule in cure.rules if rule in fixes), None) or "?"
-            rules = ", ".join(cure.rules)
-            with_rules = call.say("mcp-cure-rules", platform=platform, rules=rules)
-            words.append(with_rules if rules else call.say("mcp-cure", platform=platform))
+            platform = cure.platform or next((fixes[rule].platform for rule in cure.rules if rule in fixes), None)
+            key = f"mcp-cure{'-rules' if cure.rules else ''}{'' if platform else '-alone'}"
+            words.append(call.say(key, platform=platform, rules=", ".join(cure.rules)))
         cures.append(f"{number}. " + " ".join(filter(None, words)))
     return title, [cause, *cures]

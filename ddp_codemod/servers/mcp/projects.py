@@ -178,9 +178,10 @@ def _lines(call: Call, report: dict[str, Any], kinds: Sequence[Kind]) -> list[st
     """A line for each entry, with all that is the project's in quotation marks."""
     lines = []
     for one in report["sites"] if "sites" in kinds else ():
-        gives = ", ".join(map(quoted, one["resolves_to"])) or call.say("gives-unknown")
+        gives = ", ".join(call.say("gives-unknown") if value == "?" else quoted(value) for value in one["resolves_to"])
         where = f"{quoted(one['path'])}:{one['line']}"
-        lines.append(f"{where} {named(one['surface'])}({named(one['parameter'])}) = {gives}: {one['action']}; {one['reason']}")
+        what = named(one["surface"]) + (f"({named(one['parameter'])})" if one["parameter"] else "")
+        lines.append(f"{where} {what}{f' = {gives}' if gives else ''}: {one['action']}; {one['reason']}")
     for one in report["edits"] if "edits" in kinds else ():
         lines.append(f"{quoted(one['path'])}:{one['line']} {named(one['rule'])} ({one['applicability']}): {one['reason']}")
     for one in report["advisories"] if "advisories" in kinds else ():
