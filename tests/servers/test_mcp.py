@@ -16,6 +16,7 @@ from talking import COMMAND, TRAIN, Started, own_words, words
 
 from ddp_codemod.cli import main
 from ddp_codemod.report import json as report
+from ddp_codemod.servers.mcp.tools import listed, output
 
 SCHEMA = json.loads(report.SCHEMA.read_text("utf-8"))
 ROCM = {"platform": "rocm"}
@@ -55,7 +56,8 @@ def test_a_report_is_what_the_command_line_says(
     assert not answer.is_error
     assert answer.structured_content["report"] == said
     jsonschema.validate(answer.structured_content["report"], SCHEMA)
-    assert own_words(answer).startswith("Platform rocm: 1 site, 1 edit in 1 file, 0 for review")
+    assert own_words(answer).startswith("Next: call diff with the same arguments, and show the user its patch.\n")
+    assert "\nPlatform rocm: 1 site, 1 edit in 1 file, 0 for review" in own_words(answer)
     assert "> “train.py”:3 torch.init_process_group(backend) = “nccl”: edit;" in words(answer)
 
 
@@ -77,6 +79,8 @@ def test_every_answer_is_as_its_tool_has_announced(server: Started, project: Pat
         assert not answer.is_error, words(answer)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
         jsonschema.validate(answer.structured_content, tool.output_schema)
+        jsonschema.validate(answer.structured_content, output(tool.name))
+        assert own_words(answer).startswith("Next: ")
         jsonschema.validate(asked[tool.name], tool.input_schema)
         assert all("description" in one for one in tool.input_schema["properties"].values())
         assert len(json.dumps(answer.structured_content)) < 40_000
@@ -84,6 +88,9 @@ def test_every_answer_is_as_its_tool_has_announced(server: Started, project: Pat
 
 WRONG = [
     ("scan", {"platfrom": "rocm"}, "platfrom"),
+    ("scan", {"platfrom": "rocm"}, "paths, platform, rules, style, env_in, torch_version, unsafe, show, action, offset, limit"),
+    ("undo", {"paths": "."}, "only reads"),
+    ("doctor", {"python": "x"}, "python"),
     ("scan", {"platform": "rcm"}, "did you mean rocm"),
     ("scan", {}, "which platform is meant"),
     ("scan", {**ROCM, "limit": 1000}, "limit"),
@@ -263,7 +270,7 @@ def test_prompts_lead_to_the_tools(server: Started, project: Path) -> None:
 
 def test_answers_come_in_the_language_that_was_asked_for(server: Started, project: Path) -> None:
     answer = server.ask("scan", ROCM, project, "--lang", "zh")
-    assert own_words(answer).startswith("平台 rocm：1 处位置")
+    assert own_words(answer).startswith("下一步：用相同的参数调用 diff，并把补丁给用户看。\n平台 rocm：1 处位置")
     assert not answer.structured_content["report"]["sites"][0]["reason"].isascii()
 
 
@@ -281,3 +288,10 @@ def test_a_folder_that_is_none_is_told_before_anything_is_served(project: Path) 
             [*COMMAND, "mcp", project / name], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
         )
         assert (done.returncode, name in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_list_of_tools_is_cheap_to_read(lang: str) -> None:
+    shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed(True, lang)]
+    assert len(json.dumps(shown, ensure_ascii=False).encode()) < 12_000
+    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in shown)

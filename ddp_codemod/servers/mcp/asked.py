@@ -11,6 +11,7 @@ from ddp_codemod.messages import text
 from ddp_codemod.request import EnvIn, Style
 
 Kind = Literal["sites", "edits", "advisories", "skipped"]
+_BOUNDS = ("maxLength", "maxItems", "pattern")
 T = TypeVar("T", bound=Struct)
 Text = Annotated[str, Meta(max_length=1000)]
 Name = Annotated[str, Meta(max_length=4096)]
@@ -101,9 +102,18 @@ def schema(kind: type[Struct], lang: str) -> dict[str, Any]:
     """The JSON schema of what a tool takes, each argument with its description."""
     _, parts = msgspec.json.schema_components([kind])
     found: dict[str, Any] = parts[kind.__name__]
-    for name, one in found["properties"].items():
-        one["description"] = text(f"mcp-argument-{name.replace('_', '-')}", lang)
+    found["properties"] = {name: _shown(kind, name, one, lang) for name, one in found["properties"].items()}
     return {key: value for key, value in found.items() if key not in ("title", "description")}
+
+
+def _shown(kind: type[Struct], name: str, one: dict[str, Any], lang: str) -> dict[str, Any]:
+    """One argument: its type and what it is for. Bounds that nobody meets are told to who meets one: a client pays for each word."""
+    one = next((part for part in one.get("anyOf", ()) if part.get("type") != "null"), one)
+    if "items" in one:
+        one["items"] = {key: value for key, value in one["items"].items() if key not in _BOUNDS}
+    plain = {key: value for key, value in one.items() if key not in _BOUNDS and (key != "default" or value)}
+    told = kind is Diff or name not in Project.__struct_fields__  # what a port is to be like is told once
+    return {**plain, "description": text(f"mcp-argument-{name.replace('_', '-')}" if told else "mcp-argument-as-diff", lang)}
 
 
 def read(kind: type[T], arguments: dict[str, Any] | None) -> T:

@@ -97,7 +97,8 @@ def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
         for check in found.checks
         if check.state != "ok"
     ]
-    return Answer({"report": report}, (said,), (*lines, render(told(found.because), call.lang)))
+    todo = call.say("mcp-todo-platform", platform=named(found.platform)) if found.platform else call.say("mcp-todo-unsure")
+    return Answer({"report": report}, (todo, said), (*lines, render(told(found.because), call.lang)))
 
 
 def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
@@ -132,7 +133,9 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     )
     said_more = (call.say("mcp-left-out", n=more),) if more else ()
     made = {"root": clean(str(found.root)), "report": report}
-    return Answer(made, (said, *said_more), tuple(map(_trial, report["sites"])))
+    trouble = states.count("failed") + states.count("hung")
+    todo = call.say("mcp-todo-failed" if trouble else "mcp-todo-verified" if done else "mcp-todo-none")
+    return Answer(made, (todo, said, *said_more), tuple(map(_trial, report["sites"])))
 
 
 def _trial(one: dict[str, Any]) -> str:
@@ -202,7 +205,8 @@ def _read(call: Call, reading: Reading, command: Callable[[Cure], str | None]) -
     """Our own words about a log, and quoted lines of it; what a rule file of the project's says is the project's."""
     if not reading.diagnoses:
         return [call.say("mcp-nothing-known", n=reading.lines)], []
-    said, lines = [], []
+    lead = reading.diagnoses[0]
+    said, lines = [call.say("mcp-todo-cure" if lead.cures else "mcp-todo-above")], list[str]()
     for number, one in enumerate(reading.diagnoses[:5]):
         title, more = _described(call, one, command if number == 0 else None)
         known = one.signature or one.outside

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ddp_codemod.api import Plan, plan_of, undo
 from ddp_codemod.cli.settings import command_line
 from ddp_codemod.messages import render, text
-from ddp_codemod.model import Action, Hop, Survey
+from ddp_codemod.model import Action, Applicability, Hop, Survey
 from ddp_codemod.report.json import dumps
 from ddp_codemod.report.view import View, shorten
 from ddp_codemod.request import PlanError, look
@@ -58,9 +58,8 @@ def diff(call: Call, asked: Diff) -> Answer:
     lines = plan.patch.decode("utf-8", "backslashreplace").split("\n")[:-1]
     part = patch_page([clean(line.replace("\r", "\\r"), 1000) for line in lines], asked.patch_offset)
     taken, which = page(document(report), asked, ("edits",))
-    said = [*_counts(call, found, plan)]
-    if plan.files:
-        said.append(call.say("mcp-digest", digest=plan.digest))
+    todo = call.say("mcp-digest", digest=plan.digest) if plan.files else _todo(call, found)
+    said = [todo, *_counts(call, found, plan)]
     if part["next"] is not None:
         said.append(call.say("mcp-patch-more", n=part["next"], total=part["total"]))
     made: dict[str, Any] = {"root": clean(str(found.root)), "report": taken, "page": which, "patch": part}
@@ -77,7 +76,7 @@ def explain(call: Call, asked: Explain) -> Answer:
     steps = [step for decision in found.decisions for step in _steps(call, found, decision.hops, decision.origins)]
     steps, unsaid = steps[:STEPS], len(steps[STEPS:])
     report, left = bounded(document(json.loads(dumps(found, call.lang))), *KINDS)
-    said = [call.say("mcp-explained", n=len(found.decisions), platform=named(found.platform))]
+    said = [_todo(call, found), call.say("mcp-explained", n=len(found.decisions), platform=named(found.platform))]
     lines = [*_lines(call, report, ("sites", "edits", "advisories")), *(_step(call, one) for one in steps)]
     said += [call.say("mcp-left-out", n=left + unsaid)] if left + unsaid else []
     made = {"root": clean(str(found.root)), "report": report, **document({"steps": steps})}
@@ -100,7 +99,7 @@ def apply(call: Call, asked: Apply) -> Answer:
     made = {"root": clean(str(found.root)), "written": [*map(clean, names)], "digest": plan.digest}
     return Answer(
         {**made, "take_back": {**back, "command": command}},
-        (call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
+        (call.say("mcp-todo-written"), call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
         (quoted(command, 400), *map(quoted, names)),
     )
 
@@ -114,7 +113,7 @@ def take_back(call: Call, asked: Undo) -> Answer:
         except PlanError as why:
             raise Refused(call.say("mcp-refused"), str(why)) from None
     made = {"root": clean(str(within.root)), "restored": [*map(clean, names)]}
-    return Answer(made, (call.say("mcp-restored", n=len(names)),), tuple(map(quoted, names)))
+    return Answer(made, (call.say("mcp-todo-restored"), call.say("mcp-restored", n=len(names))), tuple(map(quoted, names)))
 
 
 def _look(call: Call, asked: Project, within: Within | None = None) -> Survey:
@@ -150,11 +149,23 @@ def _planned(call: Call, found: Survey, asked: Project) -> Plan:
 def _listed(call: Call, asked: Paged, found: Survey, usual: Sequence[Kind]) -> Answer:
     report = document(json.loads(dumps(found, call.lang)))
     taken, which = page(report, asked, usual)
-    said = [*_counts(call, found, None)]
+    said = [_todo(call, found), *_counts(call, found, None)]
     if which["next"] is not None:
         said.append(call.say("mcp-next", returned=which["returned"], total=which["total"], next=which["next"]))
     made = {"root": clean(str(found.root)), "report": taken, "page": which}
     return Answer(made, tuple(said), tuple(_lines(call, taken, asked.show or usual)))
+
+
+def _todo(call: Call, found: Survey) -> str:
+    """What to do with a finding next: what can be made, then what a person has to decide, else nothing."""
+    if any(edit.applicability is Applicability.SAFE for edit in found.edits):
+        return call.say("mcp-todo-diff")
+    if found.edits:
+        return call.say("mcp-todo-unsafe")
+    review = any(one.action is Action.REVIEW for one in found.decisions) or found.unaccounted
+    if review or any(one.candidate for one in found.skipped):
+        return call.say("mcp-todo-review")
+    return call.say("mcp-todo-none")
 
 
 def _counts(call: Call, found: Survey, plan: Plan | None) -> list[str]:

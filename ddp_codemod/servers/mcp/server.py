@@ -87,7 +87,9 @@ class Tools:
 
             answer = await self.work.run(function, context.session.report_progress)
         except msgspec.ValidationError as why:
-            return _failed(text("mcp-bad-argument", lang), [str(why)], lang)
+            assert tool is not None
+            said = text("mcp-bad-argument", lang, tool=params.name, names=", ".join(tool.takes.__struct_encode_fields__) or "-")
+            return _failed(said, [str(why)], lang)
         except OutsideRoots as why:
             return _failed(render(told(why.reason), lang), [], lang)
         except Refused as why:

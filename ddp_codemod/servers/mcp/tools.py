@@ -16,6 +16,7 @@ from ddp_codemod.report import json as survey
 from ddp_codemod.servers.mcp import asked, machines, projects
 from ddp_codemod.servers.mcp.answer import Answer
 
+_ALWAYS = ("notice", "said")  # the parts of every answer
 _TEXT = {"type": "string"}
 _SAID = {"type": "array", "items": {"type": "string"}, "description": "the server's own words"}
 _COUNT = {"type": "integer", "minimum": 0}
@@ -75,11 +76,17 @@ def _described(name: str, tool: Tool, lang: str) -> types.Tool:
         title=text(f"mcp-tool-{name}-title", lang),
         description=text(f"mcp-tool-{name}", lang),
         input_schema=asked.schema(tool.takes, lang),
-        output_schema=output(name),
+        output_schema=_announced(name),
         annotations=types.ToolAnnotations(
             read_only_hint=not tool.writes, destructive_hint=tool.writes, idempotent_hint=not tool.writes, open_world_hint=False
         ),
     )
+
+
+def _announced(name: str) -> dict[str, Any]:
+    """What a client is told of an answer: the names of its parts. ``output`` says what is in them, and so do the published schemas."""
+    parts = {part: {"type": one["type"]} for part, one in output(name)["properties"].items() if part not in _ALWAYS}
+    return {"type": "object", "required": [*_ALWAYS], "properties": parts}
 
 
 @cache
