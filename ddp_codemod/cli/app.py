@@ -44,13 +44,6 @@ class Commands(Group):
         command: click.Command = import_module(f"ddp_codemod.cli.{cmd_name}").command
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names. Raises NoSuchCommand with the names to choose from."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand:
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx) from None
-
 
 def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:

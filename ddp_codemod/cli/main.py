@@ -15,7 +15,7 @@ from ddp_codemod.cli.app import app
 from ddp_codemod.cli.console import can_show, shown, tame
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
 from ddp_codemod.cli.leave import expect, leave
-from ddp_codemod.cli.translate import Reader
+from ddp_codemod.cli.translate import NoWords, Reader, UnknownCommand
 from ddp_codemod.messages import LANGUAGES, language, render, text
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _run(words: list[str], lang: str) -> int:
         with app.make_context("ddp-codemod", words, obj=Reader(lang, tuple(words))) as context:
             code = app.invoke(context)
             return code if isinstance(code, int) else DONE
-    except click.exceptions.NoArgsIsHelpError as why:
+    except NoWords as why:
         _say(why.ctx.get_help() if why.ctx else "")
         return FAILED
     except click.exceptions.Exit as why:
@@ -90,11 +90,11 @@ def _usage(why: click.UsageError, lang: str) -> str:
     if isinstance(why, click.NoSuchOption):
         near = text("usage-near", lang, near=why.possibilities[0]) if why.possibilities else ""
         return text("usage-option", lang, option=why.option_name, near=near)
-    if isinstance(why, click.exceptions.NoSuchCommand):
-        near = text("usage-near", lang, near=why.possibilities[0]) if why.possibilities else ""
+    if isinstance(why, UnknownCommand):
+        near = text("usage-near", lang, near=why.near) if why.near else ""
         return text("usage-command", lang, command=why.command_name, near=near)
     if isinstance(why, click.MissingParameter) and why.param is not None:
-        return text("usage-missing", lang, parameter=why.param.make_metavar(why.ctx) if why.ctx else why.param.name)
+        return text("usage-missing", lang, parameter=why.param.metavar or why.param.name)
     if isinstance(why, click.BadParameter) and isinstance(why.param, click.Option) and isinstance(why.param.type, click.Choice):
         return text("usage-choice", lang, option=why.param.opts[-1], choices=", ".join(why.param.type.choices))
     return why.format_message()

@@ -34,6 +34,18 @@ def lang_of(context: click.Context) -> str:
     return reader_of(context).lang
 
 
+class UnknownCommand(click.UsageError):
+    """A name that no command has, and the nearest one."""
+
+    def __init__(self, name: str, near: str, context: click.Context) -> None:
+        super().__init__(name, context)
+        self.command_name, self.near = name, near
+
+
+class NoWords(click.UsageError):
+    """A group was called without a command."""
+
+
 class Option(click.Option):
     """An option whose help text is a message key."""
 
@@ -89,6 +101,20 @@ class Group(Command, click.Group):
     """A group of such commands, listed in the order in which they were added."""
 
     command_class = Command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; without a word the same is raised with every release of it."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            raise NoWords("", ctx)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; a name that is none raises the same with every release of it."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            raise UnknownCommand(args[0], next(iter(get_close_matches(args[0], self.list_commands(ctx), 1)), ""), ctx)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in order of use, not of the alphabet."""

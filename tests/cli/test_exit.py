@@ -223,3 +223,17 @@ def test_the_exit_codes_are_in_the_help(run) -> None:  # type: ignore[no-untyped
     for lang, words in {"en": ("0 done", "1 something", "2 the job"), "zh": ("0 完成", "1 还有", "2 任务")}.items():
         said = run("--lang", lang, "--help").out
         assert all(word in said for word in words)
+
+
+def test_an_older_click_is_enough(process) -> None:  # type: ignore[no-untyped-def]
+    """The oldest release that pyproject.toml admits has neither of these."""
+    code = (
+        "import sys, click\n"
+        "for name in ('NoArgsIsHelpError', 'NoSuchCommand'):\n"
+        "    vars(click.exceptions).pop(name, None)\n"
+        "from ddp_codemod.cli import main\n"
+        "print(main(['check', '--help']), main(['chekc']), main([]), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "0 2 2"
+    assert "no such command: chekc; did you mean check?" in done.stderr
