@@ -135,14 +135,14 @@ def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown
         shown = len(keys)
     lines: list[str] = []
     if shown < len(keys):
-        counts = {"n": len(places), "files": len({one.name for one, _ in places})}
+        counts = {"n": sum(len(set(lines)) for lines in files.values()), "files": len({one.name for one, _ in places})}
         lines.append("    " + view.say("list-places", **counts))
     for key in keys[:shown]:
         first, *others = dict.fromkeys(files[key])  # two places of one line are one to look at
         where = ", ".join([view.at(key[0], first), *map(str, others)])
         lines += _placed(view, where, own[key])
     if shown < len(keys):
-        left = sum(len(files[key]) for key in keys[shown:])
+        left = sum(len(set(files[key])) for key in keys[shown:])
         lines.append("    " + view.say("list-rest", n=left))
     return lines
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.model import Place
+from ddp_codemod.model import Action, Place
 from ddp_codemod.report.kinds import is_device
 from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.view import View
@@ -64,7 +64,7 @@ def _by_command(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
         return
     if rest:
         yield _Step(view.say("steps-device" if left.device else "steps-unsafe", n=n), (("", rest),))
-    if vendor:
+    if vendor and any(is_device(one.rule) and one.action is Action.REVIEW for one in survey.decisions):
         yield _Step(view.say("steps-vendor-alone"), (("", vendor),))
 
 

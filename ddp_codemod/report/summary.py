@@ -137,8 +137,10 @@ def _unsafe(view: View, outcome: Outcome) -> list[str]:
     unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
     if not unsafe:
         return []
-    places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
-    if rest := len(places) - FEW_PLACES if len(places) > FEW_PLACES + 1 else 0:
+    at = [view.at(edit.name, view.edit_line(edit)) for edit in unsafe]
+    places = list(dict.fromkeys(at))
+    if len(places) > FEW_PLACES + 1:  # the rest is counted in changes, as the whole is
+        rest = sum(place not in places[:FEW_PLACES] for place in at)
         places = [*places[:FEW_PLACES], view.say("summary-unsafe-more", n=rest)]
     return view.folded(view.say("summary-unsafe", n=len(unsafe), which=view.say("list-comma").join(places)), 0, 2)
 

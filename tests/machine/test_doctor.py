@@ -99,11 +99,11 @@ def test_what_a_machine_is_taken_for(sections: dict[str, Any], platform: str | N
 def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
     known = {"hpu": "hpu", "mlu": "mlu", "musa": "musa", "npu": "ascend", "xpu": "xpu"}
     assert by_accelerator(KNOWN) == known
-    mine = replace(KNOWN["mlu"], id="gcu", machine=MachineFacts(accelerators=("gcu",)), device_types=("gcu", "cpu"))
-    assert by_accelerator({**KNOWN, "gcu": mine}) == {**known, "gcu": "gcu"}
+    mine = replace(KNOWN["mlu"], id="mqu", machine=MachineFacts(accelerators=("mqu",)), device_types=("mqu", "cpu"))
+    assert by_accelerator({**KNOWN, "mqu": mine}) == {**known, "mqu": "mqu"}
     assert "cuda" not in by_accelerator({**KNOWN, "mine": replace(KNOWN["cuda"], id="mine")})
-    found = examine(machine(torch={"accelerators": ["gcu"]}), {**PLATFORMS, "gcu": mine})
-    assert found.platform == "gcu"
+    found = examine(machine(torch={"accelerators": ["mqu"]}), {**PLATFORMS, "mqu": mine})
+    assert found.platform == "mqu"
 
 
 def test_what_torch_is_asked_about_comes_from_the_platforms() -> None:

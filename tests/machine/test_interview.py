@@ -56,13 +56,13 @@ def test_an_older_python_without_torch(tmp_path: Path) -> None:
 
 def test_the_accelerators_that_are_named_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = ("version:\n    cuda = None", "backends:\n    pass", "cuda:\n    device_count = staticmethod(lambda: 0)")
-    gcu = "gcu:\n    is_available = staticmethod(lambda: True)"
+    mqu = "mqu:\n    is_available = staticmethod(lambda: True)"
     (tmp_path / "torch").mkdir()
-    (tmp_path / "torch/__init__.py").write_text("__version__ = '2.8.0'\n" + "".join(f"class {part}\n" for part in (*parts, gcu)))
+    (tmp_path / "torch/__init__.py").write_text("__version__ = '2.8.0'\n" + "".join(f"class {part}\n" for part in (*parts, mqu)))
     (tmp_path / "torch/distributed.py").write_text("def is_available():\n    return False\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    facts = interview(sys.executable, words={"accelerators": ["gcu", "mlu"], "packages": ["msgspec", "torch-gcu"]})
-    assert facts["torch"].get("accelerators") == ["gcu"], facts["torch"]
+    facts = interview(sys.executable, words={"accelerators": ["mqu", "mlu"], "packages": ["msgspec", "torch-mqu"]})
+    assert facts["torch"].get("accelerators") == ["mqu"], facts["torch"]
     assert list(facts["packages"]["versions"])[-1] == "msgspec"
 
 

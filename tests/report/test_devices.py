@@ -122,3 +122,9 @@ def test_what_is_unsafe_for_another_reason_is_no_use_of_the_device(tmp_path: Pat
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend"))
     assert "9 uses of cuda not changed yet, 1 place that only --unsafe changes" in text
     assert "  Move 9 uses of cuda to npu in one of two ways" in text
+
+
+def test_with_all_uses_changed_no_other_way_is_left_to_finish(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--unsafe"))
+    assert "vendor's module" not in text
+    assert "Or, instead" not in text

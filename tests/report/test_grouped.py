@@ -146,3 +146,12 @@ def test_lines_fit_and_words_stay_whole(lang: str, width: int) -> None:
 def test_marks_that_take_no_cell_and_wide_signs_are_counted() -> None:
     assert cells("e\u0301") == 1
     assert cells("👍中a") == 5
+
+
+def test_what_is_shown_and_what_is_left_add_up() -> None:
+    """Two places of one line are one to look at, in the count of all and in that of the rest."""
+    found = [wrong(f"{name}.py", line) for name in "abcdefgh" for line in (3, 3, 7)]
+    lines = blocks(view(), found)
+    assert lines[1] == "    16 places in 8 files:"
+    assert lines[2:-1] == [f"    {name}.py:3, 7" for name in "abcde"]
+    assert lines[-1].startswith("    and 6 more")

@@ -141,6 +141,24 @@ def test_the_platform_comes_from_the_project_and_from_the_settings(server: Start
     assert edit(server, project, typed) == ([], 1)
 
 
+def test_a_file_that_stops_parsing_says_why_its_findings_are_gone(server: Started, project: Path) -> None:
+    async def typed(editor: Editor) -> Any:
+        editor.open("train.py")
+        await editor.until(lambda: any("gloo" in one.message for one in editor.shown.get("train.py", [])))
+        editor.type("train.py", TRAIN + "\nx = (\n")
+        await editor.until(lambda: any(one.code == "unread" for one in editor.shown["train.py"]))
+        broken = [(one.message, one.range.start.line) for one in editor.shown["train.py"]]
+        editor.type("train.py", TRAIN)
+        await editor.until(lambda: any("gloo" in one.message for one in editor.shown["train.py"]))
+        return broken, [one.code for one in editor.shown["train.py"]]
+
+    broken, again = edit(server, project, typed, ROCM)
+    assert len(broken) == 1
+    assert "Not read, so nothing is said of this file until it can be: line" in broken[0][0]
+    assert broken[0][1] > 0
+    assert "unread" not in again
+
+
 def test_what_is_right_is_left_alone(server: Started, project: Path) -> None:
     (project / "train.py").write_text(TRAIN.replace("nccl", "gloo"))
     (project / "broken.py").write_text("def f(:\n")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from ddp_codemod.kinds import Meaning
 from ddp_codemod.messages import render, text
-from ddp_codemod.model import Action, Decision, Edit, Place, Reason, Source, Survey
+from ddp_codemod.model import Action, Decision, Edit, Place, Reason, Skipped, Source, Survey
 from ddp_codemod.report.explain import explain
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.touching import leading
@@ -40,7 +41,19 @@ class Findings:
             message = clean(render(reason, self.lang), LONGEST)
             made = types.Diagnostic(self.range(source, place.start, place.end), message, severity, code, source=NAME)
             found.setdefault(place.name, []).append(made)
+        for one in self.survey.skipped:
+            if one.candidate and one.reason.means is not Meaning.APART:
+                found.setdefault(one.name, []).append(self._unread(one))
         return found
+
+    def _unread(self, one: Skipped) -> types.Diagnostic:
+        """That a file has no findings because it was not read, on the line that the reason names."""
+        line = dict(one.reason.args).get("line", "")
+        row = max(int(line) - 1, 0) if line.isdigit() else 0
+        said = clean(text("lsp-unread", self.lang, why=render(one.reason, self.lang)), LONGEST)
+        return types.Diagnostic(
+            types.Range(types.Position(row, 0), types.Position(row + 1, 0)), said, _NOTE, "unread", source=NAME
+        )
 
     def _of_sites(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
         for decision in self.survey.decisions:
