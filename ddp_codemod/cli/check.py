@@ -20,13 +20,16 @@ from ddp_codemod.cli.translate import Command, option
 @paths_argument
 @option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-baseline")
 @option("--update-baseline", is_flag=True, help="help-update-baseline")
+@option("--statistics", is_flag=True, help="help-statistics")
 @submodules_option
 @narrow_options
 @survey_options
-def command(settings: Settings) -> int:
+def command(settings: Settings, statistics: bool) -> int:
     """List the edits that ``apply`` would make."""
     if settings.update_baseline and settings.baseline is None:
         raise fail("baseline-which")
+    if statistics and settings.format != "text":
+        raise fail("statistics-format", format=settings.format)
     job = prepare(settings)
     from ddp_codemod.report import text
     from ddp_codemod.report.outcome import Outcome
@@ -50,6 +53,13 @@ def command(settings: Settings) -> int:
     outcome = Outcome("found", made, left, again=lambda name, *words: "" if name in beyond else offer(name, *words))
     for line in opening(talk, outcome):
         job.console.say(line)
+    if statistics:
+        from ddp_codemod.report.statistics import statistics as counted
+
+        job.console.say("")
+        for line in counted(view, found):
+            job.console.out(line)
+        return exit_code(found, settings, edits_count=True)
     if made:
         job.console.say("")
     for line in text.edits(view, made, shown=0, sure=True):

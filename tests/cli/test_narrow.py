@@ -151,3 +151,20 @@ def test_a_base_that_is_not_there(project, run, base: str) -> None:  # type: ign
     done = run("check", ".", "--platform", "rocm", f"--diff-base={base}")
     assert done.code == 2
     assert "no such commit" in done.err
+
+
+def test_statistics_count_what_would_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run) -> None:  # type: ignore[no-untyped-def]
+    group = "import os\nimport torch.distributed as dist\n\ndist.init_process_group({})\n"
+    for name, backend in (("a/one", '"nccl"'), ("a/two", '"nccl"'), ("b/c/three", '"nccl"'), ("b/right", '"gloo"')):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(group.format(backend))
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    done = run("check", ".", "--platform", "rocm", "--statistics")
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        "Findings by rule, 3 in all:", "  3  unsupported-backend", "", "By folder:", "  2  a", "  1  b/c",
+    ]  # fmt: skip
+    assert run("check", "b/right.py", "--platform", "rocm", "--statistics").out == ""
+    refused = run("check", ".", "--platform", "rocm", "--statistics", "--format", "json")
+    assert (refused.code, refused.out) == (2, "")
