@@ -137,12 +137,13 @@ def _unsafe(view: View, outcome: Outcome) -> list[str]:
     unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
     if not unsafe:
         return []
-    at = [view.at(edit.name, view.edit_line(edit)) for edit in unsafe]
-    places = list(dict.fromkeys(at))
-    if len(places) > FEW_PLACES + 1:  # the rest is counted in changes, as the whole is
-        rest = sum(place not in places[:FEW_PLACES] for place in at)
-        places = [*places[:FEW_PLACES], view.say("summary-unsafe-more", n=rest)]
-    return view.folded(view.say("summary-unsafe", n=len(unsafe), which=view.say("list-comma").join(places)), 0, 2)
+    places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
+    count = len(places)
+    if count > FEW_PLACES + 1:
+        places = [*places[:FEW_PLACES], view.say("summary-unsafe-more", n=count - FEW_PLACES)]
+    # two changes of one line are one place: then both numbers are said, so that what is named adds up
+    key = "summary-unsafe" if count == len(unsafe) else "summary-unsafe-at"
+    return view.folded(view.say(key, n=len(unsafe), places=count, which=view.say("list-comma").join(places)), 0, 2)
 
 
 def _complete(view: View) -> str:

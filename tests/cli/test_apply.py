@@ -287,7 +287,7 @@ def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
     assert lines[1].startswith(
-        "3 of them are unsafe (other.py:1, other.py:6): an unsafe change may alter more than the backend, so run"
+        "3 of them are unsafe, at 2 places (other.py:1, other.py:6): an unsafe change may alter more than the backend, so run"
     )
     assert "2 Python files read; 2 places looked at: 2 put right by this run." in lines
     assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
@@ -365,7 +365,7 @@ def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # ty
 def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, **{f"other{number}": TRAINER for number in range(3)})
     said = run("apply", ".", "--platform", "rocm", "--unsafe").out
-    assert "unsafe (other0.py:1, other0.py:6, other1.py:1, and 3 more): an unsafe change" in said
+    assert "9 of them are unsafe, at 6 places (other0.py:1, other0.py:6, other1.py:1, and 3 more): an unsafe change" in said
     listed = said[said.index("What changed, and why") :]
     assert "unsupported-backend (safe): nccl does not work" in listed
     assert "unsupported-backend (unsafe): " in listed
