@@ -94,7 +94,7 @@ def test_a_clone_in_a_repository_is_named_and_left_alone(folder: Path) -> None:
 
 
 def test_a_submodule_in_a_folder_of_repositories_is_named_and_left_alone(folder: Path) -> None:
-    write(folder, {"two/third_party/x/.git": "gitdir: ../../.git/modules/x\n", "two/third_party/x/a.py": PLAIN})
+    write(folder, {"two/third_party/x/.git": "gitdir: ../../.git/modules/x\n", "two/third_party/x/a.py": TRAIN})
     found = survey(options(folder))
     assert "two/train.py:3" in named(found)
     assert not any(edit.name.startswith("two/third_party") for edit in found.edits)
