@@ -210,20 +210,20 @@ def test_a_pipe_is_no_rule_file(tmp_path: Path) -> None:
         load((tmp_path,))
 
 
-NAMED = '[backend]\nwanted = "gloo"\nworks = ["gloo", "eccl"]'
+NAMED = '[backend]\nwanted = "gloo"\nworks = ["gloo", "qccl"]'
 
 
 def test_a_platform_whose_backend_nobody_describes_is_refused(tmp_path: Path) -> None:
     said = refused(tmp_path, PLATFORM.replace('[backend]\nwanted = "gloo"\nworks = ["gloo"]', NAMED))
-    assert said.startswith("FILE:16: platform 'tpu' names the backend 'eccl', which no backends.toml describes")
+    assert said.startswith("FILE:16: platform 'tpu' names the backend 'qccl', which no backends.toml describes")
     assert "add a [[backend]] with this name to backends.toml beside the folder platforms" in said
 
 
 def test_a_backend_that_the_same_folder_describes_is_taken(tmp_path: Path) -> None:
     extra = folder(tmp_path, PLATFORM.replace('[backend]\nwanted = "gloo"\nworks = ["gloo"]', NAMED))
-    entry = '[[backend]]\nname = "eccl"\ndevices = ["tpu"]\nenum = false\nsource = ["https://example.com/"]\n'
+    entry = '[[backend]]\nname = "qccl"\ndevices = ["tpu"]\nenum = false\nsource = ["https://example.com/"]\n'
     (extra / "backends.toml").write_text(entry, encoding="utf-8")
-    assert "eccl" in load((extra,)).platforms["tpu"].backend.works
+    assert "qccl" in load((extra,)).platforms["tpu"].backend.works
 
 
 MISSING = """framework = "Mine"

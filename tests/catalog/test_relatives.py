@@ -25,7 +25,7 @@ SHIPPED = load()
 PROJECTS = sorted(path for path in FIXTURES.glob("*/project") if path.is_dir())
 # Another backend and id for the same accelerator, and another accelerator with a plugin of its own; words of equal lengths.
 SAME_DEVICE = {"cncl": "cqcl"}
-NEW_DEVICE = {"cncl": "cqcl", "mlu": "mqu"}
+NEW_DEVICE = {"cncl": "cqcl", "mlu": "zpu"}
 # mmengine picks by itself for three accelerators, which it knows by their names: a new one does not share that.
 BY_NAME = {"mmengine.init_dist", "mmengine.env_cfg", "mmengine.setup_distributed"}
 
@@ -43,8 +43,8 @@ def with_copy(folder: Path, words: dict[str, str]) -> Rules:
     backends = (data_folder() / "backends.toml").read_text("utf-8")
     own = next(block for block in re.split(r"(?m)^(?=\[\[backend\]\])", backends) if 'name = "cncl"' in block)
     (folder / "platforms").mkdir()
-    copy = re.sub(r'(?m)^id = ".*"', 'id = "mqu"', renamed(platform, words), count=1)
-    (folder / "platforms/mqu.toml").write_text(copy, "utf-8")
+    copy = re.sub(r'(?m)^id = ".*"', 'id = "zpu"', renamed(platform, words), count=1)
+    (folder / "platforms/zpu.toml").write_text(copy, "utf-8")
     (folder / "backends.toml").write_text(renamed(own, words), "utf-8")
     return load((folder,))
 
@@ -72,7 +72,7 @@ def differences(root: Path, files: dict[str, str], rules: Rules, words: dict[str
     versions = dict(case.example.versions) if case is not None else {}
     style = case.example.style if case is not None else "pin"
     answers = []
-    for platform, put in ((RELATIVE, {}), ("mqu", words)):
+    for platform, put in ((RELATIVE, {}), ("zpu", words)):
         for name, text in files.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def test_a_copy_of_a_platform_decides_as_its_relative_on_every_example(tmp_path:
         root = tmp_path / str(number)
         root.mkdir()
         files = {name: text.removeprefix("\n") for name, text in project(case).items()}
-        assert not re.search("cqcl|mqu", "".join(files.values()), re.IGNORECASE)
+        assert not re.search("cqcl|zpu", "".join(files.values()), re.IGNORECASE)
         if differences(root, files, rules, words, case):
             wrong[case.id] = case.id.split(":")[1]
     assert chosen

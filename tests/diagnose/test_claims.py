@@ -306,8 +306,8 @@ def test_every_command_that_is_offered_runs(cure: Cure, tmp_path: Path, monkeypa
 
 # What a log's machine cannot run: no torch for Windows or a Mac has NCCL, and the platforms of accelerators that are not there.
 FOREIGN = {
-    "windows": {"rocm", "rocm-rccl", "mixed-gpu", "macos", "ascend", "mlu", "musa", "hpu"},
-    "macos": {"rocm", "rocm-rccl", "mixed-gpu", "windows", "ascend", "mlu", "musa", "hpu", "xpu"},
+    "windows": {"rocm", "rocm-rccl", "mixed-gpu", "macos", "ascend", "mlu", "musa", "sdaa", "gcu", "hpu"},
+    "macos": {"rocm", "rocm-rccl", "mixed-gpu", "windows", "ascend", "mlu", "musa", "sdaa", "gcu", "hpu", "xpu"},
     "wsl": {"rocm-rccl", "windows", "macos"},
 }
 # Signatures whose own text says which machine it is, whatever else the log holds.

@@ -97,19 +97,19 @@ def test_what_a_machine_is_taken_for(sections: dict[str, Any], platform: str | N
 
 
 def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
-    known = {"hpu": "hpu", "mlu": "mlu", "musa": "musa", "npu": "ascend", "xpu": "xpu"}
+    known = {"gcu": "gcu", "hpu": "hpu", "mlu": "mlu", "musa": "musa", "npu": "ascend", "sdaa": "sdaa", "xpu": "xpu"}
     assert by_accelerator(KNOWN) == known
-    mine = replace(KNOWN["mlu"], id="mqu", machine=MachineFacts(accelerators=("mqu",)), device_types=("mqu", "cpu"))
-    assert by_accelerator({**KNOWN, "mqu": mine}) == {**known, "mqu": "mqu"}
+    mine = replace(KNOWN["mlu"], id="zpu", machine=MachineFacts(accelerators=("zpu",)), device_types=("zpu", "cpu"))
+    assert by_accelerator({**KNOWN, "zpu": mine}) == {**known, "zpu": "zpu"}
     assert "cuda" not in by_accelerator({**KNOWN, "mine": replace(KNOWN["cuda"], id="mine")})
-    found = examine(machine(torch={"accelerators": ["mqu"]}), {**PLATFORMS, "mqu": mine})
-    assert found.platform == "mqu"
+    found = examine(machine(torch={"accelerators": ["zpu"]}), {**PLATFORMS, "zpu": mine})
+    assert found.platform == "zpu"
 
 
 def test_what_torch_is_asked_about_comes_from_the_platforms() -> None:
     assert asked_for(KNOWN) == {
-        "accelerators": ["cuda", "hpu", "mlu", "musa", "npu", "xpu"],
-        "packages": ["habana-frameworks", "torch-mlu", "torch-musa", "torch-npu"],
+        "accelerators": ["cuda", "gcu", "hpu", "mlu", "musa", "npu", "sdaa", "xpu"],
+        "packages": ["habana-frameworks", "torch-gcu", "torch-mlu", "torch-musa", "torch-npu", "torch-sdaa"],
     }
 
 

@@ -31,11 +31,16 @@ TARGETS: dict[str, tuple[dict[str, Any], str, str]] = {
     "xpu": ({**NPU, "accelerator": "xpu"}, "xccl", "nccl"),
     "mlu": ({**NPU, "accelerator": "mlu"}, "cncl", "nccl"),
     "musa": ({**NPU, "accelerator": "musa"}, "mccl", "nccl"),
+    "sdaa": ({**NPU, "accelerator": "sdaa"}, "tccl", "nccl"),
+    "gcu": ({**NPU, "accelerator": "gcu"}, "eccl", "nccl"),
     "hpu": ({**NPU, "accelerator": "hpu"}, "hccl", "nccl"),
     "cuda": (NVIDIA, "nccl", "hccl"),
     "rocm-rccl": ({**LINUX, "gpus": 1, "hip": True, "nccl": True}, "nccl", "hccl"),
 }
-PLUGIN = {"ascend": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "hpu": "habana_frameworks.torch.distributed.hccl"}
+PLUGIN = {
+    **{"ascend": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "sdaa": "torch_sdaa", "gcu": "torch_gcu"},
+    "hpu": "habana_frameworks.torch.distributed.hccl",
+}
 PROGRAMS = {
     "literal.py": 'import torch.distributed as dist\n\ndist.init_process_group(backend="{old}", rank=0, world_size=1)\n',
     "option.py": (
