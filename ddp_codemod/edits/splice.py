@@ -10,6 +10,9 @@ from ddp_codemod.edits.lines import emptied
 from ddp_codemod.edits.recipes import RecipeError, rewrite
 from ddp_codemod.model import Edit, Reason, Recipe, Replacement, Source, replaced
 
+# Recipes that work on statements: of one span, they go around those that work on its expression.
+_OF_STATEMENTS = frozenset({"guard-statements"})
+
 
 class SpliceError(Exception):
     """Edits that cannot all be made; ``reason`` says why, for the reader."""
@@ -72,12 +75,13 @@ def _sorted(source: Source, edits: Sequence[Edit]) -> list[_Node]:
         recipe = edit.recipe if edit.after is None else None
         nodes.setdefault((edit.start, edit.end, edit.after, recipe), _Node(edit.start, edit.end, edit.after, recipe))
 
-    def rank(item: tuple[int, _Node]) -> tuple[int, bool, int, bool, bool, int]:
+    def rank(item: tuple[int, _Node]) -> tuple[int, bool, int, bool, bool, bool, int]:
         order, node = item
         insertion = node.start == node.end
         # imports first: a statement that is put in at the same place needs them
         later = insertion and not (node.after or "").lstrip().startswith(("import ", "from ", "try:"))
-        return node.start, not insertion, -node.end, node.recipe is None, later, order if node.recipe is None else -order
+        inner = node.recipe is None or node.recipe.name not in _OF_STATEMENTS
+        return node.start, not insertion, -node.end, node.recipe is None, inner, later, order if node.recipe is None else -order
 
     return [node for _, node in sorted(enumerate(nodes.values()), key=rank)]
 

@@ -116,3 +116,11 @@ def test_all_that_is_not_edited_stays(text, wanted):
                 edits.append(edit(start, end, after))
                 at = end
     assert splice(source_of(text), edits[::-1]) == expected + text[at:]
+
+
+def test_a_statement_is_guarded_around_what_its_call_gets_whatever_the_order_of_the_edits():
+    text = "f(1)\n"
+    guard = Recipe("guard-statements", (("test", "x"), ("base", ""), ("unit", "    "), ("otherwise", ""), ("newline", "\n")))
+    edits = [edit(0, 4, None, guard), edit(0, 4, None, keyword("k", "1"))]
+    for order in (edits, edits[::-1]):
+        assert splice(source_of(text), order) == "if x:\n    f(1, k=1)\n"
