@@ -64,6 +64,7 @@ class Checkup(Struct, frozen=True):
     because: Reason
     facts: dict[str, Any]
     can_train: bool  # the environment has a torch that can be imported
+    bare: bool = False  # this torch was built without torch.distributed, and the platform does not say so
 
 
 class Trial(Struct, frozen=True):

@@ -12,16 +12,27 @@ import msgspec
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
 
 
+class Cards(RuleEntry, frozen=True, kw_only=True):
+    """A row of the table by which people find their platform: the cards as they call them, and the build of torch."""
+
+    order: int  # in the table: what more people look for comes first
+    names: tuple[str, ...]
+    names_zh: tuple[str, ...]
+    torch: str
+    torch_zh: str
+
+
 class MachineFacts(RuleEntry, frozen=True, kw_only=True):
     """What the machines of a platform are. What is left out is not known: no condition holds for sure, and none is excluded."""
 
     systems: tuple[Name, ...] = ()  # the operating systems it can have: "linux", "windows", "macos"
-    # The accelerators it can have: the device type of torch ("cuda", "xpu", "npu"), "rocm" for AMD's, which torch calls cuda too;
-    # "none" where there may be none. One that is not here, it surely has not.
+    # The accelerators it can have: the device type of torch ("cuda", "xpu", "npu"), "rocm" for AMD's, which torch calls cuda too, and
+    # the maker's name for others that it calls so; "none" where there may be none. One that is not here, it surely has not.
     accelerators: tuple[Name, ...] = ()
     # Words, in lower case, in the name of a requirements file or of an extra that say that it is for these machines: "musa" in
     # requirements/musa.txt. Those of more than one platform are in rules/versions.toml.
     words: tuple[Name, ...] = ()
+    cards: tuple[Cards, ...] = ()
 
 
 class Where(RuleEntry, frozen=True, kw_only=True):

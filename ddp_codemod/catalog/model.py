@@ -288,6 +288,7 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     environment_surfaces: tuple[Name, ...] = ()  # init-method-query: surfaces that only the variable reaches
     when_backend: tuple[Name, ...] = ()  # set-environment: only where the group comes out as one of these; empty: every group
     by_name: bool = False  # only under these very names, not under others of the same library
+    bare: bool = False  # guard-entries: torch may lack its distributed package
     query: Query | None = None
     store: Store | None = None
     unneeded: tuple[Unneeded, ...] = ()

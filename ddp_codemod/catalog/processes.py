@@ -60,6 +60,11 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
 
     watched: tuple[Name, ...]  # packages whose calls all have to be known
     asked: Name  # the call that tells whether there is a group
+    available: Name  # the call that tells whether torch has the package at all
+    bare: tuple[
+        Name, ...
+    ]  # what the package has in a torch that was built without it, and its modules that can be imported there
+    questions: tuple[Name, ...]  # calls of it that say yes or no: where it is not there, no is right
     counted: Name  # the call that counts devices
     starts: tuple[Name, ...]  # what is named where a program starts others
     environment: dict[str, str]  # variables that a launcher sets, and what they say of one process

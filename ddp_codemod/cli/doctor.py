@@ -33,12 +33,20 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
     console = Console(settings.lang, settings.color, settings.quiet)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends the Python that it asks
     checkup = examined(settings, console, python)
-    line = command_line(["ddp-codemod", "apply", ".", "--platform", checkup.platform]) if checkup.platform else None
+    fact = [word for fix in load_rules(settings.folders).fixes.values() if fix.bare for word in ("--rule", fix.id)]
+    words = ["ddp-codemod", "apply", ".", "--platform", checkup.platform or "", *(fact if checkup.bare else ())]
+    line = command_line(words) if checkup.platform else None
     if settings.format == "json":
         console.raw(reports.dumps(checkup, settings.json_lang, line))
     else:
         for text in reports.lines(checkup, settings.lang, console.ink(sys.stdout), line):
             console.out(text)
+        if checkup.platform is None:
+            from ddp_codemod.report.machines import rows
+            from ddp_codemod.report.table import table
+
+            for text in (console.text("machines-which"), *table(rows(load_rules(settings.folders).platforms, settings.lang))):
+                console.out(text)
         states = [check.state for check in checkup.checks]
         console.say(console.text("doctor-counts", warnings=states.count("warning"), problems=states.count("problem")))
     if report is not None:

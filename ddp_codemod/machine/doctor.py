@@ -42,7 +42,13 @@ def examine(
         *_environment(facts),
         *_packages(facts),
     )
-    return Checkup(checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}))
+    bare = facts.get("torch", {}).get("distributed") is False and platform is not None and not _says_so(known.get(platform))
+    return Checkup(checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}), bare)
+
+
+def _says_so(platform: Platform | None) -> bool:
+    """Whether a platform's machines may have a torch without torch.distributed anyway."""
+    return platform is None or platform.facts.get("torch.distributed.is_available()") is not True
 
 
 def _late(facts: dict[str, Any]) -> Iterator[Check]:

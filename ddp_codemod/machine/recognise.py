@@ -30,6 +30,8 @@ def recognise(
     """The id of the platform, of those known, and why; None where nothing says it. ``gpus``: platforms by architectures of GPUs."""
     system, torch = facts.get("system", {}), facts.get("torch", {})
     sys_platform = str(system.get("sys_platform", ""))
+    if sys_platform == "win32" and torch.get("hip"):
+        return "rocm-windows", Reason.of("doctor-is-rocm-windows")
     if sys_platform == "win32":
         return "windows", Reason.of("doctor-is-windows")
     if sys_platform == "darwin":
@@ -44,6 +46,8 @@ def recognise(
             return platform, Reason.of("doctor-is-accelerator", name=name)
     if "cuda" not in accelerators:
         return "cpu", Reason.of("doctor-is-cpu")
+    if torch.get("distributed") is False and "single-gpu" in known:
+        return "single-gpu", Reason.of("doctor-is-without-distributed")
     if torch.get("hip"):
         if system.get("wsl") or "nccl" not in torch.get("backends", []):
             return "rocm", Reason.of("doctor-is-rocm-without-rccl")

@@ -39,3 +39,8 @@ class Options(Struct, frozen=True):
     def wanted(self) -> list[Fix]:
         """The rules that the run brings, each once."""
         return [self.rules.fixes[ident] for ident in dict.fromkeys((*self.platform.rules, *self.fixes))]
+
+    @property
+    def guarding(self) -> list[Fix]:
+        """Those of them by which one process needs no group."""
+        return [fix for fix in self.wanted if fix.recipe == "guard-entries"]

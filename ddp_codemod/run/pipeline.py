@@ -138,12 +138,12 @@ class Run:
         )
         decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
         edits = plan.edits
-        for fix in (fix for fix in self.options.wanted if fix.recipe == "guard-entries"):
+        for fix in self.options.guarding[:1]:  # a second one only says more about the machine
             from ddp_codemod.single_process.plan import planned  # only one platform needs them
             from ddp_codemod.single_process.survey import Entries
 
-            entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, fix).survey()
-            made = planned(entries, fix, self.limits, edits)
+            entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, self.options.guarding)
+            made = planned(entries.survey(), fix, self.limits, edits)
             decided, edits, self.ignored = decided | dict.fromkeys(made.decisions), made.edits, self.ignored + made.ignored
         edits += vendor.edits(self.limits, edits) if vendor is not None else ()
         pins = pinned(self.root, self.options.wanted, self.limits, edits, self.versions.concerned)

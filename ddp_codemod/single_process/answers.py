@@ -53,7 +53,8 @@ def _compared(work: Work, seen: Seen, node: ast.Compare, told: bool, reason: Rea
     """``get_rank() == 0`` becomes ``not is_initialized() or get_rank() == 0``."""
     text = work.text(seen, work.conditions.asked(seen.module, seen.node))
     place, parent = seen.module.place(node), seen.module.parents.get(node)
-    head = f"not {text} or " if told else f"{text} and "
+    group = f"({text})" if " and " in text else text
+    head = f"not {group} or " if told else f"{text} and "
     bare = isinstance(parent, (ast.If, ast.While, ast.Assert)) or stands_bare(seen.module, node)
     work.insert(seen.module, place.start, head if bare else f"({head}", reason)
     if not bare:

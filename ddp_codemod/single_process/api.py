@@ -18,8 +18,9 @@ from ddp_codemod.sites.resolve import Resolver
 class Api:
     """Answers what a call means to the number of processes."""
 
-    def __init__(self, tables: Sequence[Processes], resolver: Resolver) -> None:
-        self.tables, self.resolver = tables, resolver
+    def __init__(self, tables: Sequence[Processes], resolver: Resolver, bare: bool = False) -> None:
+        """``bare``: torch may lack the package, so that nothing but ``is_available()`` can be asked of it."""
+        self.tables, self.resolver, self.bare = tables, resolver, bare
         self.words = tuple(word for table in tables for word in table.words)
         self.machine = frozenset(name for table in tables for name in table.machine)
         self.trains = frozenset(name for table in tables for name in (*table.trains, *table.steps))
@@ -38,6 +39,8 @@ class Api:
         self.moved = frozenset(name for table in tables for name in table.moved)
         self.watched_tops = frozenset(name.partition(".")[0] for table in tables for name in table.watched)
         self.environment = {name: value for table in tables for name, value in table.environment.items()}
+        self.questions = frozenset(name for table in tables for name in table.questions)
+        self._there = Names((name, True) for table in tables for name in table.bare)
         self.table = tables[0]
         self._calls = Names((name, call) for table in tables for call in table.call for name in call.names)
         self._strategies = Names((name, True) for table in tables for name in table.strategies)
@@ -85,6 +88,10 @@ class Api:
     def watched(self, name: str) -> bool:
         """Whether a name belongs to a package all of whose calls have to be known."""
         return any(name.startswith(f"{package}.") for table in self.tables for package in table.watched)
+
+    def there(self, name: str) -> bool:
+        """Whether a name of a watched package is there in a torch that was built without it."""
+        return self._there.get(name) is not None
 
     def call(self, module: Module, node: ast.Call) -> tuple[GroupCall | None, str]:
         """What a call means and its qualified name; (None, name) where a watched package has more than is known, (None, "") otherwise."""

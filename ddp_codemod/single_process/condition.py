@@ -63,20 +63,32 @@ class Conditions:
         return self.asked(module, node)
 
     def asked(self, module: Module, node: ast.AST) -> Condition | Reason:
-        """``is_initialized()`` as this file writes it."""
+        """``is_initialized()`` as this file writes it, where torch may lack the package behind ``is_available()``."""
+        name, found = self.api.table.asked.rpartition(".")[2], self.package(module, node)
+        if isinstance(found, Reason):
+            return found
+        available = self.api.table.available.rpartition(".")[2]
+        first = f"{found.text}{available}() and " if self.api.bare else ""
+        return Condition(f"{first}{found.text}{name}()", found.pieces)
+
+    def package(self, module: Module, node: ast.AST) -> Condition | Reason:
+        """What stands before ``is_initialized()`` in this file: ``dist.``, or nothing where functions of the package are imported."""
         package, _, name = self.api.table.asked.rpartition(".")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if package in self.api.resolver.names(module, node.func.value):
-                return Condition(f"{text_of(module, node.func.value)}.{name}()")
+                return Condition(f"{text_of(module, node.func.value)}.")
         before = start_of(module, node)
         written = bound_import(module.source, module.tree, package, None, before=before)
         if written is not None:
-            return Condition(f"{written}.{name}()")
-        if package in {f"{found.module}" for found in module.nodes.get(ast.ImportFrom, ()) if isinstance(found, ast.ImportFrom)}:
+            return Condition(f"{written}.")
+        single = package in {
+            f"{found.module}" for found in module.nodes.get(ast.ImportFrom, ()) if isinstance(found, ast.ImportFrom)
+        }
+        if single and not self.api.bare:
             needed = self.imported(module, package, node, name)
-            return needed if isinstance(needed, Reason) else Condition(f"{needed.text}()", needed.pieces)
+            return needed if isinstance(needed, Reason) else Condition(needed.text.removesuffix(name), needed.pieces)
         needed = self.imported(module, package, node)
-        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.{name}()", needed.pieces)
+        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.", needed.pieces)
 
     def imported(self, module: Module, package: str, node: ast.AST, name: str | None = None) -> Condition | Reason:
         """How a package is written here; the text is the name."""

@@ -76,7 +76,8 @@ def _asked_value(work: Work, seen: Seen, value: str) -> str:
     question = next(
         name for table in work.api.tables for call in table.call if call.value == value for name in call.names[:1]
     ).rsplit(".", 1)[-1]
-    head = text.removesuffix(work.api.table.asked.rsplit(".", 1)[-1] + "()")
+    found = work.conditions.package(module, node)
+    head = found.text if isinstance(found, Condition) else ""
     if not head:
         package = work.api.table.asked.rpartition(".")[0]
         needed = work.text(seen, work.conditions.imported(module, package, node, question))

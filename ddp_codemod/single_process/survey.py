@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -16,8 +16,11 @@ from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.single_process.api import Api, given
+from ddp_codemod.single_process.bare import Bare
+from ddp_codemod.single_process.bare_tests import Available
 from ddp_codemod.single_process.collect import Collected, collect
 from ddp_codemod.single_process.condition import Conditions
+from ddp_codemod.single_process.entry_reasons import condition_there, for_a_person, needed, nowhere, place_of
 from ddp_codemod.single_process.environment import defaults
 from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.halves import half
@@ -48,10 +51,13 @@ class Entry(Struct, frozen=True, eq=False):
 
 
 class Entries:
-    """``limits``: which files may be changed."""
+    """``limits``: which files may be changed; ``fixes``: the rules that are asked for, of which the first is what edits are made for."""
 
-    def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fix: Fix) -> None:
-        self.api = Api(tables, context.tracer.resolver)
+    def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fixes: Sequence[Fix]) -> None:
+        # a platform that does not say that torch has the package may have one that was built without it
+        known = context.facts.facts.get(f"{tables[0].available}()") is True
+        bare, fix = not known or any(one.bare for one in fixes), fixes[0]
+        self.api = Api(tables, context.tracer.resolver, bare)
         self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
         self.outside = Outside(self.api)
         self.programs = Finder(project, self.outside)
@@ -92,14 +98,14 @@ class Entries:
             alone = Loads(self.api.resolver, [])
             here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
             if here is not None:
-                return Entry(start, _condition(here))
+                return Entry(start, condition_there(here))
             chosen = _chosen(start, programs.bound)
-            return Entry(start, _needed(programs.bound)) if chosen is None else self._in_a_branch(start, programs.bound, chosen)
+            return Entry(start, needed(programs.bound)) if chosen is None else self._in_a_branch(start, programs.bound, chosen)
         if not programs.reaches:
-            return Entry(start, _nowhere(start, programs.tests))
+            return Entry(start, nowhere(start, programs.tests))
         if len(programs.reaches) > PROGRAMS:
             problem = Open(start.module, start.node, Reason.of("single-many", number=PROGRAMS))
-            return Entry(start, _review([problem]), problems=(problem,))
+            return Entry(start, for_a_person([problem]), problems=(problem,))
         parts = programs.parts
         collected = collect(self.outside, parts)
         loads = Loads(self.api.resolver, parts)
@@ -109,15 +115,21 @@ class Entries:
         if kept is not None:
             said = dict(kept.args)
             rest = half(said["test"], collected, guards, history, parts) if kept.means is Meaning.CONDITION else None
-            return Entry(start, kept) if rest is None or self._barred(rest) else self._half(start, rest, said)
+            if rest is not None and not self._barred(rest):
+                return self._half(start, rest, said)
+            return (
+                self._under_a_condition(start, kept, guards, parts)
+                if kept.means is Meaning.CONDITION and self.api.bare
+                else Entry(start, kept)
+            )
         return self._planned(start, decided, collected, guards, programs)
 
     def _in_a_branch(self, start: Seen, bound: Seen, test: ast.expr) -> Entry:
         """What a program cannot do without a group, in one of its ways only: the others may be all that one process takes."""
-        at, place = _at(bound.module, bound.node), _at(bound.module, test)
+        at, place = place_of(bound.module, bound.node), place_of(bound.module, test)
         said = Reason.of("single-bound-branch", name=bound.name, at=at, test=bound.module.short_text(test), place=place)
         problem = Open(start.module, start.node, said)
-        return Entry(start, _review([problem]), problems=(problem,))
+        return Entry(start, for_a_person([problem]), problems=(problem,))
 
     def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
         """What becomes of the option of a trainer that starts processes itself."""
@@ -140,13 +152,13 @@ class Entries:
         """Why the entry stays as it is."""
         condition = history.condition(start.module, start.node)
         if condition is not None:
-            return _condition(condition)
+            return condition_there(condition)
         tried = history.tried(start.module, start.node)
         if tried is not None and start.call.role == "start":
-            return Reason.of("single-tried", Meaning.CONDITION, test="try", at=_at(start.module, tried))
+            return Reason.of("single-tried", Meaning.CONDITION, test="try", at=place_of(start.module, tried))
         needs = next((one for one in collected.asking if one.kind == "needs" and not guards.guarded(one.module, one.node)), None)
         if needs is not None:
-            return Reason.of("single-needs", text=needs.text, at=_at(needs.module, needs.node))
+            return Reason.of("single-needs", text=needs.text, at=place_of(needs.module, needs.node))
         if not collected.trains and start.call.role == "start":
             return Reason.of("single-no-training")
         number = history.always_several(collected.role("launch"), start if start.call.role == "start" else None)
@@ -163,7 +175,7 @@ class Entries:
         found, parts = Found(), programs.parts
         found.unseen += [Open(one, one.tree, Reason.of("single-loaded", text=one.name)) for one in programs.loaded]
         if isinstance(decided, Open):
-            return Entry(start, _review([decided]), problems=(decided,))
+            return Entry(start, for_a_person([decided]), problems=(decided,))
         found.pieces += decided
         wrapped = Wrapped(self.api, parts if collected.role("wrap") else [])
         conditions = Conditions(self.api, guards, start if start.call.role == "start" else None)
@@ -174,6 +186,11 @@ class Entries:
             found.pieces += made.pieces
             found.problems += made.problems
             found.unseen += made.unseen
+        if self.api.bare:
+            made = Bare(self.api, conditions, Available(self.api, guards, None), True).run(parts)
+            known = {(one.module.name, one.start) for one in found.pieces if one.recipe is not None}
+            found.pieces += [one for one in made.pieces if one.recipe is None or (one.module.name, one.start) not in known]
+            found.problems += made.problems
         found.unseen += collected.outside
         may = (one for one in collected.asking if one.kind == "may" and not guards.guarded(one.module, one.node))
         found.unseen += [Open(one.module, one.node, Reason.of("single-may", text=one.text)) for one in may]
@@ -183,10 +200,23 @@ class Entries:
             self._by_name(start, parts, found)
         found.problems += self._barred(found)
         if found.problems:
-            problems = tuple({_at(one.module, one.node): one for one in found.problems}.values())
-            return Entry(start, _review(problems), problems=problems)
+            problems = tuple({place_of(one.module, one.node): one for one in found.problems}.values())
+            return Entry(start, for_a_person(problems), problems=problems)
         pieces = tuple(found.pieces)
         return Entry(start, self._edited(start, conditions, pieces, found.unseen), pieces, unseen=tuple(found.unseen))
+
+    def _under_a_condition(self, start: Seen, kept: Reason, guards: Guards, parts: list[tuple[Module, ast.AST]]) -> Entry:
+        """An entry that makes its group for several processes only: what fails before that where torch lacks the package."""
+        found = Bare(self.api, Conditions(self.api, guards, None), Available(self.api, guards, start), False).run(parts)
+        found.problems += self._barred(found)
+        if found.problems:
+            problems = tuple({place_of(one.module, one.node): one for one in found.problems}.values())
+            return Entry(start, for_a_person(problems), problems=problems)
+        if not found.pieces:
+            return Entry(start, kept)
+        lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
+        said = {name: value for name, value in kept.args if name in ("test", "at")}
+        return Entry(start, Reason.of("single-bare-kept", lines=str(len(lines)), **said), tuple(found.pieces))
 
     def _half(self, start: Seen, found: Found, said: dict[str, str]) -> Entry:
         lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
@@ -224,34 +254,17 @@ class Entries:
         if not unseen:
             return Reason.of("single-edit", **counts)
         what = "; ".join(
-            dict.fromkeys(f"{_at(one.module, one.node)} {dict(one.reason.args).get('text', '')}".strip() for one in unseen[:5])
+            dict.fromkeys(
+                f"{place_of(one.module, one.node)} {dict(one.reason.args).get('text', '')}".strip() for one in unseen[:5]
+            )
         )
         return Reason.of("single-edit-unseen", unseen=what, **counts)
-
-
-def _condition(found: tuple[Module, ast.expr]) -> Reason:
-    module, test = found
-    return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=_at(module, test))
 
 
 def _chosen(start: Seen, bound: Seen) -> ast.expr | None:
     """The outermost condition under which a function does what needs a group, where the start of the group does not stand under it."""
     above = {ast.dump(at.test) for at in start.module.ancestors(start.node) if isinstance(at, ast.If)}
     return next((test for test in [*conditions_above(bound)][::-1] if ast.dump(test) not in above), None)
-
-
-def _needed(bound: Seen) -> Reason:
-    why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
-    return Reason.of("single-bound", name=bound.name, at=_at(bound.module, bound.node), **why)
-
-
-def _nowhere(start: Seen, tests: list[str]) -> Reason:
-    """That no program was found, and what was looked for."""
-    around = (at.name for at in start.module.ancestors(start.node) if isinstance(at, DEFS))
-    name = next(iter([*around][::-1]), start.module.name)
-    if tests:
-        return Reason.of("single-test", name=name, tests=", ".join(tests[:3]))
-    return Reason.of("single-library", name=name)
 
 
 def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:
@@ -264,17 +277,3 @@ def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> lis
         for part in module.tree.body
         if isinstance(part, DEFS) and id(part) not in reached
     ]
-
-
-def _review(problems: Iterable[Open]) -> Reason:
-    """All lines that a person has to touch, in order."""
-    lines = sorted({(one.module.name, _line(one.module, one.node)): one for one in problems}.items())
-    return Reason.of("single-review", lines=", ".join(f"{name}:{line}" for (name, line), _ in lines))
-
-
-def _line(module: Module, node: ast.AST) -> int:
-    return module.source.position(module.place(node).start)[0] if hasattr(node, "lineno") else 1
-
-
-def _at(module: Module, node: ast.AST) -> str:
-    return f"{module.name}:{_line(module, node)}"

@@ -74,6 +74,9 @@ CUDA = {
 }
 
 
+WITHOUT = {"distributed": False, "backends": []}
+
+
 @pytest.mark.parametrize(
     ("sections", "platform"),
     [
@@ -86,6 +89,9 @@ CUDA = {
         ({"torch": {"accelerators": ["npu"]}}, "ascend"),
         ({"torch": {"accelerators": ["xpu"]}}, "xpu"),
         ({"system": {"sys_platform": "win32"}, "torch": CUDA}, "windows"),
+        ({"system": {"sys_platform": "win32"}, "torch": {**CUDA, "hip": "7.0", "cuda": None}}, "rocm-windows"),
+        ({"system": {"sys_platform": "win32"}, "torch": {**CUDA, "hip": "7.0", **WITHOUT}}, "rocm-windows"),
+        ({"torch": WITHOUT}, "cpu"),
         ({"system": {"sys_platform": "darwin"}}, "macos"),
         ({"torch": {"error": "ModuleNotFoundError", "missing": True}}, None),
     ],
@@ -94,6 +100,19 @@ def test_what_a_machine_is_taken_for(sections: dict[str, Any], platform: str | N
     found = look(**sections)
     assert found.platform == platform
     assert render(found.because, "zh") != render(found.because, "en")
+
+
+def test_a_torch_without_distributed_is_said_beside_a_platform_that_does_not_know_it() -> None:
+    def told(**sections: Any) -> tuple[str | None, bool]:
+        found = examine(machine(**sections), KNOWN)
+        return found.platform, found.bare
+
+    windows = {"sys_platform": "win32"}
+    assert told(torch={**CUDA, **WITHOUT}) == ("single-gpu", True)
+    assert told(torch={**CUDA, **WITHOUT}, system=windows) == ("windows", True)
+    assert told(torch={**CUDA, "hip": "7.0", **WITHOUT}, system=windows) == ("rocm-windows", False)  # its platform knows
+    assert told(torch=CUDA) == ("cuda", False)
+    assert told(torch={"error": "ModuleNotFoundError", "missing": True}) == (None, False)
 
 
 def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:

@@ -164,6 +164,7 @@ def truth() -> SimpleNamespace:
         fixtures=FIXTURES,
         machines=MACHINES,
         run=run,
+        Project=Project,
         clean_environment=clean_environment,
         apply=apply,
         apply_by_hand=apply_by_hand,

@@ -35,7 +35,8 @@ MACHINES: dict[str, dict[str, Any]] = {
 }
 # No person wrote a patch for these. On all but Intel's their makers have such migrations too.
 OTHERS: dict[str, dict[str, Any]] = {
-    name: {**LINUX, "gpus": 0 if name == "xpu" else 1, "accelerator": name} for name in ("xpu", "mlu", "musa", "sdaa", "gcu", "hpu")
+    name: {**LINUX, "gpus": 0 if name == "xpu" else 1, "accelerator": name}
+    for name in ("xpu", "mlu", "musa", "sdaa", "gcu", "hpu")
 }
 # What portable conditions ask beside that, and the machine that the projects were written for.
 NVIDIA: dict[str, Any] = {**LINUX, "gpus": 2, "names": ["A", "A"], "cuda": True, "nccl": True, "plugins": False}

@@ -8,6 +8,7 @@ A machine is a dict with ``root`` (the project's folder) and any of
 ``nccl``: whether torch was built with it
 ``accelerator``: "npu" and its like, which then is there as torch.npu
 ``libuv``: false where torch was built without it
+``distributed``: false where torch was built without torch.distributed, which then is a bare module
 ``sockets``: false where no socket can be opened and no process group formed
 
 Tensors and modules stay on the CPU wherever they are sent. torch.distributed is left alone: a CPU build has gloo and no NCCL.
@@ -16,6 +17,8 @@ Tensors and modules stay on the CPU wherever they are sent. torch.distributed is
 from __future__ import annotations
 
 import builtins
+import importlib.abc
+import importlib.machinery
 import os
 import platform
 import sys
@@ -28,6 +31,8 @@ from typing import Any
 def install(machine: dict[str, Any]) -> None:
     """Make this process the machine; torch is changed when the process has imported it, which many never do."""
     _tell_project(machine)
+    if not machine.get("distributed", True):
+        sys.meta_path.insert(0, _WithoutDistributed())
     _once_imported("torch", lambda: _change_torch(machine))
 
 
@@ -53,6 +58,31 @@ def _change_torch(machine: dict[str, Any]) -> None:
         import nolibuv
 
         nolibuv.install()
+
+
+class _WithoutDistributed(importlib.abc.MetaPathFinder):
+    """Takes out of torch's library what a build with USE_DISTRIBUTED=0 lacks, before torch looks for it."""
+
+    lacks = ("_c10d_init", "_distributed_c10d", "_rpc_init", "_distributed_rpc", "_dist_autograd_init", "_distributed_autograd")
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name != "torch._C":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: types.ModuleType) -> None:
+            execute(module)
+            for part in (*self.lacks, "_faulty_agent_init"):
+                sys.modules.pop(f"torch._C.{part}", None)
+                if hasattr(module, part):
+                    delattr(module, part)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
 def _close_network() -> None:

@@ -1,0 +1,219 @@
+"""Uses of the distributed package that end where torch was built without it: there the package is a bare module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ddp_codemod.edits.imports import bound_import
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.single_process.api import Api
+from ddp_codemod.single_process.bare_tests import Available
+from ddp_codemod.single_process.condition import Condition, Conditions
+from ddp_codemod.single_process.fstrings import start_of, text_of
+from ddp_codemod.single_process.model import Found, Open, Piece
+from ddp_codemod.single_process.reach import DEFS, Def, imports_of
+from ddp_codemod.single_process.statements import Guarded, check, pieces
+from ddp_codemod.single_process.work import stands_bare
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Calls that the rewriting for one process puts under a test, with all that stands in them; and those that it makes right by themselves.
+_WHOLE = ("start", "skip", "gather")
+_ITSELF = ("answer", "wrap", "sampler", "context", "launch", "strategy")
+# What fails at once where a name is missing, and is caught.
+_CAUGHT = frozenset({"", "AttributeError", "Exception", "BaseException"})
+_CAUGHT_IMPORT = _CAUGHT - {"AttributeError"} | {"ImportError", "ModuleNotFoundError"}
+
+
+class Bare:
+    """Puts each such use of one entry under the question for the package, or names its line."""
+
+    def __init__(self, api: Api, conditions: Conditions, available: Available, rewritten: bool) -> None:
+        """``rewritten``: the calls of the entry that are known are put under a test of their own."""
+        self.api, self.conditions, self.available, self.rewritten = api, conditions, available, rewritten
+        self.found = Found()
+        self._guarded: list[Guarded] = []
+
+    def run(self, parts: Iterable[tuple[Module, ast.AST]]) -> Found:
+        """All pieces and problems in the code of an entry."""
+        parts = list(parts)
+        for module, part in (*parts, *_defined(parts)):
+            if self.api.candidate(module.source.text.encode("utf-8", "replace")):
+                for node in walk(part):
+                    if isinstance(node, (ast.Import, ast.ImportFrom)):
+                        self._import(module, node)
+                    elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                        self._use(module, node)
+                    elif isinstance(node, ast.Raise):
+                        self._refusal(module, node)
+        for problem in filter(None, (check(one.module, one.statement) for one in self._guarded)):
+            self.found.problems.append(problem)
+        if not self.found.problems:
+            self.found.pieces += pieces(self._guarded)
+        return self.found
+
+    def _missing(self, name: str) -> bool:
+        """Whether a name of the package is not there in a build without it."""
+        return self.api.watched(name) and not self.api.there(name)
+
+    def _import(self, module: Module, node: ast.Import | ast.ImportFrom) -> None:
+        """An import of what is missing runs only where the package is there."""
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            missing = [name for name in names if self._missing(name)]
+        else:
+            names = [] if node.level else [f"{node.module}.{alias.name}" for alias in node.names]
+            missing = names if node.module and self._missing(node.module) else [name for name in names if self._missing(name)]
+        if not missing or self._spared(module, node, _CAUGHT_IMPORT):
+            return
+        if len(missing) < len(names):
+            self._problem(module, node, missing[0])
+            return
+        asked = self._asked(module, node)
+        if isinstance(asked, Reason):
+            self.found.problems.append(Open(module, node, asked))
+            return
+        self.found.pieces += asked.pieces
+        reason = Reason.of("single-bare-import", name=", ".join(name.rpartition(".")[2] for name in missing))
+        self._guarded.append(Guarded(module, node, asked.text, node, reason))
+
+    def _refusal(self, module: Module, node: ast.Raise) -> None:
+        """``if not dist.is_available(): raise``, whose like samplers have, goes where what comes behind it needs the package no more."""
+        around = module.parents.get(node)
+        if (
+            not isinstance(around, ast.If)
+            or not self.available.lacks(module, around, node)
+            or self._spared(module, around, _CAUGHT)
+        ):
+            return
+        suite = next((s for s in self._suites(module.parents.get(around)) if around in s), [])
+        if not self.rewritten or around.orelse or len(around.body) > 1 or suite[-1:] == [around] or check(module, around):
+            self._problem(module, node, self.api.table.available)
+            return
+        place = module.place(around)
+        first, last = module.source.line_span(place.start)[0], module.source.line_span(place.end)[1]
+        self.found.pieces.append(Piece(module, first, last, "", Reason.of("single-bare-refusal")))
+
+    def _suites(self, node: ast.AST | None) -> list[list[ast.AST]]:
+        found = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+        return [suite for suite in found if isinstance(suite, list)]
+
+    def _use(self, module: Module, node: ast.Name | ast.Attribute) -> None:
+        parent = module.parents.get(node)
+        if isinstance(parent, ast.Attribute) or not self._may_be(module, node):
+            return
+        name = next((one for one in self.api.resolver.names(module, node) if self._missing(one)), "")
+        if not name or self._spared(module, node, _CAUGHT) or self._only_read(module, node):
+            return
+        call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        known = self.api.named(name)
+        if known is not None and known.role in _ITSELF and (self.rewritten or known.role in ("wrap", "sampler")):
+            return
+        if call is not None and name in self.api.questions:
+            self._question(module, node, call)
+        elif not self._within_known(module, node):
+            self._problem(module, node, name)
+
+    def _may_be(self, module: Module, node: ast.expr) -> bool:
+        """Whether a name is worth resolving: its root is imported."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and (node.id in imports_of(module) or "*" in imports_of(module))
+
+    def _spared(self, module: Module, node: ast.AST, caught: frozenset[str]) -> bool:
+        """Whether the use runs only where the package is there, or is caught where it fails."""
+        child = node
+        for around in module.ancestors(node):
+            if isinstance(around, ast.Try) and child in around.body and any(_catches(one) & caught for one in around.handlers):
+                return True
+            if isinstance(around, _FUNCTIONS):
+                break
+            child = around
+        return self.available.guarded(module, node)
+
+    def _only_read(self, module: Module, node: ast.AST) -> bool:
+        """Whether a use is the annotation of a variable in a function, or any where annotations are not evaluated."""
+        future = any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in module.tree.body)
+        child = node
+        for around in module.ancestors(node):
+            if isinstance(around, ast.AnnAssign) and child is around.annotation:
+                inside = next((at for at in module.ancestors(around) if isinstance(at, (*_FUNCTIONS, ast.ClassDef))), None)
+                return future or isinstance(inside, _FUNCTIONS)
+            if isinstance(around, ast.arg) or (isinstance(around, _FUNCTIONS[:2]) and child is around.returns):
+                return future
+            if isinstance(around, ast.stmt):
+                return False
+            child = around
+        return False
+
+    def _within_known(self, module: Module, node: ast.AST) -> bool:
+        """Whether a use stands in a call that is made only where there is a group."""
+        for around in module.ancestors(node):
+            if isinstance(around, ast.Call):
+                call, _ = self.api.call(module, around)
+                if call is not None and call.role in _WHOLE and self.rewritten:
+                    return True
+            if isinstance(around, ast.stmt):
+                return False
+        return False
+
+    def _question(self, module: Module, node: ast.Name | ast.Attribute, call: ast.Call) -> None:
+        """``dist.is_initialized()`` becomes ``dist.is_available() and dist.is_initialized()``."""
+        asked = self._asked(module, node)
+        if isinstance(asked, Reason):
+            self.found.problems.append(Open(module, node, asked))
+            return
+        self.found.pieces += asked.pieces
+        reason = Reason.of("single-bare-question", name=last_name(node))
+        place, parent = module.place(call), module.parents.get(call)
+        bare = isinstance(parent, (ast.If, ast.While, ast.Assert)) or stands_bare(module, call)
+        bare |= isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And)
+        self.found.pieces.append(Piece(module, place.start, place.start, f"{'' if bare else '('}{asked.text} and ", reason))
+        if not bare:
+            self.found.pieces.append(Piece(module, place.end, place.end, ")", reason))
+
+    def _asked(self, module: Module, node: ast.AST) -> Condition | Reason:
+        """``is_available()`` as a file writes it."""
+        package, _, name = self.api.table.available.rpartition(".")
+        if isinstance(node, ast.Attribute) and package in self.api.resolver.names(module, node.value):
+            return Condition(f"{text_of(module, node.value)}.{name}()")
+        before = start_of(module, node) if isinstance(node, ast.expr) else module.place(node).start
+        top, _, rest = package.partition(".")
+        for whole, inner in ((package, ""), (top, f".{rest}")):
+            written = bound_import(module.source, module.tree, whole, None, before=before)
+            if written is not None:
+                return Condition(f"{written}{inner}.{name}()")
+        needed = self.conditions.imported(module, package, node)
+        return needed if isinstance(needed, Reason) else Condition(f"{needed.text}.{name}()", needed.pieces)
+
+    def _problem(self, module: Module, node: ast.AST, name: str) -> None:
+        self.found.problems.append(Open(module, node, Reason.of("single-bare", Meaning.CONDITION, name=name)))
+
+
+def _defined(parts: Iterable[tuple[Module, ast.AST]]) -> Iterator[tuple[Module, ast.AST]]:
+    """What a file that is imported looks up for definitions that nothing of the program names: bases, defaults, decorators, annotations."""
+    reached = {part for _, part in parts}
+    for module in {module.name: module for module, _ in parts}.values():
+        for part in module.tree.body:
+            if isinstance(part, DEFS) and part not in reached:
+                yield from ((module, one) for one in _looked_up(part))
+
+
+def _looked_up(part: Def) -> Iterator[ast.AST]:
+    yield from part.decorator_list
+    if isinstance(part, ast.ClassDef):
+        yield from (*part.bases, *part.keywords)
+        for inner in part.body:
+            yield from _looked_up(inner) if isinstance(inner, DEFS) else (inner,)
+    else:
+        yield from (one for one in (part.args, part.returns) if one is not None)
+
+
+def _catches(handler: ast.ExceptHandler) -> frozenset[str]:
+    """Last names of what a handler catches; "" for all."""
+    if handler.type is None:
+        return frozenset({""})
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return frozenset(last_name(kind) for kind in kinds)

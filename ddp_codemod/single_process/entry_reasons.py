@@ -1,0 +1,49 @@
+"""What is said of an entry: why it stays, or which lines a person has to look at."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.single_process.model import Open, Seen
+from ddp_codemod.single_process.reach import DEFS
+
+
+def condition_there(found: tuple[Module, ast.expr]) -> Reason:
+    """That the group is made under a condition already."""
+    module, test = found
+    return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=place_of(module, test))
+
+
+def needed(bound: Seen) -> Reason:
+    """That a program cannot do without a group."""
+    why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
+    return Reason.of("single-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
+
+
+def nowhere(start: Seen, tests: list[str]) -> Reason:
+    """That no program was found, and what was looked for."""
+    around = (at.name for at in start.module.ancestors(start.node) if isinstance(at, DEFS))
+    name = next(iter([*around][::-1]), start.module.name)
+    if tests:
+        return Reason.of("single-test", name=name, tests=", ".join(tests[:3]))
+    return Reason.of("single-library", name=name)
+
+
+def for_a_person(problems: Iterable[Open]) -> Reason:
+    """All lines that a person has to touch, in order."""
+    lines = sorted({(one.module.name, line_of(one.module, one.node)): one for one in problems}.items())
+    return Reason.of("single-review", lines=", ".join(f"{name}:{line}" for (name, line), _ in lines))
+
+
+def line_of(module: Module, node: ast.AST) -> int:
+    """The line of a node, from 1."""
+    return module.source.position(module.place(node).start)[0] if hasattr(node, "lineno") else 1
+
+
+def place_of(module: Module, node: ast.AST) -> str:
+    """``FILE:LINE`` of a node."""
+    return f"{module.name}:{line_of(module, node)}"

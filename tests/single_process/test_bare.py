@@ -1,0 +1,103 @@
+"""Where torch may lack its distributed package: what is guarded, what stays because it is never looked up, and what a person is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.catalog.load import load
+from ddp_codemod.edits.render import render
+from ddp_codemod.model import Action
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
+
+RULES = load()
+HEAD = "import os\n\nimport torch\nimport torch.distributed as dist\n"
+END = '\n\nif int(os.environ.get("WORLD_SIZE", "1")) > 1:\n    dist.init_process_group("gloo")\ntorch.ones(1).backward()\n'
+
+
+def outcome(root: Path, text: str, beside: str = "", *rules: str) -> tuple[dict[str, str], list[str]]:
+    """The new texts of files that change, and the keys of what a person is told."""
+    (root / "train.py").write_text(text)
+    if beside:
+        (root / "extra.py").write_text(beside)
+    found = survey(Options((root,), RULES.platforms["single-gpu"], RULES, fixes=rules or ("without-distributed",), root=root))
+    told = [one.reason.key for one in found.decisions if one.action is Action.REVIEW]
+    return {change.name: change.after.decode() for change in render(found, True).changes}, told
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("say = dist.is_initialized()", "say = dist.is_available() and dist.is_initialized()"),
+        ("say = not dist.is_initialized()", "say = not (dist.is_available() and dist.is_initialized())"),
+        ("say = 1 if dist.is_initialized() else 0", "say = 1 if (dist.is_available() and dist.is_initialized()) else 0"),
+        (
+            "if torch.distributed.is_initialized(): print(1)",
+            "if torch.distributed.is_available() and torch.distributed.is_initialized(): print(1)",
+        ),
+        ("from torch.distributed import ReduceOp", "if dist.is_available():\n    from torch.distributed import ReduceOp"),
+        ("import torch.distributed.fsdp", "if dist.is_available():\n    import torch.distributed.fsdp"),
+    ],
+)
+def test_what_is_guarded(tmp_path: Path, line: str, after: str) -> None:
+    changed, told = outcome(tmp_path, f"{HEAD}{line}\n{END}")
+    assert not told
+    assert changed["train.py"] == f"{HEAD}{after}\n{END}"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "say = dist.is_available()",
+        "say = dist.is_available() and dist.is_initialized()",
+        "say = dist.get_rank() if dist.is_available() and dist.is_initialized() else 0",
+        "if dist.is_available():\n    from torch.distributed import ReduceOp",
+        "try:\n    from torch.distributed import ReduceOp\nexcept ImportError:\n    ReduceOp = None",
+        "try:\n    say = dist.is_initialized()\nexcept AttributeError:\n    say = False",
+        "from torch.distributed import is_available",
+        "from torch.distributed.elastic.multiprocessing.errors import record",
+        "from torch.nn.parallel import DistributedDataParallel",
+        "from torch.utils.data import DistributedSampler",
+        "def never():\n    return dist.is_initialized()",  # nothing calls it
+        "def ready():\n    if not dist.is_available():\n        return False\n    return dist.is_initialized()\n\n\nready()",
+        "def told(group: 'dist.ReduceOp'):\n    return group\n\n\ntold(1)",
+        "def told(group: dist.ProcessGroup):\n    return group\n\n\ntold(1)",
+        "say = hasattr(dist, 'is_initialized')",
+        "if int(os.environ.get('WORLD_SIZE', '1')) > 1:\n    dist.barrier()",
+    ],
+)
+def test_what_stays(tmp_path: Path, lines: str) -> None:
+    assert outcome(tmp_path, f"{HEAD}{lines}\n{END}") == ({}, [])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "def mean(x, op=dist.ReduceOp.SUM):\n    return x\n\n\nmean(1)",
+        "def told(op: dist.ReduceOp):\n    return op\n\n\ntold(1)",
+        "class Mine(dist.Store):\n    pass",
+        "from torch.distributed import is_available, is_initialized",
+        "if not dist.is_available():\n    raise RuntimeError('torch.distributed is needed')",
+    ],
+)
+def test_what_a_person_is_told_and_nothing_is_changed(tmp_path: Path, lines: str) -> None:
+    changed, told = outcome(tmp_path, f"{HEAD}{lines}\n{END}")
+    assert not changed
+    assert "single-bare" in told
+
+
+def test_another_file_that_the_program_imports_is_looked_at_too(tmp_path: Path) -> None:
+    asks = "from torch import distributed\n\n\ndef first():\n    return not distributed.is_initialized() or distributed.get_rank() == 0\n"
+    changed, told = outcome(tmp_path, f"{HEAD}\nimport extra\n\nextra.first()\n{END}", asks)
+    assert not told
+    assert "not (distributed.is_available() and distributed.is_initialized()) or" in changed["extra.py"]
+
+
+def test_a_file_that_no_program_imports_stays(tmp_path: Path) -> None:
+    assert outcome(tmp_path, HEAD + END, "import torch.distributed as dist\n\nprint(dist.is_initialized())\n") == ({}, [])
+
+
+def test_without_the_rule_a_torch_that_has_the_package_is_meant(tmp_path: Path) -> None:
+    assert outcome(tmp_path, f"{HEAD}say = dist.is_initialized()\n{END}", "", "single-process") == ({}, [])
