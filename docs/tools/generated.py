@@ -12,6 +12,7 @@ from ddp_codemod.cli.app import app
 from ddp_codemod.cli.translate import Option, Reader
 from ddp_codemod.discover.config import KEYS
 from ddp_codemod.messages import in_language, text
+from ddp_codemod.report.machines import heads, rows
 
 
 def make(kind: str, argument: str, lang: str) -> list[str]:
@@ -20,6 +21,7 @@ def make(kind: str, argument: str, lang: str) -> list[str]:
         "options": lambda: list(options(argument, lang)),
         "commands": lambda: list(commands(lang)),
         "platforms": lambda: list(platforms(lang)),
+        "machines": lambda: list(machines(lang)),
         "matrix": lambda: list(matrix.table(lang)),
         "keys": lambda: ["", "| key | written as |", "|---|---|", *keys(), ""],
     }[kind]()
@@ -69,6 +71,15 @@ def platforms(lang: str) -> Iterator[str]:
     yield from ("| id | 平台 |", "|---|---|") if lang == "zh" else ("| id | platform |", "|---|---|")
     for ident, platform in sorted(load().platforms.items()):
         yield f"| `{ident}` | {_cell(in_language(platform, 'title', lang))} |"
+
+
+def machines(lang: str) -> Iterator[str]:
+    """The table by which people find their platform."""
+    first = heads(lang)
+    yield f"| {' | '.join(first)} |"
+    yield "|---" * len(first) + "|"
+    for *told, ident in rows(load().platforms, lang):
+        yield f"| {' | '.join(map(_cell, told))} | `{ident}` |"
 
 
 def page_of(name: str) -> str:
