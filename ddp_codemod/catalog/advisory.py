@@ -136,6 +136,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     instead_of: tuple[Name, ...] = ()  # what need not be said beside it
     # "review": for a person, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
+    carries: bool = False  # what it finds shows that the default group carries tensors of the machine's device
     ends: bool = False  # a note on what ends the program until a person does what it says: counted like what is for a person
     scope: Literal["line", "file", "project"] = "file"  # how often it is said; without a pattern: once
     pattern: Pattern | None = None

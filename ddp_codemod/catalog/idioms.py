@@ -1,8 +1,10 @@
 """The schema of rules/idioms.toml and rules/aliases.toml: how code hands a value on, and other names of facts."""
 
+from typing import Union
+
 import msgspec
 
-from ddp_codemod.catalog.entry import Name, RuleEntry
+from ddp_codemod.catalog.entry import Name, RuleEntry, When
 from ddp_codemod.catalog.model import FactValue
 
 
@@ -88,6 +90,22 @@ class Binding(RuleEntry, frozen=True, kw_only=True):
     source: tuple[Name, ...]
 
 
+class Carries(RuleEntry, frozen=True, kw_only=True):
+    """What shows that the default group of a program carries tensors of the machine's device, and not only those of the CPU.
+
+    Advice that shows it too says so (``Advice.carries``).
+    """
+
+    # classes that hand their module's tensors to the group, and the argument by which they are told a device; the same class
+    # without it does so where the file moves something to the device by one of its methods, or chooses the device
+    wrappers: dict[Name, Name] = msgspec.field(default_factory=dict)
+    collectives: dict[Name, int] = msgspec.field(default_factory=dict)  # calls, and the position of the tensor that they send
+    tensor: Name = ""  # the name of that argument
+    group: Name = ""  # the argument of such a call that names another group than the default one
+    both_since: When = msgspec.field(default_factory=dict)  # versions whose groups have a backend for each device
+    source: tuple[Name, ...]
+
+
 class Idioms(RuleEntry, frozen=True, kw_only=True):
     """rules/idioms.toml: how code hands a value on."""
 
@@ -156,6 +174,7 @@ class Idioms(RuleEntry, frozen=True, kw_only=True):
         default_factory=dict
     )  # suffixes of the files that a package's readers take
     config_readers: tuple[Name, ...] = ()  # calls that read a Python file as configuration: its top names are keys
+    carries: Union[Carries, None] = None
     source: tuple[Name, ...]
     forwarder: tuple[Forwarder, ...]
     config_entry: tuple[ConfigEntry, ...] = ()

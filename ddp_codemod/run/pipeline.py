@@ -23,6 +23,7 @@ from ddp_codemod.impact.advisories import Whole
 from ddp_codemod.impact.advisory_edits import Adapter
 from ddp_codemod.impact.at_the_call import placed
 from ddp_codemod.impact.changed_backends import switches
+from ddp_codemod.impact.device_tensors import with_device_tensors
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.impact.usage import demands_of, gates_of
 from ddp_codemod.ledger.ledger import unaccounted
@@ -117,10 +118,11 @@ class Run:
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
             classes = list(decide_classes(self.context, findings, fix, self.limits.admits))
             findings += [finding for made in classes for finding in self._within_limits(made)]
+        options, asking = self.options, [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
         findings = without_what_is_edited(settled_by_class(self.context, findings))
-        options = self.options
+        findings = with_device_tensors(self.context, self.imports, findings, asking)
         rules = tuple(fix.id for fix in options.wanted)
-        whole = Whole(self.context, switches(self.context, findings), self.imports, rules, self.options.style == "pin")
+        whole = Whole(self.context, switches(self.context, findings), self.imports, rules, options.style == "pin")
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
         known = options.rules.fixes.values()
         vendor = migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
@@ -132,7 +134,6 @@ class Run:
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        asking = [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
         plan = self._planner(style).plan(
             with_unseen_callers(self.context, self.limits, placed(self.context, findings, asking), asking)
         )
@@ -247,8 +248,7 @@ class Run:
             if parameter.role == "backend":
                 if parameter.add == "handler":
                     return decide_handler(self.context, use, parameter, fix)
-                decide = _DECIDERS.get(parameter.add, decide_backend)
-                finding = decide(self.context, use, parameter, fix)
+                finding = _DECIDERS.get(parameter.add, decide_backend)(self.context, use, parameter, fix)
                 if finding is None:
                     return None
                 if (

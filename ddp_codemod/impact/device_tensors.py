@@ -1,0 +1,198 @@
+"""Groups whose backend refuses the tensors that they carry: right by name, and wrong for the device of the platform."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.idioms import Carries
+from ddp_codemod.catalog.machine import Device
+from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.joined_texts import written_head
+from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.impact.changed_backends import is_backend
+from ddp_codemod.impact.usage import hits
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Action, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Context, Finding, NewText
+from ddp_codemod.policy.test_code import is_tested
+from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.imports import Imports
+
+_SAME = frozenset({"clone", "contiguous", "detach", "float", "flatten", "half", "long", "reshape", "squeeze", "unsqueeze", "view"})
+DEPTH = 4  # variables that a tensor goes through
+
+
+def with_device_tensors(context: Context, imports: Imports, findings: Iterable[Finding], rules: Sequence[str]) -> list[Finding]:
+    """The findings, of which a default group that is kept with a backend which refuses the device's tensors gets one for each device.
+
+    ``rules`` are those that change backends. Where nothing shows that the group carries such tensors it stays, and the reason says so.
+    """
+    device, carries = context.platform.device, [one.carries for one in context.rules.idioms if one.carries is not None]
+    if device is None or not device.module or not carries:
+        return list(findings)
+    look = _Look(context, imports, device, carries)
+    return [look.settled(finding, rules) if _refuses(context, device, finding) else finding for finding in findings]
+
+
+def _refuses(context: Context, device: Device, finding: Finding) -> bool:
+    """Whether a group is kept, and nothing can come out but backends that take no tensor of the device."""
+    if finding.action is not Action.KEEP or finding.reason.means is Meaning.UNREACHABLE or not is_backend(finding):
+        return False
+    if not finding.use.surface.default_group or not finding.possible:
+        return False
+    return all(_is_refused(context, device, leaf) for leaf in finding.possible)
+
+
+def _is_refused(context: Context, device: Device, leaf: Leaf) -> bool:
+    value = leaf.value.value if isinstance(leaf.value, Known) else None
+    known = context.rules.backends.get(value.lower()) if isinstance(value, str) else None
+    if known is None or known.like or known.name not in context.platform.backend.works or is_tested(context, leaf):
+        return False  # what is like another may take more than that does
+    return device.type not in known.devices
+
+
+class _Look:
+    """Looks for what a program hands to its default group; remembers what it found in a file."""
+
+    def __init__(self, context: Context, imports: Imports, device: Device, carries: Sequence[Carries]) -> None:
+        self.context, self.imports, self.device, self.carries = context, imports, device, carries
+        self._found: dict[str, str] = {}
+        patterns = (one.pattern for one in context.rules.advice.values() if one.carries and one.pattern is not None)
+        self._patterns = tuple(patterns)
+
+    def settled(self, finding: Finding, rules: Sequence[str]) -> Finding:
+        """The finding with a backend for each device, or kept because nothing of the device is seen to reach it."""
+        platform, module = self.context.platform, finding.use.module
+        values = ", ".join(dict.fromkeys(finding.resolves_to))
+        if not isinstance(module, Module) or not rules:
+            return finding
+        origin = self._evidence(module)
+        if not origin:
+            said = {"value": values, "device": self.device.type, "platform": platform.id}
+            return finding.keep(Reason.of("keep-cpu-tensors", finding.reason.means, **said))
+        both = [self.context.versions.holds(one.both_since, module.name) for one in self.carries]
+        wanted = platform.backend.wanted if False in both else self._both()
+        reason = Reason.of(
+            "edit-device-tensors", value=values, wanted=wanted, device=self.device.type, at=origin, platform=platform.id
+        )
+        needed = platform.required_import
+        missing = needed if needed is not None and needed not in module.source.text else None
+        made = finding.edit(rules[0], False not in both, reason, (NewText(leaf, wanted) for leaf in finding.possible))
+        return replace(made, required_import=missing)
+
+    def _both(self) -> str:
+        """A backend for the tensors of the CPU and one for those of the device."""
+        choice = self.context.platform.backend
+        given = {**choice.wanted_for, self.device.type: choice.wanted}
+        return ",".join(f"{kind}:{backend}" for kind, backend in given.items())
+
+    def _evidence(self, module: Module) -> str:
+        """Where a file that runs together with that of a group hands the group tensors of the device, FILE:LINE; "" where none does."""
+        project, asked = self.context.tracer.resolver.project, set[str]()
+        for one in self.carries:
+            for name in (*one.wrappers, *one.collectives):
+                asked |= set(project.mentioning(name.rpartition(".")[2]))
+        for pattern in self._patterns:
+            for name in pattern.names:
+                asked |= set(project.mentioning(name.rpartition(".")[2]))
+        if not asked:
+            return ""
+        near = [module.name, *sorted((asked & self.imports.together([module.name])) - {module.name})]
+        return next(filter(None, (self._in_file(name) for name in near if name in asked and not is_test(name))), "")
+
+    def _in_file(self, name: str) -> str:
+        if name not in self._found:
+            places = (
+                f"{name}:{module.line(node)}"
+                for module in self.context.tracer.resolver.project.programs(name)
+                for node in self._handed(module)
+                if self.context.facts.unreachable(module, node) is None
+            )
+            self._found[name] = next(places, "")
+        return self._found[name]
+
+    def _handed(self, module: Module) -> Iterator[ast.AST]:
+        """The places of a file that show it."""
+        for one in self.carries:
+            for call, keyword in self._calls(module, one.wrappers):
+                told = argument_of(call, keyword, None)
+                if (told is not None and not _is_none(told)) or (told is None and self._moves(module)):
+                    yield call
+            for call, position in self._calls(module, one.collectives):
+                group, tensor = argument_of(call, one.group, None), argument_of(call, one.tensor, position)
+                if (group is None or _is_none(group)) and tensor is not None and self._lies_there(module, tensor):
+                    yield call
+        for pattern in self._patterns:
+            yield from (hit.node for hit in hits(self.context, pattern, module))
+
+    def _calls(self, module: Module, wanted: Mapping[str, object]) -> Iterator[tuple[ast.Call, object]]:
+        last = {name.rpartition(".")[2] for name in wanted}
+        for word in sorted(last | aliases(module, last)):
+            for call in calls_of(module).get(word, ()):
+                names = wanted.keys() & set(self.context.tracer.resolver.names(module, call.func))
+                yield from ((call, wanted[name]) for name in sorted(names)[:1])
+
+    def _moves(self, module: Module) -> bool:
+        """Whether a file moves something to the device by the method of its name, or chooses the device of the process."""
+        table, resolver = calls_of(module), self.context.tracer.resolver
+        if any(isinstance(call.func, ast.Attribute) for kind in self._kinds for call in table.get(kind, ())):
+            return True
+        setters = {name for idioms in self.context.rules.idioms for name in idioms.device_setters}
+        words = {name.rpartition(".")[2] for name in setters}
+        return any(not setters.isdisjoint(resolver.names(module, call.func)) for word in words for call in table.get(word, ()))
+
+    @property
+    def _kinds(self) -> tuple[str, str]:
+        """The device, and the one that its place is taken of."""
+        return self.device.instead_of, self.device.type
+
+    def _lies_there(self, module: Module, tensor: ast.expr, depth: int = 0) -> bool:
+        """Whether a tensor is made on the device, or moved to it, where it comes from."""
+        while isinstance(tensor, ast.Call):
+            function = tensor.func
+            told = [keyword.value for keyword in tensor.keywords if keyword.arg == "device"]
+            if isinstance(function, ast.Attribute):
+                if function.attr in self._kinds:
+                    return True
+                told += tensor.args[:1] if function.attr == "to" else []
+            if any(self._names_it(module, one) for one in told):
+                return True
+            if not isinstance(function, ast.Attribute) or told or function.attr not in _SAME:
+                return False
+            tensor = function.value
+        if not isinstance(tensor, (ast.Name, ast.Attribute)) or depth >= DEPTH:
+            return False
+        on = Way(kind=OriginKind.OBJECT, certain=True, near=True)
+        return any(
+            isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Call) and self._lies_there(leaf.module, leaf.node, depth + 1)
+            for leaf in self.context.tracer.evaluate(module, tensor, on)
+        )
+
+    def _names_it(self, module: Module, told: ast.expr) -> bool:
+        """Whether what says where a tensor lies is the name of the device, or a device that is made of it."""
+        for leaf in self.context.tracer.evaluate(module, told, Way(certain=True)):
+            text = leaf.value.value if isinstance(leaf.value, Known) else None
+            head = text if isinstance(text, str) else written_head(leaf.node)
+            if leaf.way.is_over:
+                continue
+            if head.startswith(self._kinds) or (isinstance(leaf.module, Module) and self._is_made_of_it(leaf.module, leaf.node)):
+                return True
+        return False
+
+    def _is_made_of_it(self, module: Module, node: object) -> bool:
+        """Whether a call gives a device, and is told its name."""
+        if not isinstance(node, ast.Call) or not node.args:
+            return False
+        made = {name for idioms in self.context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+        names = self.context.tracer.resolver.names(module, node.func)
+        return not made.isdisjoint(names) and self._names_it(module, node.args[0])
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
