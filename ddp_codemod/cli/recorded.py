@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from ddp_codemod.model import Edit, FileChange, Survey
 
 if TYPE_CHECKING:
+    from ddp_codemod.cli.console import Console
     from ddp_codemod.report.view import View
     from ddp_codemod.write.journal import Why
 
@@ -61,6 +63,31 @@ def changed(root: Path, path: Path, line: int) -> Why | None:
         if marked.strip() == text or (len(text) > LONGEST and marked.strip() in text)
     ]
     return min(known, key=lambda one: one[:2])[2] if known else None
+
+
+def earlier(root: Path, platform: str) -> dict[str, tuple[int, int]]:
+    """How many changes for other platforms an apply on record left in the tree, and in how many files, by the platform."""
+    from ddp_codemod.write.places import has_journal
+
+    if not has_journal(root):
+        return {}
+    from ddp_codemod.write.journal import ported
+
+    files: dict[str, list[str]] = {}
+    for other, name in ported(root):
+        files.setdefault(other, []).append(name)
+    return {other: (len(names), len(set(names))) for other, names in files.items() if other != platform}
+
+
+def tell_earlier(console: Console, root: Path, platform: str, paths: Sequence[str]) -> None:
+    """Say that the tree is not what its authors wrote but what an apply for another platform left, and what takes that back."""
+    from ddp_codemod.cli.settings import command_line
+
+    undo = command_line(["ddp-codemod", "undo", *paths])
+    for other, (changes, files) in earlier(root, platform).items():
+        said = console.text("platform-earlier", platform=other, changes=changes, files=files)
+        console.say(console.folded(said, sys.stderr))
+        console.say(f"  {console.ink(sys.stderr)(undo, 'bold')}")
 
 
 def told(view: View, path: Path, line: int, why: Why) -> Iterator[str]:

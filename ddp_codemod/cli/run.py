@@ -48,6 +48,7 @@ class Job(Struct, frozen=True):
 
 
 ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found
+PORTING = ("apply", "check", "diff", "scan")  # commands that are about the tree as it is
 
 
 def prepare(settings: Settings, writes: bool = False) -> Job:
@@ -58,6 +59,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     from ddp_codemod.cli.leave import leaving
     from ddp_codemod.cli.mend import mend, tell
     from ddp_codemod.cli.platform import choose
+    from ddp_codemod.cli.recorded import tell_earlier
     from ddp_codemod.machine.detect import Machine
 
     console = Console(settings.lang, settings.color, settings.quiet)
@@ -69,6 +71,8 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     _announce(settings, console, choice)
     versions = given_versions(settings, rules)
     (mend if writes else tell)(console, root)
+    if settings.format == "text" and settings.command in PORTING:
+        tell_earlier(console, root, choice.platform.id, settings.paths[:1])
     from ddp_codemod.run.options import Options  # not before it is clear that there is work
 
     kept = leaving() if settings.command in ENDING else None

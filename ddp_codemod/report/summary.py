@@ -121,7 +121,7 @@ def _headline(view: View, outcome: Outcome, left: Left) -> list[str]:
     else:
         none = "summary-none-made" if counted(view, left) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
-    block = [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
+    block = [*_half(view, outcome, left), *(view.ink(one, "bold") for one in view.folded(line, 0, 2))]
     block += _unsafe(view, outcome)
     if remains := counted(view, left):
         block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
@@ -130,6 +130,17 @@ def _headline(view: View, outcome: Outcome, left: Left) -> list[str]:
     elif not edits and (notes := len(survey.advisories)) and outcome.done != "scanned":
         block += view.folded(view.say("summary-notes", n=notes), 0, 2)
     return block
+
+
+def _half(view: View, outcome: Outcome, left: Left) -> list[str]:
+    """That the code asks for a device which the machine lacks until the rest is done, and the command that does all of it."""
+    about = view.survey.devices
+    if not left.device or about is None or not about.new or outcome.done not in ("written", "shown"):
+        return []
+    said = view.say("summary-half", n=left.device, old=about.old, new=about.new, platform=view.survey.platform)
+    command = outcome.again("apply", "--unsafe")
+    head = [view.ink(one, "bold", "yellow") for one in view.folded(said, 0, 2)]
+    return [*head, f"  {view.ink(command, 'bold')}"] if command else head
 
 
 def _unsafe(view: View, outcome: Outcome) -> list[str]:

@@ -111,6 +111,25 @@ def reasons(root: Path) -> Iterator[Why]:
             yield from convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
 
 
+def ported(root: Path) -> Iterator[tuple[str, str]]:
+    """The platform of each change on record, and its file, where the file does not hold again what it held before; the oldest first.
+
+    Files and reasons that cannot be read are left out.
+    """
+    for entry in entries(root):
+        changed = {kept.name for kept in entry.files if _digest_of(root / kept.name) not in (None, kept.before)}
+        with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
+            made = convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
+            yield from ((why.platform, why.name) for why in made if why.name in changed)
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return None
+
+
 def begin(
     root: Path, files: Sequence[Kept], contents: Sequence[bytes], new: Sequence[bytes] = (), why: Sequence[Why] = ()
 ) -> Entry:
