@@ -37,10 +37,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "chosen": a list of numbers, the number that means all, or what one of ``makers`` counts; "counted": anything but 0; "true";
     # "lists": a list that holds the name of the device; "typed": a tensor that is made with one of ``texts`` as its type;
     # "option": the default of an option of the program that is called like one of ``texts``, a number from 0 on, in a file that
-    # holds none of ``without``
+    # holds none of ``without``; of "asked", where what is compared comes from: "from-text": a text of the program, or a device that
+    # it makes of one; "told": torch tells where a tensor lies
     argument_is: Literal[
         "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "lists",
-        "typed", "option",
+        "typed", "option", "from-text", "told",
     ] = "given"  # fmt: skip
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"

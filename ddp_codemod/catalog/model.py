@@ -294,7 +294,8 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     unneeded: tuple[Unneeded, ...] = ()
     pins: dict[Name, Name] = {}  # pin-requirements: the release that each package is pinned to
     statements: tuple[Name, ...] = ()  # import-at-entries: the imports, the last of which is the one that does it ...
-    maps: tuple[Name, ...] = ()  # ... the backends that it maps by itself, as it does the device ...
+    maps: tuple[Name, ...] = ()  # ... the backends that it maps by itself, as it does the device, but not for these surfaces ...
+    unmapped: tuple[Name, ...] = ()
     leaves: tuple[Name, ...] = ()  # ... and the advice about devices that it does not make needless
     pin_builds: tuple[Name, ...] = ()  # local parts (+cu121) that these releases exist with
     examples: tuple[Example, ...] = ()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.fold import Known
@@ -28,7 +29,12 @@ class Migration(Struct, frozen=True):
 
     def settled(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings, without the edits that nobody needs where the imports are made."""
-        return [self._settled(finding) for finding in findings]
+        ours = {module.name for module in self.lacking}  # the imports of the rule bring what an edit there would import
+
+        def once(finding: Finding) -> Finding:
+            return replace(finding, required_import=None) if finding.use.module.name in ours else finding
+
+        return [once(self._settled(finding)) for finding in findings]
 
     def cures(self, finding: Finding) -> bool:
         """Whether what an advice about devices found is no longer so where the imports are made."""
@@ -38,6 +44,8 @@ class Migration(Struct, frozen=True):
     def _settled(self, finding: Finding) -> Finding:
         values = [change.leaf.value for change in finding.changes if isinstance(change, NewText)]
         names = [str(value.value).lower() for value in values if isinstance(value, Known)]
+        if finding.use.surface.id in self.fix.unmapped:
+            return finding
         if finding.action is not Action.EDIT or len(names) != len(finding.changes) or not names:
             return finding
         if not set(names) <= set(self.fix.maps):

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.catalog.machine import Device
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.impact.any_device import of_method, of_module, of_name
+from ddp_codemod.impact.compared_devices import compared, texts
 from ddp_codemod.impact.device_values import starts_with
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.document import Document
@@ -131,34 +132,43 @@ def _choice(hit: Hit, device: Device) -> list[Change]:
 
 
 def _name(context: Context, advice: Advice, hit: Hit, device: Device, alone: bool) -> list[Change]:
-    """The other device's name where a text starts with it: in code, or in a file of settings."""
-    argument, old = hit.argument, device.instead_of
+    """The other device's name where a text starts with it: in code, or in a file of settings.
+
+    Where a text of the program is compared with it, that text is changed with the comparison; none of them where one cannot be.
+    """
+    if hit.argument is None:
+        return []
+    leaves = list(context.tracer.evaluate(hit.module, hit.argument, Way(certain=True)))
+    if advice.pattern is not None and advice.pattern.argument_is == "from-text":
+        other = compared(hit.node, hit.argument)
+        leaves += texts(context, hit.module, other) if other is not None else []
     made: list[Change] = []
-    for leaf in context.tracer.evaluate(hit.module, argument, Way(certain=True)) if argument is not None else ():
-        if leaf.way.is_over:
-            continue
-        text = leaf.value.value if isinstance(leaf.value, Known) else None
-        named = isinstance(text, str) and text.startswith(old)
-        if not named and not starts_with(leaf.node, old):
-            continue
-        if isinstance(text, str) and isinstance(leaf.module, Document):
-            if not alone:
-                return []  # a file of settings has no conditions
-            made.append(NewText(leaf, device.type + text.removeprefix(old)))
-        elif isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
-            at = _start(leaf.module, leaf.node, old)
-            if at is None:
-                return []
-            if not alone:
-                change = of_name(leaf.module, leaf.node, at, device)
-                if change is None:
-                    return []
-                made.append(change)
-                continue
-            made.append(Insertions(leaf.module, leaf.node, ((at, at + len(old), device.type),)))
-        else:
+    for leaf in leaves:
+        change = _renamed(leaf, device, alone)
+        if change is None:
             return []
+        made += change
     return made
+
+
+def _renamed(leaf: Leaf, device: Device, alone: bool) -> list[Change] | None:
+    """The change of a text that starts with the other device's name, [] for any other; None where it cannot be changed."""
+    old = device.instead_of
+    text = leaf.value.value if isinstance(leaf.value, Known) else None
+    named = isinstance(text, str) and text.startswith(old)
+    if leaf.way.is_over or not (named or starts_with(leaf.node, old)):
+        return []
+    if isinstance(text, str) and isinstance(leaf.module, Document):
+        return [NewText(leaf, device.type + text.removeprefix(old))] if alone else None  # a file of settings has no conditions
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+        return None
+    at = _start(leaf.module, leaf.node, old)
+    if at is None:
+        return None
+    if not alone:
+        change = of_name(leaf.module, leaf.node, at, device)
+        return [change] if change is not None else None
+    return [Insertions(leaf.module, leaf.node, ((at, at + len(old), device.type),))]
 
 
 def _start(module: Module, node: ast.expr, text: str) -> int | None:

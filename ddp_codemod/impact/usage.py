@@ -73,7 +73,7 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
     elif pattern.use == "text":
         yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
     elif pattern.use == "asked":
-        yield from (Hit(module, test, text) for test, text in usage_device.asked(pattern, module))
+        yield from (Hit(module, test, text) for test, text in usage_device.asked(context, pattern, module))
     elif pattern.use == "assigned":
         yield from (Hit(module, text, text) for text in usage_device.assigned(pattern, module))
     elif pattern.use == "named":

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.joined_texts import written_head
+from ddp_codemod.impact.compared_devices import compared, is_from_text
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
@@ -69,8 +70,18 @@ def texts(pattern: Pattern, module: Module) -> Iterator[ast.Constant]:
             yield node
 
 
-def asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """The comparisons of a device, by the name of what is compared, with a text that starts with ``pattern.device``; and the text."""
+def asked(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """The comparisons of a device, by the name of what is compared, with a text that starts with ``pattern.device``; and the text.
+
+    ``argument_is`` says where what is compared comes from: a text of the program ("from-text"), or what torch tells ("told").
+    """
+    for test, text in _asked(pattern, module):
+        other = compared(test, text)
+        if other is None or is_from_text(context, module, other) == (pattern.argument_is == "from-text"):
+            yield test, text
+
+
+def _asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
     for compare in module.nodes.get(ast.Compare, ()):
         assert isinstance(compare, ast.Compare)
         sides = [compare.left, *compare.comparators]

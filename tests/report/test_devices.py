@@ -18,7 +18,7 @@ def main(rank, device="cuda"):
     model = torch.nn.Linear(1, 1).cuda()
     batch = torch.ones(1).cuda()
     torch.save(model(batch), "a", map_location="cuda")
-    print(batch.is_cuda, device.type == "cuda", torch.device("cuda"), batch.to("cuda"))
+    print(batch.is_cuda, batch.device.type == "cuda", torch.device("cuda"), batch.to("cuda"))
 
 
 main(0)

@@ -1,0 +1,79 @@
+"""Comparisons with the name of a device: what is compared, and the texts that it starts from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.joined_texts import written_head
+from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Context
+
+_TYPE = "type"  # the attribute of torch.device that is its name without a number
+DEPTH = 3  # devices that are made of devices
+
+
+def compared(test: ast.AST, text: ast.expr) -> ast.expr | None:
+    """What a comparison asks about: the side that is not the text, or what ``startswith`` is called on."""
+    if isinstance(test, ast.Call):
+        return test.func.value if isinstance(test.func, ast.Attribute) else None
+    if not isinstance(test, ast.Compare):
+        return None
+    return next((side for side in (test.left, *test.comparators) if side is not text), None)
+
+
+def is_from_text(context: Context, module: Module, node: ast.expr) -> bool:
+    """Whether what is compared is a text of the program's own, or a device that the program makes of one.
+
+    What torch tells of a tensor is none: ``x.device.type``, ``str(x.device)``.
+    """
+    inner, is_told = _inside(node)
+    if not is_told:
+        return not any(_is_told(leaf) for leaf in context.tracer.evaluate(module, inner, Way(certain=True)))
+    found = list(starts(context, module, inner))
+    return bool(found) and all(leaf is not None for leaf in found)
+
+
+def texts(context: Context, module: Module, node: ast.expr) -> list[Leaf]:
+    """The texts that what is compared can start from, those that are known."""
+    return [leaf for leaf in starts(context, module, _inside(node)[0]) if leaf is not None]
+
+
+def starts(context: Context, module: Module, node: ast.expr, depth: int = 0) -> Iterator[Leaf | None]:
+    """The texts that an expression, or the device that it is, starts from; None for each start that is no text."""
+    made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
+    for leaf in context.tracer.evaluate(module, node, Way(certain=True)):
+        call = leaf.node if isinstance(leaf.node, ast.Call) else None
+        if isinstance(leaf.value, Known) and leaf.value.value is None:
+            continue
+        if not leaf.way.is_over and ((isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)) or written_head(leaf.node)):
+            yield leaf
+        elif call is not None and call.args and isinstance(leaf.module, Module) and depth < DEPTH:
+            ours = not made.isdisjoint(context.tracer.resolver.names(leaf.module, call.func))
+            yield from starts(context, leaf.module, call.args[0], depth + 1) if ours else (None,)
+        else:
+            yield None
+
+
+def _inside(node: ast.expr) -> tuple[ast.expr, bool]:
+    """What is asked about without the ways to write it as a text, and whether there were such: ``x`` of ``str(x.type)``."""
+    told = False
+    while True:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1:
+            node, told = node.args[0], True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+            node = node.func.value
+        elif isinstance(node, ast.Attribute) and node.attr == _TYPE:
+            node, told = node.value, True
+        else:
+            return node, told
+
+
+def _is_told(leaf: Leaf) -> bool:
+    """Whether a start is what torch tells: an attribute that is a device or its type, or a device as a text."""
+    node = leaf.node
+    if isinstance(node, ast.Attribute):
+        return node.attr == _TYPE
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str"
