@@ -25,10 +25,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
     # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains;
+    # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part
     # "gate": a question without whose yes the code ends, or does without its group
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate",
+        "gate", "stated",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
@@ -96,6 +97,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
     after: str | None = None  # what ``apply --unsafe`` makes of it; None: nothing that this entry is about
     script: str = ""  # a launch file beside it, marked in the same way
     settings: str = ""  # a YAML file beside it, marked too
+    requirements: str = ""  # a requirements file beside it, marked too
     style: Literal["pin", "portable"] = "pin"
     versions: When = msgspec.field(default_factory=dict)  # what the project states about packages
 

@@ -17,7 +17,7 @@ from ddp_codemod.impact.own_device import on_device
 from ddp_codemod.impact.usage import Hit, Runs, hits
 from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
-from ddp_codemod.impact.usage_settings import in_commands, in_launch_files, in_readmes, in_settings
+from ddp_codemod.impact.usage_settings import in_commands, in_launch_files, in_readmes, in_requirements, in_settings
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
@@ -25,7 +25,7 @@ from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.training import training_files
 from ddp_codemod.sites.words import Parts
 
-_OUTSIDE = ("configured", "option")  # what is looked for outside of programs
+_OUTSIDE = ("configured", "option", "stated")  # what is looked for outside of programs
 LISTED = 20  # places that one note names
 MANY = 100  # files to parse, which take longer than to find out which files belong together
 
@@ -277,7 +277,7 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
                 *in_readmes(whole.context, advice.pattern, whole.groups(advice)),
             ]
         else:
-            found = list(_outside(whole, advice.pattern))
+            found = list(_outside(whole, advice))
         yield from (place for place in found if whole.versions(advice, place[0]))  # what is stated nearest to the file counts
         return
     for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
@@ -285,7 +285,11 @@ def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hi
             yield hit.module.name, hit.module.line(hit.node)
 
 
-def _outside(whole: Whole, pattern: Pattern) -> Iterator[tuple[str, int]]:
+def _outside(whole: Whole, advice: Advice) -> Iterator[tuple[str, int]]:
+    pattern = advice.pattern
+    assert pattern is not None
+    if pattern.use == "stated":
+        return in_requirements(whole.context, pattern, sorted(whole.groups(advice)))
     if pattern.use == "configured":
         return in_settings(whole.context, pattern)
     return in_commands(whole.context, pattern, whole.leads_to_training)

@@ -175,7 +175,7 @@ class Adapter(Struct, dict=True):
 def _stands_in_code(advice: Advice) -> bool:
     """Whether an advice with edits or items is about places in programs."""
     pattern = advice.pattern
-    if pattern is None or pattern.commands or pattern.use == "configured":
+    if pattern is None or pattern.commands or pattern.use in ("configured", "stated"):
         return False
     return advice.level != "note" or advice.rewrite is not None
 

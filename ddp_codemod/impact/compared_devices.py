@@ -24,6 +24,21 @@ def compared(test: ast.AST, text: ast.expr) -> ast.expr | None:
     return next((side for side in (test.left, *test.comparators) if side is not text), None)
 
 
+def guards_another_library(context: Context, module: Module, test: ast.AST) -> bool:
+    """Whether the comparison chooses what another library calls the old device, and has no name for the platform's: both stay."""
+    device = context.platform.device
+    every = (one.device.texts for one in context.rules.platforms.values() if one.device is not None)
+    foreign = set[str]().union(*every) - set(device.texts if device is not None else ())
+    child = test
+    for around in module.ancestors(test) if any(text in module.source.text for text in foreign) else ():
+        if isinstance(around, (ast.If, ast.IfExp)):
+            body = around.body if isinstance(around.body, list) else [around.body]
+            parts = (part for top in body for part in ast.walk(top)) if child is around.test else ()
+            return any(isinstance(part, ast.Constant) and part.value in foreign for part in parts)
+        child = around
+    return False
+
+
 def is_from_text(context: Context, module: Module, node: ast.expr) -> bool:
     """Whether what is compared is a text of the program's own, or a device that the program makes of one.
 

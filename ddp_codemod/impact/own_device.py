@@ -111,8 +111,9 @@ def _first(rest: str, has: tuple[str, ...]) -> bool:
 
 def _text(hit: Hit, device: Device) -> list[Change]:
     node = hit.node
-    new = device.visible.get(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-    if new is None:
+    named = {**device.visible, **device.texts}
+    new = named.get(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    if new is None or (node.value in device.texts and not _takes_all(hit.module, node, device)):
         return []
     assert isinstance(node, ast.Constant)
     place, old = hit.module.place(node), str(node.value)
@@ -121,6 +122,16 @@ def _text(hit: Hit, device: Device) -> list[Change]:
     if not hit.module.source.text.startswith(old, at):
         return []
     return [Insertions(hit.module, node, ((at, at + len(old), new),))]
+
+
+def _takes_all(module: Module, node: ast.AST, device: Device) -> bool:
+    """Whether a library that is given this name beside options, ``("CUDA...", {"device_id": 0})``, takes each of them for the device."""
+    pair = module.parents.get(node)
+    if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2 or pair.elts[0] is not node:
+        return True
+    given = pair.elts[1]
+    keys = given.keys if isinstance(given, ast.Dict) else [None]
+    return all(isinstance(key, ast.Constant) and key.value in device.options for key in keys)
 
 
 def _choice(hit: Hit, device: Device) -> list[Change]:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.joined_texts import written_head
-from ddp_codemod.impact.compared_devices import compared, is_from_text
+from ddp_codemod.impact.compared_devices import compared, guards_another_library, is_from_text
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
@@ -76,6 +76,8 @@ def asked(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[
     ``argument_is`` says where what is compared comes from: a text of the program ("from-text"), or what torch tells ("told").
     """
     for test, text in _asked(pattern, module):
+        if guards_another_library(context, module, test):
+            continue
         other = compared(test, text)
         if other is None or is_from_text(context, module, other) == (pattern.argument_is == "from-text"):
             yield test, text

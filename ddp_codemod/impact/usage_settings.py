@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.advisory import Pattern
@@ -12,6 +13,7 @@ from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.model import Source
 from ddp_codemod.parse.guide import shell_text
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.policy.versions import stating
 
 _README = re.compile(r"(?i)readme[\w.-]*\.(?:md|rst|txt)")
 # how a line of a README begins that is typed: as it stands, or behind a prompt, settings of the environment, an interpreter; a program or an
@@ -60,6 +62,20 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
 def _is_meant(pattern: Pattern, value: str) -> bool:
     """Whether an option with this value is what the pattern is about: a device, or anything that does not switch it off."""
     return value.startswith(pattern.device) if pattern.device else value != "false"
+
+
+def in_requirements(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The lines of requirements files, in the folders of some files and above them, that ask for one of the packages."""
+    from ddp_codemod.parse.requirements import requirements
+
+    root = context.tracer.resolver.project.root
+    folders = sorted({folder.as_posix() for name in files for folder in PurePosixPath(name).parents})
+    for path in stating(part for folder in folders for part in (root / folder, root / folder / "requirements")):
+        made = read_text(path, root)
+        for one in requirements(made) if isinstance(made, Source) else ():
+            if one.kind != "lock" and any(fnmatchcase(one.package, name) for name in pattern.names):
+                if context.versions.concerned(made, one):
+                    yield made.name, made.position(one.start)[0]
 
 
 def in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:

@@ -19,6 +19,7 @@ from ddp_codemod.versions import Stated
 FILE = "example.py"
 SCRIPT = "run.sh"
 SETTINGS = "settings.yaml"
+REQUIREMENTS = "requirements.txt"
 Fault = Literal["noisy", "missing", "wrong"]  # changed what had to stay; changed nothing; changed it to something else
 
 
@@ -112,7 +113,7 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
         again, _, left = _ported(got, folder, case, rules, ident)
     marked = {
         number
-        for text in (before, example.script.removeprefix("\n"), example.settings.removeprefix("\n"))
+        for text in (before, *(held.removeprefix("\n") for held in (example.script, example.settings, example.requirements)))
         for number, line in enumerate(text.splitlines(), 1)
         if line.endswith("# said")
     }
@@ -150,7 +151,8 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
     if isinstance(case.example, Example) and case.example.beside:
         (folder / FILE).write_bytes(case.example.beside.encode("utf-8"))
     if isinstance(case.example, AdviceExample):
-        for beside, held in ((SCRIPT, case.example.script), (SETTINGS, case.example.settings)):
+        one = case.example
+        for beside, held in ((SCRIPT, one.script), (SETTINGS, one.settings), (REQUIREMENTS, one.requirements)):
             if held:
                 (folder / beside).write_bytes(held.removeprefix("\n").encode("utf-8"))
     versions = {name: Stated(name, specifier, case.id) for name, specifier in case.example.versions.items()}
