@@ -25,11 +25,12 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
     # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains;
+    # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it
     # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part
     # "gate": a question without whose yes the code ends, or does without its group
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated",
+        "gate", "stated", "handed",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None

@@ -45,7 +45,8 @@ class Adapter(Struct, dict=True):
         for _, hit, changes in found:
             self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
         listed: set[tuple[str, str, int]] = set()
-        starts = {node for advice, _, changes in found if not _where_it_starts(advice) for node in map(_at, changes)}
+        starts: set[object] = {node for advice, _, changes in found if not _where_it_starts(advice) for node in map(_at, changes)}
+        starts |= {hit.argument for advice, hit, _ in found if not _where_it_starts(advice) and hit.argument is not None}
         for advice, hit, changes in found:
             if self.covers(hit) or not (changes or advice.level == "review"):
                 continue
@@ -186,7 +187,7 @@ def _asks_what_runs(advice: Advice) -> bool:
 
 
 def _where_it_starts(advice: Advice) -> bool:
-    return advice.pattern is not None and advice.pattern.use == "assigned"
+    return advice.pattern is not None and advice.pattern.use in ("assigned", "handed")
 
 
 def _at(change: Change) -> object:

@@ -63,7 +63,9 @@ def starts(context: Context, module: Module, node: ast.expr, depth: int = 0) -> 
         call = leaf.node if isinstance(leaf.node, ast.Call) else None
         if isinstance(leaf.value, Known) and leaf.value.value is None:
             continue
-        if not leaf.way.is_over and ((isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)) or written_head(leaf.node)):
+        if not leaf.way.is_over and (
+            (isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)) or written_head(leaf.node)
+        ):
             yield leaf
         elif call is not None and call.args and isinstance(leaf.module, Module) and depth < DEPTH:
             ours = not made.isdisjoint(context.tracer.resolver.names(leaf.module, call.func))

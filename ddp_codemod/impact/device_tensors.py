@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -24,7 +25,10 @@ from ddp_codemod.policy.test_code import is_tested
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.imports import Imports
 
-_SAME = frozenset({"clone", "contiguous", "detach", "float", "flatten", "half", "long", "reshape", "squeeze", "unsqueeze", "view"})
+_SAME = frozenset(
+    {"clone", "contiguous", "detach", "float", "flatten", "half", "long", "reshape", "squeeze", "unsqueeze", "view"}
+)
+Told = TypeVar("Told", str, int)
 DEPTH = 4  # variables that a tensor goes through
 
 
@@ -101,9 +105,13 @@ class _Look:
         for pattern in self._patterns:
             for name in pattern.names:
                 asked |= set(project.mentioning(name.rpartition(".")[2]))
-        if not asked:
+        if not asked or is_test(module.name):
             return ""
-        near = [module.name, *sorted((asked & self.imports.together([module.name])) - {module.name})]
+        around = {
+            *self.imports.above([module.name]),
+            *self.imports.of_file(module.name),
+        }  # what a library does elsewhere is not run here
+        near = [module.name, *sorted((asked & around) - {module.name})]
         return next(filter(None, (self._in_file(name) for name in near if name in asked and not is_test(name))), "")
 
     def _in_file(self, name: str) -> str:
@@ -131,7 +139,7 @@ class _Look:
         for pattern in self._patterns:
             yield from (hit.node for hit in hits(self.context, pattern, module))
 
-    def _calls(self, module: Module, wanted: Mapping[str, object]) -> Iterator[tuple[ast.Call, object]]:
+    def _calls(self, module: Module, wanted: Mapping[str, Told]) -> Iterator[tuple[ast.Call, Told]]:
         last = {name.rpartition(".")[2] for name in wanted}
         for word in sorted(last | aliases(module, last)):
             for call in calls_of(module).get(word, ()):
@@ -170,7 +178,9 @@ class _Look:
             return False
         on = Way(kind=OriginKind.OBJECT, certain=True, near=True)
         return any(
-            isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Call) and self._lies_there(leaf.module, leaf.node, depth + 1)
+            isinstance(leaf.module, Module)
+            and isinstance(leaf.node, ast.Call)
+            and self._lies_there(leaf.module, leaf.node, depth + 1)
             for leaf in self.context.tracer.evaluate(module, tensor, on)
         )
 

@@ -111,11 +111,11 @@ def _first(rest: str, has: tuple[str, ...]) -> bool:
 
 def _text(hit: Hit, device: Device) -> list[Change]:
     node = hit.node
-    named = {**device.visible, **device.texts}
-    new = named.get(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return []
+    new = {**device.visible, **device.texts}.get(node.value)
     if new is None or (node.value in device.texts and not _takes_all(hit.module, node, device)):
         return []
-    assert isinstance(node, ast.Constant)
     place, old = hit.module.place(node), str(node.value)
     quote = _QUOTE.match(hit.module.source.text, place.start)
     at = quote.end() if quote else place.start

@@ -76,6 +76,8 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
         yield from (Hit(module, test, text) for test, text in usage_device.asked(context, pattern, module))
     elif pattern.use == "assigned":
         yield from (Hit(module, text, text) for text in usage_device.assigned(pattern, module))
+    elif pattern.use == "handed":
+        yield from (Hit(module, text, text) for text in usage_device.handed(context, pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":

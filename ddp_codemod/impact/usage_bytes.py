@@ -21,7 +21,7 @@ def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
     last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
-    last |= {*pattern.texts} if pattern.use == "text" or pattern.argument_is == "option" else set()
+    last |= {*pattern.texts} if pattern.use in ("text", "handed") or pattern.argument_is == "option" else set()
     last |= {*pattern.within} if pattern.use == "assigned" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
 
@@ -34,7 +34,7 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
         return any(name.rpartition(".")[2] in texts for name in pattern.names)
     if pattern.use == "assigned":
         return pattern.device in texts and not texts.isdisjoint(pattern.within)
-    own = pattern.texts if pattern.use == "text" else ()
+    own = pattern.texts if pattern.use in ("text", "handed") else ()
     if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
         return True
     if any(word in texts for word in (*pattern.methods, *pattern.keywords)):

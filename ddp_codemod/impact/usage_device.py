@@ -12,8 +12,10 @@ from ddp_codemod.dataflow.joined_texts import written_head
 from ddp_codemod.impact.compared_devices import compared, guards_another_library, is_from_text
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
+from ddp_codemod.sites.entities import Definition
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OF_TEXTS = frozenset(name for name in dir(str) if not name.startswith("_"))
 SENTENCE = 4  # words of a text that names no device, but speaks of it
 
 
@@ -68,6 +70,26 @@ def texts(pattern: Pattern, module: Module) -> Iterator[ast.Constant]:
     for node in module.nodes.get(ast.Constant, ()):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in pattern.texts:
             yield node
+
+
+def handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+    """The texts that a call is given, each the name of a device and nothing else; what only shows a text, or looks into one, is no such call."""
+    named = re.compile(rf"(?:{'|'.join(map(re.escape, pattern.texts))})(?::\d*)?")
+    quiet = {name.rpartition(".")[2] for idioms in context.rules.idioms for name in (*idioms.sayers, *idioms.shows)}
+    getters = {name for idioms in context.rules.idioms for name in idioms.getters}
+    for kind in (ast.Constant, ast.JoinedStr):
+        for node in module.nodes.get(kind, ()):
+            above = module.parents.get(node)
+            call = module.parents.get(above) if isinstance(above, ast.keyword) else above
+            if not isinstance(node, ast.expr) or not isinstance(call, ast.Call) or not named.fullmatch(written_head(node)):
+                continue
+            called = last_name(call.func)
+            of_text = isinstance(call.func, ast.Attribute) and called in _OF_TEXTS
+            asked_for = called in getters and node in call.args[:1]  # the key of an entry, and no default of one
+            if called in quiet or of_text or asked_for:
+                continue
+            if not any(isinstance(one, Definition) for one in context.tracer.resolver.resolve(module, call.func)):
+                yield node  # what the project's own functions do with it is followed from where they do it
 
 
 def asked(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -72,10 +72,10 @@ def in_requirements(context: Context, pattern: Pattern, files: Iterable[str]) ->
     folders = sorted({folder.as_posix() for name in files for folder in PurePosixPath(name).parents})
     for path in stating(part for folder in folders for part in (root / folder, root / folder / "requirements")):
         made = read_text(path, root)
-        for one in requirements(made) if isinstance(made, Source) else ():
-            if one.kind != "lock" and any(fnmatchcase(one.package, name) for name in pattern.names):
-                if context.versions.concerned(made, one):
-                    yield made.name, made.position(one.start)[0]
+        if isinstance(made, Source):
+            asked = (one for one in requirements(made) if one.kind != "lock" and context.versions.concerned(made, one))
+            named = (one for one in asked if any(fnmatchcase(one.package, name) for name in pattern.names))
+            yield from ((made.name, made.position(one.start)[0]) for one in named)
 
 
 def in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:

@@ -311,7 +311,9 @@ def test_an_advice_refers_to_what_exists(advice: Advice) -> None:
 
 @each_advice
 def test_an_advice_has_examples_where_it_speaks_and_where_it_is_silent(advice: Advice) -> None:
-    speaks = ["# said" in example.before + example.script + example.settings + example.requirements for example in advice.examples]
+    speaks = [
+        "# said" in example.before + example.script + example.settings + example.requirements for example in advice.examples
+    ]
     assert any(speaks)
     assert not all(speaks)
     titles = [example.title for example in advice.examples]

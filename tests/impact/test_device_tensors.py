@@ -16,7 +16,9 @@ MOVED = WRAP + "def train(model):\n    return DDP(model.cuda())\n"
 CHOSEN = WRAP + "import torch\n\n\ndef train(model, rank):\n    torch.cuda.set_device(rank)\n    return DDP(model)\n"
 PLAIN = WRAP + "def train(model):\n    return DDP(model)\n"
 SEND = "import torch\nimport torch.distributed as dist\n\n\ndef total(x):\n    {}\n"
-SHARDED = "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n\n\ndef train(model):\n    return FSDP(model.cuda())\n"
+SHARDED = (
+    "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n\n\ndef train(model):\n    return FSDP(model.cuda())\n"
+)
 
 
 def found(folder: Path, files: dict[str, str], platform: str = "ascend") -> Survey:
@@ -101,7 +103,10 @@ def test_what_has_no_backend_for_each_device_gets_the_device_s_own_unsafely(tmp_
         {"train.py": GLOO + "    dist.all_reduce(torch.zeros(1))\n"},
         {"train.py": GLOO + '    dist.all_reduce(torch.zeros(1, device="cpu"))\n'},
         {"train.py": GLOO + "    dist.all_reduce(torch.zeros(1).cuda().cpu())\n"},
-        {"train.py": GLOO + '    side = dist.new_group(backend="nccl")\n    dist.all_reduce(torch.zeros(1).cuda(), group=side)\n'},
+        {
+            "train.py": GLOO
+            + '    side = dist.new_group(backend="nccl")\n    dist.all_reduce(torch.zeros(1).cuda(), group=side)\n'
+        },
         {"train.py": GLOO + "    torch.zeros(1).cuda()\n"},
         {"train.py": GLOO.replace("gloo", "cpu:gloo,npu:hccl") + "\n\n" + KEYWORD},
         {"train.py": GLOO.replace("gloo", "hccl") + '    dist.new_group(backend="gloo")\n\n\n' + KEYWORD},
@@ -110,7 +115,12 @@ def test_what_has_no_backend_for_each_device_gets_the_device_s_own_unsafely(tmp_
         {"cpu.py": GLOO, "gpu.py": GLOO.replace("gloo", "hccl") + "\n\n" + KEYWORD},
         {"group.py": GLOO, "train.py": "from other.group import setup\n\n" + KEYWORD},
         {"train.py": GLOO, "tests/test_train.py": "import train\n" + KEYWORD},
-        {"train.py": "import sys\n" + GLOO.replace("    dist", "    if sys.platform == 'win32':\n        dist") + "\n\n" + KEYWORD},
+        {
+            "train.py": "import sys\n"
+            + GLOO.replace("    dist", "    if sys.platform == 'win32':\n        dist")
+            + "\n\n"
+            + KEYWORD
+        },
         {"train.py": GLOO + "\n\n" + WRAP + "import sys\n\nif sys.platform == 'win32':\n    DDP(None, device_ids=[0])\n"},
     ],
 )
