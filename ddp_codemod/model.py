@@ -269,6 +269,7 @@ class Survey(Struct, frozen=True):
     unported: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
+    elsewhere: str = ""  # the platform that an apply on record ported the tree to, whose device the one of this run lacks
     hidden: int = 0  # findings that the options of this run leave out
 
 

@@ -64,7 +64,7 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
     from ddp_codemod.write.errors import WriteError
 
     try:
-        why = recorded(patch.survey, patch.rendered.changes)
+        why = recorded(patch.survey, patch.rendered.changes, patch.job.options.style == "portable")
         apply_changes(patch.job.root, patch.rendered.changes, allow_dirty=allow_dirty, why=why)
     except WriteError as why:
         raise refused(why, patch.job.root) from None

@@ -50,7 +50,7 @@ def commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
 
     job = patch.job
     try:
-        why = recorded(patch.survey, patch.rendered.changes)
+        why = recorded(patch.survey, patch.rendered.changes, patch.job.options.style == "portable")
         return commit_changes(job.root, patch.rendered.changes, _message(patch), branch=branch, run_hooks=run_hooks, why=why)
     except WriteError as why:
         raise refused(why, job.root) from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.cli.errors import fail, refused, unknown
+from ddp_codemod.cli.recorded import elsewhere
 from ddp_codemod.model import NOTES, Action, Decision, Edit, Survey
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def look(job: Job) -> Survey:
     settings = job.settings
     _check(job)
     found = survey(job.options)
+    found = replace(found, elsewhere=elsewhere(job.root, job.options.rules, job.options.platform))
     if settings.select or settings.ignore:
         found = _only(found, lambda one: _asked(one.rule, settings.select, settings.ignore))
     if settings.diff_base is not None:

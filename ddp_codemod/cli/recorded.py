@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from ddp_codemod.model import Edit, FileChange, Survey
 
 if TYPE_CHECKING:
+    from ddp_codemod.catalog.load import Rules
+    from ddp_codemod.catalog.model import Platform
     from ddp_codemod.cli.console import Console
     from ddp_codemod.report.view import View
     from ddp_codemod.write.journal import Why
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 _TELLING = 4  # characters that a line must have to be known again by them
 
 
-def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
+def recorded(found: Survey, changes: Sequence[FileChange], portable: bool = False) -> list[Why]:
     """The reasons of written changes, each with the lines by which it is found again."""
     from ddp_codemod.edits.lines import MARK, preview_lines
     from ddp_codemod.report.shift import shifted
@@ -40,7 +42,9 @@ def recorded(found: Survey, changes: Sequence[FileChange]) -> list[Why]:
         text = source.text[start:end].rstrip("\r\n")
         if text in after:  # the line that readers are sent to stays as it is
             lines.append((line_now(change.name, source.position(at)[0]), text))
-        return Why(change.name, edit.rule, found.platform, edit.reason, made.before, made.after or "", tuple(lines))
+        return Why(
+            change.name, edit.rule, found.platform, edit.reason, made.before, made.after or "", tuple(lines), portable=portable
+        )
 
     return [why(change, edit) for change in changes for edit in change.edits if change.name in found.sources]
 
@@ -74,9 +78,23 @@ def earlier(root: Path, platform: str) -> dict[str, tuple[int, int]]:
     from ddp_codemod.write.journal import ported
 
     files: dict[str, list[str]] = {}
-    for other, name in ported(root):
-        files.setdefault(other, []).append(name)
+    for why in ported(root):
+        files.setdefault(why.platform, []).append(why.name)
     return {other: (len(names), len(set(names))) for other, names in files.items() if other != platform}
+
+
+def elsewhere(root: Path, rules: Rules, platform: Platform) -> str:
+    """The platform that an apply on record ported the tree to alone, and whose device this one lacks; "" where there is none."""
+    from ddp_codemod.write.places import has_journal
+
+    if not has_journal(root):
+        return ""
+    from ddp_codemod.write.journal import ported
+
+    known = {why.platform for why in ported(root) if not why.portable}
+    others = (rules.platforms[name] for name in sorted(known) if name in rules.platforms)
+    devices = ((one.id, one.device.type) for one in others if one.device is not None and one.device.module)
+    return next((name for name, kind in devices if kind not in platform.device_types), "")
 
 
 def tell_earlier(console: Console, root: Path, platform: str, paths: Sequence[str]) -> None:

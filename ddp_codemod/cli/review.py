@@ -144,7 +144,7 @@ class _Review(Struct):
             made = make_commit(done, self.branch, self.run_hooks)
         else:
             try:
-                why = recorded(done.survey, done.rendered.changes)
+                why = recorded(done.survey, done.rendered.changes, job.options.style == "portable")
                 apply_changes(job.root, done.rendered.changes, allow_dirty=self.allow_dirty, why=why)
             except WriteError as why:
                 raise refused(why, job.root) from None

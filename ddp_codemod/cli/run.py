@@ -198,7 +198,7 @@ def applicable(edit: Edit, unsafe: bool) -> bool:
 
 def exit_code(survey: Survey, settings: Settings, failed: Iterable[Skipped] = (), *, edits_count: bool = False) -> int:
     """The exit code of a survey (design.md, "Exit"): ``edits_count`` where an edit to be made is a finding, as for ``check``."""
-    if any(skipped.candidate for skipped in (*survey.skipped, *failed)):
+    if survey.elsewhere or any(skipped.candidate for skipped in (*survey.skipped, *failed)):
         return FOUND
     if edits_count and any(applicable(edit, settings.unsafe) for edit in survey.edits):
         return FOUND

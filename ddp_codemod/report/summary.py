@@ -112,6 +112,8 @@ def _headline(view: View, outcome: Outcome, left: Left) -> list[str]:
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
         what = gist(view, outcome.made)
         line = view.say(f"{key}-as" if what else key, edits=edits, files=files, platform=survey.platform, what=what)
+    elif survey.elsewhere:
+        line = view.say("summary-elsewhere", platform=survey.platform, other=survey.elsewhere)
     elif survey.hidden:
         line = view.say("summary-nothing-here", platform=survey.platform)
     elif (
@@ -125,7 +127,7 @@ def _headline(view: View, outcome: Outcome, left: Left) -> list[str]:
     block += _unsafe(view, outcome)
     if remains := counted(view, left):
         block += [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
-    elif edits and outcome.done != "scanned" and not survey.hidden:
+    elif edits and outcome.done != "scanned" and not survey.hidden and not survey.elsewhere:
         block += view.folded(_complete(view), 0, 2)
     elif not edits and (notes := len(survey.advisories)) and outcome.done != "scanned":
         block += view.folded(view.say("summary-notes", n=notes), 0, 2)

@@ -54,6 +54,7 @@ class Why(Struct, frozen=True):
     before: str
     after: str
     lines: tuple[tuple[int, str], ...] = ()
+    portable: bool = False  # what was there before still runs where it ran
 
 
 class Entry(Struct, frozen=True):
@@ -111,8 +112,8 @@ def reasons(root: Path) -> Iterator[Why]:
             yield from convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
 
 
-def ported(root: Path) -> Iterator[tuple[str, str]]:
-    """The platform of each change on record, and its file, where the file does not hold again what it held before; the oldest first.
+def ported(root: Path) -> Iterator[Why]:
+    """The changes on record, where the file does not hold again what it held before; the oldest first.
 
     Files and reasons that cannot be read are left out.
     """
@@ -120,7 +121,7 @@ def ported(root: Path) -> Iterator[tuple[str, str]]:
         changed = {kept.name for kept in entry.files if _digest_of(root / kept.name) not in (None, kept.before)}
         with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
             made = convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
-            yield from ((why.platform, why.name) for why in made if why.name in changed)
+            yield from (why for why in made if why.name in changed)
 
 
 def _digest_of(path: Path) -> str | None:

@@ -77,3 +77,25 @@ def test_a_port_that_is_whole_or_of_the_groups_alone_is_not_half(project, run, w
 def test_code_without_a_device_is_no_half_port(project, run) -> None:  # type: ignore[no-untyped-def]
     project(b=PLAIN)
     assert "Half a port" not in run("apply", ".", "--platform", "ascend").said
+
+
+@pytest.mark.parametrize("platform", ["cuda", "rocm-rccl", "xpu"])
+def test_a_tree_of_another_device_is_not_called_right(project, run, platform: str) -> None:  # type: ignore[no-untyped-def]
+    project(a=TRAIN)
+    assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
+    done = run("check", ".", "--platform", platform)
+    assert done.code == 1
+    assert f"Not ported to {platform}: an earlier apply ported this tree to ascend alone. Undo that first." in done.said
+    assert "Nothing to change" not in done.said
+    assert run("undo").code == 0
+    assert "Not ported" not in run("check", ".", "--platform", platform).said
+
+
+def test_a_tree_that_was_ported_for_both_is(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(a=TRAIN)
+    assert run("apply", ".", "--platform", "ascend", "--unsafe", "--style", "portable").code == 0
+    assert "Not ported" not in run("check", ".", "--platform", "cuda").said
+
+
+def test_a_tree_of_groups_for_rocm_may_be_ported_on(ported: Path, run) -> None:  # type: ignore[no-untyped-def]
+    assert "Not ported" not in run("check", ".", "--platform", "windows").said
