@@ -44,6 +44,7 @@ def started(request: pytest.FixtureRequest) -> Iterator[Session]:
     with session() as made:
         for name, fixture in PROJECTS.items():
             made.bring(f"fixtures/{fixture}/project", name)
+        made.bring("fixtures/tts-spawn/project", "third_party/x")
         if re.search(r" \.( |$)|train\.log|tools", request.node.callspec.params["typed"]):  # it stands in a repository
             made.root = made.root / "TTS"
             made.write("train.log", LOG)
