@@ -15,6 +15,7 @@ _BREAK = re.compile(
     rb"[ \t]+(?=Traceback \(most recent call last\)|File \"[^\"\n]{1,400}\", line \d|raise [A-Za-z_]|\[rank\d{1,5}\]: "
     rb"|(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception): )"
 )
+_SECOND = re.compile(rb"\S[ \t]*[\r\n]\s*\S")
 
 
 class _Joined(io.RawIOBase):
@@ -26,13 +27,15 @@ class _Joined(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Some bytes."""
         head, self._head = self._head, b""
-        return head or self._stream.read(size)
+        return head or getattr(self._stream, "read1", self._stream.read)(size)
 
 
 def unfolded(stream: BinaryIO) -> tuple[BinaryIO, bool]:
     """The stream, and whether it was one line that is several now."""
-    head = stream.read(LONGEST)
-    if b"\n" in head.strip() or len(head) == LONGEST or not _BREAK.search(head):
+    read, head = getattr(stream, "read1", stream.read), b""
+    while not _SECOND.search(head) and len(head) < LONGEST and (piece := read(LONGEST)):  # a pipe may stay open behind its lines
+        head += piece
+    if _SECOND.search(head) or len(head) >= LONGEST or not _BREAK.search(head):
         return _Joined(head, stream), False  # type: ignore[return-value]
     return io.BytesIO(_BREAK.sub(b"\n", head)), True
 
