@@ -27,10 +27,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains;
     # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it
     # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part
-    # "gate": a question without whose yes the code ends, or does without its group
+    # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
+    # divided by; with ``within``, only a remainder that goes to something that is called so
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed",
+        "gate", "stated", "handed", "divisor",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None

@@ -45,13 +45,15 @@ class Adapter(Struct, dict=True):
         for _, hit, changes in found:
             self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
         listed: set[tuple[str, str, int]] = set()
-        starts: set[object] = {node for advice, _, changes in found if not _where_it_starts(advice) for node in map(_at, changes)}
-        starts |= {hit.argument for advice, hit, _ in found if not _where_it_starts(advice) and hit.argument is not None}
+        starts: set[object] = {node for advice, _, changes in found if not _follows(advice) for node in map(_at, changes)}
+        starts |= {hit.argument for advice, hit, _ in found if not _follows(advice) and hit.argument is not None}
         for advice, hit, changes in found:
             if self.covers(hit) or not (changes or advice.level == "review"):
                 continue
             if _where_it_starts(advice) and hit.node in starts:
                 continue  # what takes the value leads here too, and says more
+            if _follows(advice) and hit.argument in starts:
+                continue  # the number is one at least, where it is asked for
             line = (advice.id, hit.module.name, hit.module.line(hit.node))
             if changes or line not in listed:  # what is for a person is listed once a line
                 listed.add(line)
@@ -188,6 +190,11 @@ def _asks_what_runs(advice: Advice) -> bool:
 
 def _where_it_starts(advice: Advice) -> bool:
     return advice.pattern is not None and advice.pattern.use in ("assigned", "handed")
+
+
+def _follows(advice: Advice) -> bool:
+    """Whether it says nothing of a value that another advice changes."""
+    return _where_it_starts(advice) or (advice.pattern is not None and advice.pattern.use == "divisor")
 
 
 def _at(change: Change) -> object:
