@@ -28,10 +28,12 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it
     # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part
     # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
-    # divided by; with ``within``, only a remainder that goes to something that is called so
+    # divided by; with ``within``, only a remainder that goes to something that is called so;
+    # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is given to one of ``names``, so that
+    # the ranks of a group that is made all the same train without each other
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed", "divisor",
+        "gate", "stated", "handed", "divisor", "apart",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
@@ -142,6 +144,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # "review": for a person, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
     carries: bool = False  # what it finds shows that the default group carries tensors of the machine's device
+    first: bool = False  # named before all else that is for a person: the program runs, and what comes out is wrong
     ends: bool = False  # a note on what ends the program until a person does what it says: counted like what is for a person
     scope: Literal["line", "file", "project"] = "file"  # how often it is said; without a pattern: once
     pattern: Pattern | None = None

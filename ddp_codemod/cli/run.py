@@ -44,7 +44,8 @@ class Job(Struct, frozen=True):
         rules, lang = self.options.rules, self.settings.lang
         titles = {advice.id: in_language(advice, "title", lang) for advice in rules.advice.values()}
         titles |= {fix.id: in_language(fix, "title", lang) for fix in rules.fixes.values()}
-        return View(survey, lang, ink, Path.cwd(), self.settings.verbose, width, titles)
+        first = {advice.id for advice in rules.advice.values() if advice.first}
+        return View(survey, lang, ink, Path.cwd(), self.settings.verbose, width, titles, first)
 
 
 ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to do once they have told what they found

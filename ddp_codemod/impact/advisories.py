@@ -75,6 +75,8 @@ class Whole(Struct, dict=True):
     def groups(self, advice: Advice) -> set[str]:
         """The files of the groups that an advice is about; of one about the device, also those that train without a group."""
         found = self.switches.to(advice.backend, advice.anyhow)
+        if advice.pattern is not None and advice.pattern.use == "apart":
+            return found  # several ranks take a group
         return found | self.training if advice.where and not advice.backend else found
 
     def leads_to_training(self, program: str) -> bool:

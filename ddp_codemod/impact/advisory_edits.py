@@ -107,7 +107,8 @@ class Adapter(Struct, dict=True):
         if not _asks_what_runs(advice):
             yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
             return
-        for hit in self.whole.hits(advice, self.writable, lambda: self._reached, self._runs):
+        of_ranks = advice.pattern is not None and advice.pattern.use == "apart"
+        for hit in self.whole.hits(advice, self.writable, lambda: self._in_step if of_ranks else self._reached, self._runs):
             if self._runs(hit.module, hit.node):
                 yield hit
 
@@ -152,6 +153,22 @@ class Adapter(Struct, dict=True):
             starting |= {name for name in counting if starts.some(project.data(name))}
         return {name for name in starting if not is_test(name) and is_started(project, self.whole.imports, name)}
 
+    @cached_property
+    def _in_step(self) -> set[str]:
+        """The files of the programs that train in several ranks: what they compute gradients with has to be the same everywhere."""
+        below = (self.whole.imports.below([program]) for program in self._programs)
+        training = set[str]().union(*(files for files in below if not files.isdisjoint(self.whole.training)))
+        return training & self.whole.imports.together({*self._grouping, *self.whole.switches.undecided})
+
+    @property
+    def _grouping(self) -> Iterator[str]:
+        """The files that make a group on the platform, by code that runs there."""
+        project, facts, calls = self.whole.imports.project, self.whole.context.facts, self.whole.switches.calls
+        for module in (module for name in sorted(self.whole.switches.groups) for module in project.programs(name)):
+            made = (call for call in module.nodes.get(ast.Call, ()) if call in calls)
+            if any(facts.unreachable(module, call) is None and self._runs(module, call) for call in made):
+                yield module.name
+
     @property
     def _reached(self) -> set[str]:
         return self._loaded[0]
@@ -170,7 +187,9 @@ class Adapter(Struct, dict=True):
     def _reach(self) -> Reach:
         context = self.whole.context
         patterns = (advice.pattern for advice in self.whole.advice() if _stands_in_code(advice) and _asks_what_runs(advice))
-        asked = set[str]().union(*(self.whole.holding(pattern) for pattern in patterns if pattern is not None))
+        asked = set(self.whole.switches.groups).union(
+            *(self.whole.holding(pattern) for pattern in patterns if pattern is not None)
+        )
         reached, named = self._loaded
         return Reach(context.tracer.resolver.project, reached, self.started, context.facts.truth, asked, named)
 

@@ -17,6 +17,7 @@ from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
 from ddp_codemod.impact.divisors import divided, divisors
 from ddp_codemod.impact.tensor_types import types_given
+from ddp_codemod.impact.unsynced import unsynced
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
@@ -83,6 +84,8 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
         yield from (Hit(module, node, node, sure) for node, sure in divided(context, pattern, module))
     elif pattern.use == "divisor":
         yield from (Hit(module, node, counted) for node, counted in divisors(context, pattern, module))
+    elif pattern.use == "apart":
+        yield from (Hit(module, test, test) for test in unsynced(context, pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":

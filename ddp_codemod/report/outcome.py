@@ -47,7 +47,7 @@ def left_of(view: View, outcome: Outcome) -> Left:
     return Left(
         device,
         len(rules) - device,
-        tuple(one.place for one in survey.decisions if one.action is Action.REVIEW),
+        tuple(one.place for one in view.for_a_person()),
         tuple(one.place for one in survey.unaccounted),
         len(leading(by_hand, survey)),
         sum(note.open for note in survey.advisories),

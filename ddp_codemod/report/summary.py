@@ -54,7 +54,7 @@ def details(view: View, outcome: Outcome) -> list[str]:
     scanned = outcome.done == "scanned"
     block = []
     if not scanned:
-        block += text.reviews(view, [decision for decision in survey.decisions if decision.action is Action.REVIEW])
+        block += text.reviews(view, view.for_a_person())
     block += text.unaccounted(view, survey.unaccounted)
     block += text.unsafe(view, outcome.left)
     block += text.manual(view, outcome.left)

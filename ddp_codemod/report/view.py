@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
 from ddp_codemod.messages import one_line, render, text
-from ddp_codemod.model import Decision, Edit, Origin, Place, Reason, Survey
+from ddp_codemod.model import Action, Decision, Edit, Origin, Place, Reason, Survey
 from ddp_codemod.report.ink import Ink
 
 
@@ -23,7 +23,13 @@ class View(Struct, frozen=True):
     verbose: bool = False
     width: int = 0  # cells of a line; 0: lines are not cut
     titles: Mapping[str, str] = {}  # what the rules are called, by their ids
+    first: Collection[str] = ()  # the rules of which a person hears before all others
     line_now: Callable[[str, int], int] = lambda name, line: line  # lines of the files as they are when the report is read
+
+    def for_a_person(self) -> list[Decision]:
+        """The places that a person decides about, in the order in which to look at them."""
+        found = [one for one in self.survey.decisions if one.action is Action.REVIEW]
+        return sorted(found, key=lambda one: one.rule not in self.first)
 
     def say(self, key: str, /, **args: object) -> str:
         """A sentence in the reader's language."""

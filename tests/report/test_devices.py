@@ -130,3 +130,32 @@ def test_with_all_uses_changed_no_other_way_is_left_to_finish(tmp_path: Path, ca
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--unsafe"))
     assert "vendor's module" not in text
     assert "Or, instead" not in text
+
+
+APART = """import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+device = dist.get_rank() % torch.cuda.device_count()
+if device == 0:
+    print("first")
+model = torch.nn.Linear(1, 1)
+if torch.cuda.is_available():
+    model = DDP(model)
+model(torch.ones(1)).sum().backward()
+"""
+
+
+def test_ranks_that_would_train_apart_come_before_all_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text(APART, "utf-8")
+    main(["apply", str(tmp_path), "--platform", "cpu", "--unsafe", "--allow-dirty"])
+    said = capsys.readouterr()
+    text = said.out + said.err
+    listed = text[text.index("For a person to decide") :]
+    assert 0 < listed.index("device-apart") < listed.index("device-remainder")
+    named = next(line for line in text.splitlines() if "ddp-codemod explain" in line and "Why" not in line)
+    assert "train.py:10" in named or "train.py:11" in named
+    assert "That is all" not in text
+    assert "Nothing to change" not in text
