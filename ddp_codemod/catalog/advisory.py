@@ -30,10 +30,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
     # divided by; with ``within``, only a remainder that goes to something that is called so;
     # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is given to one of ``names``, so that
-    # the ranks of a group that is made all the same train without each other
+    # the ranks of a group that is made all the same train without each other; "entry": a mapping holds a list under a key of
+    # ``within``, in a file that mentions one of ``names``
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed", "divisor", "apart",
+        "gate", "stated", "handed", "divisor", "apart", "entry",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None
@@ -48,6 +49,7 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
         "given", "omitted", "uneven", "device", "made-by", "text", "picked", "chosen", "counted", "true", "lists",
         "typed", "option", "from-text", "told",
     ] = "given"  # fmt: skip
+    derived: bool = False  # also where a class of the project that derives from one of the names takes the argument, by its name
     texts: tuple[Name, ...] = ()
     beside: tuple[Name, ...] = ()  # only in files that call one of these with a first argument that is "picked"
     makers: tuple[Name, ...] = ()

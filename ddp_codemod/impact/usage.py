@@ -14,6 +14,7 @@ from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.gates import Gates
 from ddp_codemod.impact import usage_device
+from ddp_codemod.impact.derived_classes import entries, of_derived
 from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
 from ddp_codemod.impact.divisors import divided, divisors
 from ddp_codemod.impact.tensor_types import types_given
@@ -84,6 +85,9 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
         yield from (Hit(module, node, node, sure) for node, sure in divided(context, pattern, module))
     elif pattern.use == "divisor":
         yield from (Hit(module, node, counted) for node, counted in divisors(context, pattern, module))
+    elif pattern.use == "entry":
+        named = next(_named(context, pattern, module, ast.Load), None)
+        yield from (Hit(module, value, value) for value in entries(pattern, module) if named is not None)
     elif pattern.use == "apart":
         yield from (Hit(module, test, test) for test in unsynced(context, pattern, module))
     elif pattern.use == "named":
@@ -135,6 +139,7 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
         found += _handed(context, pattern, module)
     else:
         found += _of_subclasses(context, wanted, last, module)
+        found += of_derived(context, pattern, module, found) if pattern.derived else ()
     for method in pattern.methods:
         for call in table.get(method, ()):
             known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []

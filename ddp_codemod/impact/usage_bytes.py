@@ -22,6 +22,7 @@ def texts_of(pattern: Pattern) -> set[str]:
     last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
     last |= {name.rpartition(".")[2] for name in pattern.makers} if pattern.use == "apart" else set()
+    last |= {pattern.argument} if pattern.derived and pattern.argument else set()
     last |= {*pattern.texts} if pattern.use in ("text", "handed") or pattern.argument_is == "option" else set()
     last |= {*pattern.within} if pattern.use == "assigned" else set()
     return {*pattern.methods, *pattern.keywords, *pattern.attributes, pattern.device, *last}
@@ -37,6 +38,8 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
         return any(name.rpartition(".")[2] in texts for name in pattern.names)
     if pattern.use == "assigned":
         return pattern.device in texts and not texts.isdisjoint(pattern.within)
+    if pattern.derived and pattern.argument in texts:  # the class that takes it may be called anything
+        return True
     own = pattern.texts if pattern.use in ("text", "handed") else ()
     if any(word in texts for word in (*own, *pattern.attributes, *([pattern.below.rpartition(".")[2]] if pattern.below else ()))):
         return True
@@ -56,6 +59,8 @@ def asks_for_calls(pattern: Pattern) -> bool:
 def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
     """Whether a file's bytes, which hold these of the texts, seem to call one of the names or methods, or to rename one."""
     if any(stands(data, method.encode(), _OF_SOMETHING, _CALLED) for method in pattern.methods if method in texts):
+        return True
+    if pattern.derived and pattern.argument in texts:
         return True
     held = [words for words in map(_words, pattern.names) if all(word in texts for word in words)]
     if any(
