@@ -24,9 +24,10 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # file of settings one of ``keywords`` is one of ``texts``, beside a key of ``within`` if there are such, where the project
     # imports one of ``names``; "assigned": a variable, field, entry or default that is called like one of ``within`` gets a text
     # that starts with ``device``; "option": a launch file gives one of the options ``keywords``, and none of ``without``, to a
-    # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains;
-    # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it
-    # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part
+    # program of the project whose text holds one of ``names``; with ``device``, a value that starts so, to one that trains, with
+    # ``texts``, one of these;
+    # "handed": a call takes one of ``texts``, alone or with a number behind it ("cuda:0"), and does more than to show or look at it;
+    # "stated": a requirements file asks for one of the packages ``names``, as PyPI compares them; "*" stands for any part;
     # "gate": a question without whose yes the code ends, or does without its group; "divisor": what one of ``names`` gives is
     # divided by; with ``within``, only a remainder that goes to something that is called so;
     # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is given to one of ``names``, so that

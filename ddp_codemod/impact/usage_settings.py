@@ -45,10 +45,12 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
     """
     project = context.tracer.resolver.project
     written = {f"--{option}" for option in pattern.keywords}
-    given = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, sorted(written)))})(?:[ =]+[\"']?(\w+))?")
+    keys = {option for option in pattern.keywords if "." in option}  # a key of settings may be given without dashes
+    told = [*(re.escape(option) for option in sorted(written)), *(rf"\+{{0,2}}{re.escape(key)}(?==)" for key in sorted(keys))]
+    given = re.compile(rf"(?<!\S)(?:{'|'.join(told)})(?:[ =]+[\"']?(\w+))?")
     # few launch files that hold an option hold such a value behind it, and only those are worth a parser's time
     behind = re.compile(rb"[\s=\\]+[\"']?" + re.escape(pattern.device.encode())) if pattern.device else None
-    for script in project.scripts(*sorted(written), behind=behind):
+    for script in project.scripts(*sorted(written | keys), behind=behind):
         for launch in script.launches:
             command = script.source.text[launch.start : _end(script.source.text, launch.start)]
             found = [one for one in given.finditer(command) if _is_meant(pattern, (one[1] or "true").lower())]
@@ -60,7 +62,9 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
 
 
 def _is_meant(pattern: Pattern, value: str) -> bool:
-    """Whether an option with this value is what the pattern is about: a device, or anything that does not switch it off."""
+    """Whether an option with this value is what the pattern is about: a device, a text, or anything that does not switch it off."""
+    if pattern.texts:
+        return value in pattern.texts
     return value.startswith(pattern.device) if pattern.device else value != "false"
 
 

@@ -117,3 +117,20 @@ def test_what_a_readme_installs_is_the_version_that_a_note_goes_by(tmp_path: Pat
         (tmp_path / name).write_text(text, "utf-8")
     found = survey(Options((tmp_path,), RULES.platforms["rocm"], RULES, root=tmp_path))
     assert ("gloo-reduce-scatter-tensor" in {one.rule for one in found.advisories}) is said
+
+
+LIGHTNING = "from lightning.pytorch.cli import LightningCLI\n\nLightningCLI().trainer.fit()\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("python train.py fit --trainer.accelerator gpu", [4]),
+        ("python train.py trainer.accelerator=gpu", [4]),
+        ("python train.py fit --trainer.accelerator cpu", []),
+        ("python other.py fit --trainer.accelerator gpu", []),
+    ],
+)
+def test_a_command_that_gives_a_trainer_a_gpu(tmp_path: Path, line: str, lines: list[int]) -> None:
+    found = look(tmp_path, {"train.py": LIGHTNING, "README.md": f"# Training\n\n```shell\n{line}\n```\n"}, "cpu")
+    assert [one.line for one in found.advisories if one.rule == "device-trainer-launch"] == lines
