@@ -10,9 +10,10 @@ from ddp_codemod.catalog.advisory import AdviceFile
 from ddp_codemod.catalog.backend_model import BackendFile
 from ddp_codemod.catalog.backends import with_kin
 from ddp_codemod.catalog.files import RuleError, add, data_folder, decode
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.idioms import Alias, AliasFile, Idioms
 from ddp_codemod.catalog.kept import kept
-from ddp_codemod.catalog.model import Fix, Platform, SurfaceFile
+from ddp_codemod.catalog.model import Platform, SurfaceFile
 from ddp_codemod.catalog.packages import PackageFile
 from ddp_codemod.catalog.processes import Processes
 from ddp_codemod.catalog.references import check_references

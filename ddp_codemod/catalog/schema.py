@@ -14,8 +14,9 @@ import msgspec
 from ddp_codemod.catalog.advisory import AdviceFile
 from ddp_codemod.catalog.backend_model import BackendFile
 from ddp_codemod.catalog.files import data_folder
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.idioms import AliasFile, Idioms
-from ddp_codemod.catalog.model import Fix, Platform, SurfaceFile
+from ddp_codemod.catalog.model import Platform, SurfaceFile
 from ddp_codemod.catalog.packages import PackageFile
 from ddp_codemod.catalog.processes import Processes
 from ddp_codemod.catalog.signature import DiagnosticFile

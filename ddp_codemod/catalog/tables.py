@@ -6,9 +6,10 @@ from msgspec import Struct, field
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.backend_model import Backend
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.idioms import Idioms
 from ddp_codemod.catalog.machine import Conditions
-from ddp_codemod.catalog.model import Fix, Platform, Surface
+from ddp_codemod.catalog.model import Platform, Surface
 from ddp_codemod.catalog.objects import TextObject
 from ddp_codemod.catalog.packages import Machines, Package
 from ddp_codemod.catalog.processes import Processes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.discover.files import read_text, walk
 from ddp_codemod.model import Advisory, Applicability, Edit, Reason, Source
 from ddp_codemod.policy.limits import Limits

@@ -7,7 +7,8 @@ import ast
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
-from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.classes import of_class
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Chosen, Environment
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Reason

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence, Set
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Fix, Parameter, Surface
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter, Surface
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module

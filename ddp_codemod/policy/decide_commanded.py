@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import libraries
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.objects import Environment
 from ddp_codemod.dataflow.fold import Known, Value
 from ddp_codemod.model import Reason

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Fields
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.classes import of_class

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.policy.decide_commanded import decide_commanded
 from ddp_codemod.policy.decide_configured import decide_configured, decide_variable
 from ddp_codemod.policy.decide_configured_object import decide_configured_object

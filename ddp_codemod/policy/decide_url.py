@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Query
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf

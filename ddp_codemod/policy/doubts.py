@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.dataflow.leaves import Doubt, Leaf, Possible
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Place, Reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.catalog.backends import assess, libraries
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Default, Leaf
 from ddp_codemod.kinds import OriginKind

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Fix, Parameter
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.policy.findings import AnyUse, Context, Finding

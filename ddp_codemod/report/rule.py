@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from difflib import unified_diff
 
 from ddp_codemod.catalog.advisory import Advice, AdviceExample
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.catalog.model import Example, Fix, Platform, Surface
+from ddp_codemod.catalog.model import Example, Platform, Surface
 from ddp_codemod.messages import in_language, text
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import wrapped

@@ -12,8 +12,9 @@ from typing import Literal
 from msgspec import Struct
 
 from ddp_codemod.catalog.advisory import AdviceExample
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.catalog.model import Example, Fix, Platform, Surface
+from ddp_codemod.catalog.model import Example, Platform, Surface
 from ddp_codemod.versions import Stated
 
 FILE = "example.py"

@@ -8,8 +8,9 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.catalog.model import Fix, Platform
+from ddp_codemod.catalog.model import Platform
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.versions import Stated
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.catalog.model import Fix
 from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts

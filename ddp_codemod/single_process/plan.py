@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason
 from ddp_codemod.policy.limits import Limits, ignored_within, says_ignore

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.catalog.model import Fix
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.processes import Processes
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.kinds import Meaning

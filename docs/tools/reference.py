@@ -9,8 +9,9 @@ from pathlib import Path
 from ddp_codemod.catalog.advisory import AdviceExample
 from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.catalog.files import data_folder
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import load
-from ddp_codemod.catalog.model import Example, Fix, Parameter, Platform
+from ddp_codemod.catalog.model import Example, Parameter, Platform
 from ddp_codemod.catalog.signature import Signature
 from ddp_codemod.messages import in_language
 from ddp_codemod.toml import tomllib

@@ -12,8 +12,9 @@ from ddp_codemod import toml
 from ddp_codemod.catalog.advisory import Advice, AdviceExample
 from ddp_codemod.catalog.backend_model import Backend
 from ddp_codemod.catalog.files import data_folder
+from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import load
-from ddp_codemod.catalog.model import Fact, Fix, Parameter, Platform, Surface
+from ddp_codemod.catalog.model import Fact, Parameter, Platform, Surface
 from ddp_codemod.machine.detect import CHECKS
 from ddp_codemod.run.examples import Case, cases
 
