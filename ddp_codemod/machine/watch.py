@@ -23,18 +23,24 @@ class Watched:
 
     code: int | None = None  # None: time was up
     asked: list[dict[str, Any]] = field(default_factory=list)
+    groups: list[dict[str, Any]] = field(default_factory=list)  # those that new_group makes
     formed: list[dict[str, Any]] = field(default_factory=list)
     output: bytes = b""
 
 
-def watch(command: Sequence[str], stop: bool, seconds: float | None, tell: Callable[[bytes], None]) -> Watched:
+def watch(
+    command: Sequence[str], stop: bool, seconds: float | None, tell: Callable[[bytes], None], root: Path | None = None
+) -> Watched:
     """Run the command to its end, or with ``stop`` until the group has formed; ``tell`` gets each line of its output.
 
+    ``root``: the project, whose own lines are recorded where a group is made.
     Raises OSError where it cannot be started.
     """
     found = Watched()
     folders = [str(RECORDER), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
+    if root is not None:
+        environment["DDP_CODEMOD_ROOT"] = os.path.realpath(root)
     if stop:
         environment["DDP_CODEMOD_STEPS"] = "0"
     if seconds is not None:
@@ -49,7 +55,7 @@ def watch(command: Sequence[str], stop: bool, seconds: float | None, tell: Calla
             entry = json.loads(line[at + len(MARK) :])
         except ValueError:
             return
-        (found.asked if entry["step"] == "asked" else found.formed).append(entry)
+        {"asked": found.asked, "group": found.groups, "formed": found.formed}[entry["step"]].append(entry)
         tell(line)
 
     with Crew(environment) as crew:

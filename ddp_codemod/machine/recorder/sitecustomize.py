@@ -15,10 +15,11 @@ import json
 import os
 import sys
 import time
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 MARK = "@@ddp-codemod "
 TARGET = "torch.distributed.distributed_c10d"
+DEEPEST = 12  # frames that are told of: a line that is longer than a pipe takes at once mixes with those of other ranks
 WATCHED = ("NCCL_", "RCCL_", "HCCL_", "GLOO_", "TORCH_NCCL_", "USE_LIBUV", "MASTER_")
 
 
@@ -28,7 +29,35 @@ def _say(**entry: Any) -> None:
     os.write(2, (MARK + json.dumps(entry) + "\n").encode("ascii"))
 
 
+def _frames() -> List[List[Any]]:
+    """File and line of each frame of the project on the way here, the innermost first."""
+    root = os.environ.get("DDP_CODEMOD_ROOT")
+    found: List[List[Any]] = []
+    frame = sys._getframe(2) if root else None
+    while frame is not None and root and len(found) < DEEPEST:
+        path = os.path.realpath(frame.f_code.co_filename)
+        inside = path.startswith(root + os.sep) and os.path.isfile(path)  # noqa: PTH113
+        if inside and not (path.startswith(sys.prefix + os.sep) or "site-packages" in path):
+            found.append([os.path.relpath(path, root).replace(os.sep, "/"), frame.f_lineno])
+        frame = frame.f_back
+    return found
+
+
+def _wrap_new_group(module: Any) -> None:
+    real = module.new_group
+
+    @functools.wraps(real)
+    def new_group(*positional: Any, **named: Any) -> Any:
+        asked = positional[2] if len(positional) > 2 else named.get("backend")
+        rank = module.get_rank() if module.is_initialized() else None
+        _say(step="group", rank=rank, backend=None if asked is None else str(asked), frames=_frames())
+        return real(*positional, **named)
+
+    module.new_group = new_group
+
+
 def _wrap(module: Any) -> None:
+    _wrap_new_group(module)
     limit = os.environ.get("DDP_CODEMOD_UNTIL")
     if limit:  # seconds since the epoch: the same moment in all ranks, however late they started
         faulthandler.dump_traceback_later(max(0.1, float(limit) - time.time()))
@@ -44,6 +73,7 @@ def _wrap(module: Any) -> None:
             rank=given.get("rank", os.environ.get("RANK")),
             environment=environment,
             store=given.get("store") is not None,
+            frames=_frames(),
             **asked,
         )
         started = time.monotonic()
