@@ -7,7 +7,8 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod.catalog.signature import Cure, Signature
-from ddp_codemod.model import Reason
+from ddp_codemod.kinds import Seen
+from ddp_codemod.model import Decision, Reason
 
 
 class Frame(Struct, frozen=True):
@@ -100,3 +101,39 @@ class Verified(Struct, frozen=True):
     trial: Trial | None
     tried: tuple[Tried, ...] = ()
     left: Reason | None = None
+
+
+class Made(Struct, frozen=True):
+    """A process group that a run made, as its call passed it: once for all ranks that did the same."""
+
+    call: str  # init_process_group or new_group
+    backend: str | None
+    stack: tuple[Frame, ...]  # the project's own frames, innermost first, with paths from its root
+    through: tuple[str, ...]  # packages between them and the call, innermost first; <string> for code in a text
+    typed: bool  # the command line or the environment of a rank holds the value
+    ranks: tuple[str, ...] = ()
+
+    @property
+    def caller(self) -> str | None:
+        """The package that makes the call; None where the project itself does."""
+        return self.through[0] if self.through else None
+
+
+class Held(Struct, frozen=True):
+    """A group that a run made, held against what was read: the site that it belongs to, and the values found for it."""
+
+    made: Made
+    seen: Seen
+    site: Decision | None = None
+    predicted: tuple[str, ...] = ()
+    fails: bool = False  # the value does not work on the platform
+    bug: bool = False  # reading was sure, and wrong
+    machine: str = ""  # the platform of this machine, where another was read for
+
+
+class Overlay(Struct, frozen=True):
+    """A run laid over the survey of its project."""
+
+    platform: str
+    held: tuple[Held, ...]
+    not_reached: tuple[Decision, ...]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ddp_codemod.catalog.diagnostics import Diagnostics
     from ddp_codemod.catalog.load import Rules
     from ddp_codemod.health import Trial, Tried, Verified
-    from ddp_codemod.model import Survey
 
 BOTH = "both"
 
@@ -69,28 +68,12 @@ def command(
         from ddp_codemod.cli.watch import watched
 
         given = click.get_current_context().get_parameter_source("timeout") is not ParameterSource.DEFAULT
-        read = _read(settings, console, Request(python or "", (), (), timeout)) if settings.paths else None
-        return watched(console, own, steps == 0, timeout if given or steps == 0 else None, read)
+        return watched(settings, console, own, steps == 0, timeout if given or steps == 0 else None, python)
     if not settings.paths:
         raise fail("verify-usage")
     exe = python or trial_python(console, root_of([existing(path) for path in settings.paths]))
     request = Request(exe, _ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
     return _verify(settings, console, request)
-
-
-def _read(settings: Settings, console: Console, request: Request) -> Survey:
-    """What reading says of the project under the paths, for the platform of the options or of this machine."""
-    from ddp_codemod.run.options import Options
-    from ddp_codemod.run.survey import survey
-
-    paths = tuple(existing(path) for path in settings.paths)
-    root = root_of(paths)
-    config, rules = configured(root, settings.folders)
-    settings = replace(settings, folders=config.all_folders(settings.folders))
-    if settings.platform is None and not request.python:
-        request = replace(request, python=trial_python(console, root))
-    platform = rules.platforms[_platform(settings, console, request, rules)]
-    return survey(Options(paths=paths, platform=platform, rules=rules, root=root, scope=config.scope))
 
 
 def trial_python(console: Console, root: Path) -> str:

@@ -1,56 +1,82 @@
-"""``verify --run COMMAND``: what each rank of a command of the user's really gets."""
+"""``verify --run COMMAND``: what each rank of a command of the user's really gets, and whether reading had it."""
 
 from __future__ import annotations
 
 import io
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail
+from ddp_codemod.cli.settings import Settings, command_line
+from ddp_codemod.report.overlay import Ran
 
 if TYPE_CHECKING:
-    from ddp_codemod.machine.watch import Watched
-    from ddp_codemod.model import Survey
+    from ddp_codemod.cli.laid_over import Project
+    from ddp_codemod.health import Overlay
 
 
-def watched(console: Console, own: str, stop: bool, seconds: float | None, read: Survey | None = None) -> int:
-    """Run the command with the recorder, to its end or for so many seconds; then hold what it got against what was read."""
+def watched(settings: Settings, console: Console, own: str, stop: bool, seconds: float | None, python: str | None) -> int:
+    """Run the command with the recorder, to its end or for so many seconds, and hold its groups against what reading finds."""
+    from ddp_codemod.cli.laid_over import lay_over, read
+    from ddp_codemod.machine.overlay import missed
     from ddp_codemod.machine.watch import watch
 
     words = shlex.split(own, posix=sys.platform != "win32")
     if not words:
         raise fail("verify-usage")
+    asked = python or _own_python(words)
+    project = read(settings, console, asked)
+    tell = console.raw if settings.format == "text" else _aside
     try:
-        found = watch(words, stop, seconds, lambda line: console.raw(_plain(line)), read.root if read else None)
+        found = watch(words, stop, seconds, lambda line: tell(_plain(line)), project.survey.root if project else None)
     except OSError as why:
         raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
     ranks = len({entry["rank"] for entry in found.formed})
+    laid = lay_over(project, [*found.asked, *found.groups], words, settings, console, asked) if project else None
+    _report(settings, console, project, laid, Ran(own, found.code, ranks))
     if found.code is None:
         console.say(console.text("verify-run-time", seconds=f"{seconds or 0:.0f}", n=ranks))
     else:
         console.say(console.text("verify-run-done", code=found.code, n=ranks))
-    missed = _compare(console, found, read) if read is not None else False
     if found.code == 0 and found.formed:
-        return FOUND if missed else DONE
-    _explain(console, found.output)
+        return FOUND if laid is not None and any(missed(laid)) else DONE
+    if settings.format == "text":
+        _explain(console, found.output)
     return FOUND
 
 
-def _compare(console: Console, found: Watched, read: Survey) -> bool:
-    """Print each place where a group was made, and whether reading had it; true where reading missed one."""
-    from ddp_codemod.machine.overlay import AGREES, compared, not_reached
+def _own_python(words: list[str]) -> str:
+    """The Python of the command, where it names one."""
+    from ddp_codemod.machine.interview import default_python
 
-    seen = compared(read, [*found.asked, *found.groups])
-    for one in seen:
-        place = f"{one.path}:{one.line}" if one.path else console.text("overlay-no-place")
-        values = ", ".join(repr(value) for value in one.predicted)
-        asked = "None" if one.backend is None else repr(one.backend)
-        console.out(console.text(f"overlay-{one.state}", place=place, backend=asked, read=values, platform=read.platform))
-    for path, line in not_reached(read, seen):
-        console.out(console.text("overlay-not-reached", place=f"{path}:{line}"))
-    return any(one.state not in AGREES for one in seen)
+    return words[0] if Path(words[0]).name.startswith("python") else default_python()
+
+
+def _aside(data: bytes) -> None:
+    """Write what the command prints where it is not taken for the document."""
+    sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()
+
+
+def _report(settings: Settings, console: Console, project: Project | None, laid: Overlay | None, ran: Ran) -> None:
+    from ddp_codemod.model import Survey
+    from ddp_codemod.report import overlay, trials
+    from ddp_codemod.report.view import View
+
+    survey = project.survey if project else Survey(Path.cwd(), "", (), (), (), ())
+    ink, width = console.ink(sys.stdout), console.width(sys.stdout)
+    if settings.format == "json":
+        view = View(survey, settings.json_lang, ink, Path.cwd())
+        platform = project.platform.id if project else None
+        console.raw(trials.dumps((), platform, settings.json_lang, lambda _: None, overlay.entry(view, laid, ran)))
+    elif laid is not None and laid.held:
+        view = View(survey, settings.lang, ink, Path.cwd(), settings.verbose, width)
+        command = command_line(["ddp-codemod", "apply", *(settings.paths[:1] or (".",)), "--platform", laid.platform])
+        for line in overlay.lines(view, laid, command):
+            console.out(line)
 
 
 def _explain(console: Console, output: bytes) -> None:
@@ -80,8 +106,6 @@ def _plain(line: bytes) -> bytes:
     if entry["step"] == "asked":
         environment = "".join(f" {name}={value}" for name, value in entry["environment"].items())
         said = f"rank {entry['rank']}: init_process_group(backend={entry['backend']!r}, init_method={entry['init_method']!r}){environment}"
-    elif entry["step"] == "group":
-        said = f"rank {entry['rank']}: new_group(backend={entry['backend']!r})"
     else:
         said = f"rank {entry['rank']} of {entry['ranks']}: group formed over {entry['backend']} in {entry['seconds']:.2f} s"
     return line[:at] + f"[ddp-codemod] {said}\n".encode()

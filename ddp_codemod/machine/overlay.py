@@ -1,71 +1,135 @@
-"""Lays what a run recorded over what reading said: which groups it had, which it missed, and which the run never made."""
+"""Lays a run over the survey of its project: which groups reading had, which it did not have, and which the run never made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from ddp_codemod.kinds import Meaning
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.model import Platform
+from ddp_codemod.discover.scope import Scope
+from ddp_codemod.health import Frame, Held, Made, Overlay
+from ddp_codemod.kinds import Meaning, OriginKind, Seen
+from ddp_codemod.machine.site_index import Sites
 from ddp_codemod.model import Decision, Survey
 
 UNKNOWN = "?"
-AGREES = ("agrees", "inherits")
+TORCH = "torch"
+# whoever starts a program may give another value than the one that stands there
+AT_START = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.ENVIRONMENT_DEFAULT,
+        OriginKind.FIELD_DEFAULT,
+        OriginKind.PARAMETER_DEFAULT,
+        OriginKind.KEY_DEFAULT,
+        OriginKind.CONFIG_KEY,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH,
+        OriginKind.LAUNCH_VARIABLE,
+    }
+)
+# nothing is named there: torch picks, or the group that exists decides
+UNNAMED = frozenset({OriginKind.OMITTED, OriginKind.PLATFORM_DEFAULT, OriginKind.CURRENT})
 
 
-class Seen(Struct, frozen=True):
-    """A place of the project where the run made a group; ``path`` is empty where no line of the project was on the way.
-
-    ``state``: ``agrees``, ``inherits`` (nothing was chosen there), ``unseen-place`` (no site), ``unseen-value`` (reading
-    left it open), ``other-value`` (reading had other values).
-    """
-
-    path: str
-    line: int
-    backend: str | None  # as the call passed it
-    state: str
-    predicted: tuple[str, ...] = ()
-    site: tuple[str, int] | None = None  # the line of the site that it belongs to
+def groups(entries: Iterable[Mapping[str, Any]]) -> tuple[Made, ...]:
+    """What the recorder told of, once for all ranks that did the same."""
+    found: dict[Made, list[str]] = defaultdict(list)
+    for entry in entries:
+        stack = tuple(Frame(str(path), int(line)) for path, line in entry["frames"])
+        made = Made(entry["call"], entry["backend"], stack, tuple(map(str, entry["through"])), bool(entry["typed"]))
+        found[made].append(str(entry["rank"]))
+    return tuple(replace(made, ranks=tuple(dict.fromkeys(ranks))) for made, ranks in found.items())
 
 
-def compared(survey: Survey, entries: Iterable[dict[str, Any]]) -> list[Seen]:
-    """Each place and value once, in the order in which they came."""
-    return list(dict.fromkeys(_seen(survey, entry) for entry in entries))
+def overlay(made: Iterable[Made], survey: Survey, rules: Rules, platform: Platform, scope: Scope) -> Overlay:
+    """Hold each group against the survey, and list the sites that none of them reached."""
+    sites = Sites(survey, rules, scope)
+    held = tuple(_held(one, sites, rules, platform) for one in made)
+    reached = {_key(one.site) for one in held if one.site is not None}
+    reached |= {_key(site) for one in held for frame in one.made.stack for site in sites.at(frame)}
+    left = (one for one in sites.every if _key(one) not in reached)
+    return Overlay(platform.id, held, tuple({_key(one): one for one in left if _may_run(one)}.values()))
 
 
-def not_reached(survey: Survey, seen: Iterable[Seen]) -> Iterator[tuple[str, int]]:
-    """The sites that none of the run's groups belongs to, but those where the platform makes none."""
-    reached = {one.site for one in seen}
-    made = (one for one in survey.decisions if one.reason.means not in (Meaning.UNREACHABLE, Meaning.ELSEWHERE))
-    yield from (place for place in dict.fromkeys(_line(survey, one) for one in made) if place not in reached)
+def _may_run(site: Decision) -> bool:
+    return site.reason.means not in (Meaning.UNREACHABLE, Meaning.ELSEWHERE)
 
 
-def _seen(survey: Survey, entry: dict[str, Any]) -> Seen:
-    backend = entry["backend"]
-    frames = [(str(path), int(line)) for path, line in entry.get("frames", ())]
-    path, line = frames[0] if frames else ("", 0)
-    here = next((found for frame in frames if (found := _sites(survey, *frame))), [])
-    if not here:
-        return Seen(path, line, backend, "inherits" if entry["step"] == "group" and backend is None else "unseen-place")
-    predicted = tuple(dict.fromkeys(value for one in here for value in one.resolves_to))
-    site = _line(survey, here[0])
-    left_out = backend is None and any(one.value in (None, "None") for one in here)
-    if left_out or (backend or "").lower() in {value.lower() for value in predicted}:
-        return Seen(path, line, backend, "agrees", predicted, site)
-    open_ = not predicted or UNKNOWN in predicted
-    return Seen(path, line, backend, "unseen-value" if open_ else "other-value", predicted, site)
+def _key(site: Decision) -> tuple[str, int, str]:
+    return site.call.name, site.call.start, site.surface
 
 
-def _sites(survey: Survey, name: str, line: int) -> list[Decision]:
-    """What was decided about the backend of the call on a line."""
-    source = survey.sources.get(name)
-    if source is None:
-        return []
-    at = [one for one in survey.decisions if one.call.name == name and one.parameter != "init_method"]
-    return [one for one in at if source.position(one.call.start)[0] <= line <= source.position(one.call.end)[0]]
+def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
+    fails = _fails(made, rules, platform)
+    if not made.stack:
+        return Held(made, Seen.OUTSIDE, fails=fails)
+    here = _sites_of(made, sites)
+    if here:
+        return replace(_against(made, here, sites), fails=fails)
+    if sites.is_ignored(made.stack[0]):
+        return Held(made, Seen.IGNORED)
+    if made.caller is not None and made.backend is None and not made.caller.startswith("<") and not fails:
+        return Held(made, Seen.LEFT_TO_TORCH)
+    return Held(made, Seen.PLACE, fails=fails)
 
 
-def _line(survey: Survey, decision: Decision) -> tuple[str, int]:
-    source = survey.sources.get(decision.call.name)
-    return decision.call.name, source.position(decision.call.start)[0] if source else 0
+def _fails(made: Made, rules: Rules, platform: Platform) -> bool:
+    """Whether what the call passed does not work on the platform; where it passed none, what torch picks there."""
+    if made.backend is None and made.call != "init_process_group":
+        return False  # a further group is like the first
+    passed = platform.backend.default if made.backend is None else made.backend
+    return assess(passed, platform.backend, rules.backends).wanted is not None
+
+
+def _sites_of(made: Made, sites: Sites) -> list[Decision]:
+    """The sites that a group can belong to: on the line of the call, or on one through which a library came to make it."""
+    if made.caller is None:
+        return sites.at(made.stack[0]) or sites.bound(made.call, made.backend)
+    if made.caller.startswith("<"):
+        return []  # code in a text is at no line of its own
+    through = (found for frame in made.stack if (found := sites.at(frame)))
+    return next(through, []) or sites.of_packages({*made.through} - {TORCH})
+
+
+def _against(made: Made, here: list[Decision], sites: Sites) -> Held:
+    """Compare the value with those that were found for the sites."""
+    predicted = tuple(dict.fromkeys(value for site in here for value in site.resolves_to))
+    fitting = next((site for site in here if _gives(site, made.backend)), None)
+    never = next((site for site in here if site.reason.means is Meaning.UNREACHABLE), None)
+    if never is not None and len(here) == 1:
+        return Held(made, Seen.VALUE, never, predicted, bug=True)
+    if fitting is not None:
+        return Held(made, Seen.AGREES, fitting, predicted)
+    decided = all(sites.decides(site) and site.reason.means is not Meaning.ELSEWHERE for site in here)
+    if not predicted or not decided:
+        return Held(made, Seen.UNDECIDED, here[0], predicted)
+    unknown = UNKNOWN in predicted
+    if made.typed and (unknown or any(origin.kind in AT_START for site in here for origin in site.origins)):
+        return Held(made, Seen.TYPED, here[0], predicted)
+    return Held(made, Seen.OPEN if unknown else Seen.VALUE, here[0], predicted, bug=not unknown)
+
+
+def _gives(site: Decision, backend: str | None) -> bool:
+    if backend is None:
+        return any(origin.kind in UNNAMED or (origin.known and origin.value is None) for origin in site.origins)
+    return backend.lower() in {value.lower() for value in site.resolves_to}
+
+
+def elsewhere(found: Overlay, machine: str) -> Overlay:
+    """The same where this machine is of another platform than the one read for: values that differ say nothing about reading."""
+
+    def told(one: Held) -> Held:
+        return replace(one, seen=Seen.OTHER_MACHINE, bug=False, machine=machine) if one.bug else one
+
+    return replace(found, held=tuple(map(told, found.held)))
+
+
+def missed(found: Overlay) -> Iterator[Held]:
+    """The groups for which a run is a finding: not seen by reading, or with a value that fails on the platform."""
+    yield from (one for one in found.held if one.seen in (Seen.PLACE, Seen.OPEN, Seen.VALUE) or one.fails)

@@ -23,8 +23,8 @@ class Watched:
 
     code: int | None = None  # None: time was up
     asked: list[dict[str, Any]] = field(default_factory=list)
-    groups: list[dict[str, Any]] = field(default_factory=list)  # those that new_group makes
     formed: list[dict[str, Any]] = field(default_factory=list)
+    groups: list[dict[str, Any]] = field(default_factory=list)  # further ones, by new_group
     output: bytes = b""
 
 
@@ -33,16 +33,15 @@ def watch(
 ) -> Watched:
     """Run the command to its end, or with ``stop`` until the group has formed; ``tell`` gets each line of its output.
 
-    ``root``: the project, whose own lines are recorded where a group is made.
-    Raises OSError where it cannot be started.
+    With the ``root`` of the project the frames of its stack are recorded. Raises OSError where it cannot be started.
     """
     found = Watched()
     folders = [str(RECORDER), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
-    if root is not None:
-        environment["DDP_CODEMOD_ROOT"] = os.path.realpath(root)
     if stop:
         environment["DDP_CODEMOD_STEPS"] = "0"
+    if root is not None:
+        environment["DDP_CODEMOD_ROOT"] = os.path.realpath(root)
     if seconds is not None:
         environment["DDP_CODEMOD_UNTIL"] = str(time.time() + seconds)
 
@@ -55,7 +54,10 @@ def watch(
             entry = json.loads(line[at + len(MARK) :])
         except ValueError:
             return
-        {"asked": found.asked, "group": found.groups, "formed": found.formed}[entry["step"]].append(entry)
+        if entry["step"] == "group":  # there may be hundreds
+            found.groups.append(entry)
+            return
+        (found.asked if entry["step"] == "asked" else found.formed).append(entry)
         tell(line)
 
     with Crew(environment) as crew:

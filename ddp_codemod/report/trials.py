@@ -60,10 +60,12 @@ def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -
     return block
 
 
-def dumps(found: Sequence[Verified], platform: str, lang: str, command: Command) -> bytes:
-    """The report for programs: trials.schema.json says what it holds."""
+def dumps(
+    found: Sequence[Verified], platform: str | None, lang: str, command: Command, run: dict[str, Any] | None = None
+) -> bytes:
+    """The report for programs, of trials or of a ``run``: trials.schema.json says what it holds."""
     document = {"version": VERSION, "platform": platform, "sites": [_entry(one, lang, command) for one in found]}
-    return indented(document)
+    return indented(document if run is None else {**document, "run": run})
 
 
 def _entry(one: Verified, lang: str, command: Command) -> dict[str, Any]:

@@ -1,47 +1,268 @@
-"""``verify PATH --run COMMAND``: the groups that a real run makes, held against what reading says of the project."""
+"""``verify --run``: the groups that a real run makes, held against what was read of the project."""
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import sys
+from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 from ddp_codemod.cli import main
+from ddp_codemod.machine.processes import free_port
+from ddp_codemod.report.trials import SCHEMA
 
-HEAD = "import importlib\nimport torch.distributed as dist\n\nalone = dict(store=dist.HashStore(), rank=0, world_size=1)\n"
+ALONE = "init_method='tcp://127.0.0.1:{port}?use_libuv=0', rank=0, world_size=1"
+Run = tuple[int, dict[str, Any], str]
 
 
-def run(project, capfd: pytest.CaptureFixture[str], body: str, platform: str = "cpu") -> tuple[int, str]:  # type: ignore[no-untyped-def]
-    project(HEAD + body)
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "pyproject.toml").write_text("")
+    monkeypatch.chdir(root)
+    return root
+
+
+def write(root: Path, **files: str) -> None:
+    """Modules of a project; ALONE stands for the arguments with which one process forms a group by itself."""
+    alone = ALONE.replace("{port}", str(free_port()))
+    for name, text in files.items():
+        (root / f"{name}.py").write_text(text.replace("ALONE", alone), encoding="utf-8")
+
+
+def run(capfd: pytest.CaptureFixture[str], *words: str, command: str = "{python} train.py", platform: str = "cpu") -> Run:
     capfd.readouterr()
-    code = main(["verify", ".", "--platform", platform, "--run", f"{sys.executable} train.py", "--timeout", "60"])
-    return code, "".join(capfd.readouterr())
+    own = command.replace("{python}", sys.executable)
+    code = main(["verify", "--platform", platform, "--run", own, "--format", "json", "--timeout", "120", *words])
+    out, err = capfd.readouterr()
+    document = json.loads(out)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+    return code, document["run"], err
 
 
-def test_what_reading_has_agrees_on_its_line(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
-    code, out = run(project, capfd, "dist.init_process_group(\n    'gloo',\n    **alone,\n)\ndist.new_group([0])\n")
-    assert code == 0, out
-    assert "train.py:5: backend 'gloo': agrees" in out
-    assert "not seen" not in out
-    assert "not reached" not in out
+def told(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    capfd.readouterr()
+    code = main(["verify", "--platform", "cpu", "--run", f"{sys.executable} train.py", "--timeout", "120", *words])
+    return code, capfd.readouterr().out
 
 
-def test_a_call_that_reading_does_not_know_is_located(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
-    body = "make = vars(importlib.import_module('torch.distri' + 'buted'))['init_' + 'process_group']\nmake('gloo', **alone)\n"
-    code, out = run(project, capfd, body)
-    assert code == 1, out
-    assert "train.py:6: backend 'gloo': not seen by reading: this line" in out
+def seen(document: dict[str, Any]) -> list[tuple[str, str | None, str]]:
+    """(place, backend, what became of it) of each group."""
+    return [
+        (f"{one['stack'][0]['path']}:{one['stack'][0]['line']}" if one["stack"] else "", one["backend"], one["seen"])
+        for one in document["groups"]
+    ]
 
 
-def test_a_value_from_a_database_is_told(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
-    body = "import sqlite3\nrow = sqlite3.connect(':memory:').execute(\"select 'gl' || 'oo'\").fetchone()\ndist.init_process_group(row[0], **alone)\n"
-    code, out = run(project, capfd, body)
-    assert code == 1, out
-    assert "train.py:7: backend 'gloo': not seen by reading: the value" in out
+def test_a_run_with_spawn_agrees_in_all_places(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        project,
+        group="import torch.distributed as dist\n\n\ndef setup(rank, backend, url):\n"
+        "    dist.init_process_group(\n        backend,\n        init_method=url,\n        rank=rank,\n        world_size=2,\n    )\n",
+        train="import torch.distributed as dist\nimport torch.multiprocessing as mp\nfrom group import setup\n\n\n"
+        "def work(rank, url):\n    setup(rank, 'gloo', url)\n    dist.new_group([0, 1])\n    dist.new_group([0], backend='gloo')\n\n\n"
+        f"if __name__ == '__main__':\n    mp.spawn(work, args=('tcp://127.0.0.1:{free_port()}?use_libuv=0',), nprocs=2)\n",
+    )
+    code, document, err = run(capfd)
+    assert code == 0, err
+    assert seen(document) == [
+        ("group.py:5", "gloo", "agrees"),
+        ("train.py:8", None, "agrees"),
+        ("train.py:9", "gloo", "agrees"),
+    ]
+    first = document["groups"][0]
+    assert first["stack"] == [{"path": "group.py", "line": 5}, {"path": "train.py", "line": 7}]
+    assert sorted(first["ranks"]) == ["0", "1"]
+    assert (document["ranks"], document["not_reached"]) == (2, [])
 
 
-def test_a_site_that_the_run_skips_is_named(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
-    body = "dist.init_process_group('gloo', **alone)\nif len(alone) > 9:\n    dist.new_group([0], backend='gloo')\n"
-    code, out = run(project, capfd, body)
-    assert code == 0, out
-    assert "train.py:7: not reached by this run" in out
+def test_a_run_with_torchrun_agrees_and_names_what_it_did_not_reach(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        project,
+        train="import argparse\nimport functools\nimport torch.distributed as dist\n\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--backend', default='gloo')\nparser.add_argument('--more', action='store_true')\n"
+        "args = parser.parse_args()\nstart = functools.partial(dist.init_process_group, args.backend)\n"
+        "start(init_method='env://?use_libuv=0')\nif args.more:\n    dist.new_group([0], backend='gloo')\n",
+    )
+    launch = f"{{python}} -m torch.distributed.run --nproc_per_node=2 --master_port={free_port()} train.py"
+    code, document, err = run(capfd, command=launch)
+    assert code == 0, err
+    assert seen(document) == [("train.py:10", "gloo", "agrees")]
+    assert document["groups"][0]["site"]["line"] == 9
+    assert [site["line"] for site in document["not_reached"]] == [12]
+
+
+def test_a_value_that_the_start_gives_is_no_miss(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        project,
+        train="import os\nimport torch.distributed as dist\n\n"
+        "dist.init_process_group(os.environ.get('MY_BACKEND', 'gloo'), ALONE)\n",
+    )
+    monkeypatch.setenv("MY_BACKEND", "cpu:gloo")
+    code, document, err = run(capfd)
+    assert code == 0, err
+    assert seen(document) == [("train.py:4", "cpu:gloo", "typed")]
+
+
+def test_a_variable_without_a_default_is_no_miss_where_the_run_sets_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        project, train="import os\nimport torch.distributed as dist\n\ndist.init_process_group(os.environ['MY_BACKEND'], ALONE)\n"
+    )
+    monkeypatch.setenv("MY_BACKEND", "gloo")
+    code, document, err = run(capfd)
+    assert code == 0, err
+    assert seen(document) == [("train.py:4", "gloo", "typed")]
+
+
+def test_code_that_is_executed_from_a_text_is_located(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "start.txt").write_text("dist.init_" + "process_group('gloo', **alone)\n")
+    write(
+        project,
+        train="import torch.distributed as dist\n\nalone = dict(ALONE)\nwith open('start.txt') as text:\n    exec(text.read())\n",
+    )
+    code, out = told(capfd)
+    assert code == 1
+    assert 'train.py:5: not seen by reading: code that is executed from a text calls init_process_group with "gloo"' in out
+    code, out = told(capfd, "--lang", "zh")
+    assert "train.py:5：读取代码时没有发现：从文本执行的代码" in out
+
+
+def test_a_function_that_a_registry_names_is_located(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "plugins.json").write_text('{"start": ["torch.distributed", "init_' + 'process_group"]}')
+    write(
+        project,
+        train="import importlib\nimport json\n\nmodule, name = json.load(open('plugins.json'))['start']\n"
+        "start = getattr(importlib.import_module(module), name)\nstart('gloo', ALONE)\n",
+    )
+    code, document, err = run(capfd)
+    assert code == 1, err
+    assert seen(document) == [("train.py:6", "gloo", "not-seen")]
+    assert document["groups"][0]["bug"] is None
+
+
+@pytest.mark.parametrize(("value", "fails"), [("gloo", False), ("nccl", True)])
+def test_a_value_from_a_database_is_told(
+    project: Path, value: str, fails: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SOME_PATH", f"/opt/{value}/lib")  # which types no value
+    with sqlite3.connect(project / "run.db") as table:
+        table.execute("create table run (backend text)")
+        table.execute("insert into run values (?)", (value,))
+    write(
+        project,
+        train="import sqlite3\nimport torch.distributed as dist\n\n"
+        "row = sqlite3.connect('run.db').execute('select backend from run').fetchone()\ndist.init_process_group(row[0], ALONE)\n",
+    )
+    code, document, err = run(capfd)
+    assert code == 1, err
+    assert seen(document) == [("train.py:5", value, "unknown-value")]
+    assert document["groups"][0]["fails"] is fails
+
+
+def test_a_value_that_reading_has_wrong_is_said_to_be_a_bug(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        project,
+        patch="import gc\n\n\ndef patch():\n    for one in gc.get_objects():\n"
+        "        if isinstance(one, dict) and one.get('BACKEND') == 'gloo':\n            one['BACKEND'] = 'cpu:gloo'\n",
+        train="import torch.distributed as dist\nfrom patch import patch\n\nBACKEND = 'gloo'\npatch()\n"
+        "dist.init_process_group(BACKEND, ALONE)\n",
+    )
+    code, out = told(capfd)
+    assert code == 1
+    assert 'train.py:6: not seen by reading: init_process_group passes "cpu:gloo", but reading found "gloo"' in out
+    assert "This is a bug in ddp-codemod" in out
+    assert "train.py:6 torch.init_process_group(backend) read=gloo" in out
+
+
+def test_a_patched_function_is_held_where_it_really_calls(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        project,
+        patch="import importlib\n\nmodule = importlib.import_module('torch.distri' + 'buted')\n"
+        "for name, real in list(vars(module).items()):\n    if name.startswith('init_p'):\n"
+        "        def other(*words, real=real, **named):\n            return real('cpu:' + words[0], *words[1:], **named)\n\n"
+        "        setattr(module, name, other)\n",
+        train="import patch\nimport torch.distributed as dist\n\ndist.init_process_group('gloo', ALONE)\n",
+    )
+    code, document, err = run(capfd)
+    assert code == 1, err
+    assert seen(document) == [("patch.py:7", "cpu:gloo", "not-seen")]
+    assert document["groups"][0]["stack"][1] == {"path": "train.py", "line": 4}
+    assert document["not_reached"] == []
+
+
+def test_what_the_code_tells_the_tool_to_leave_alone_is_no_miss(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(project, train="import torch.distributed as dist\n\ndist.init_process_group('gloo', ALONE)  # ddp-codemod: ignore\n")
+    code, document, err = run(capfd)
+    assert code == 0, err
+    assert seen(document) == [("train.py:3", "gloo", "ignored")]
+
+
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    """A package beside the project that makes groups."""
+    (tmp_path / "libraries" / name).mkdir(parents=True)
+    (tmp_path / "libraries" / name / "__init__.py").write_text(text.replace("ALONE", ALONE.replace("{port}", str(free_port()))))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "libraries"))
+
+
+def test_a_library_that_no_rule_knows_is_named(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library(
+        tmp_path,
+        monkeypatch,
+        "starters",
+        "import torch.distributed as dist\n\n\ndef begin():\n    dist.init_process_group('gloo', ALONE)\n    dist.new_group([0])\n",
+    )
+    write(project, train="import starters\n\nstarters.begin()\n")
+    code, document, err = run(capfd)
+    assert code == 1, err
+    assert seen(document) == [("train.py:3", "gloo", "not-seen"), ("train.py:3", None, "left-to-torch")]
+    assert document["groups"][0]["through"] == ["starters"]
+
+
+def test_a_library_that_makes_its_group_long_after_the_call_agrees(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library(
+        tmp_path,
+        monkeypatch,
+        "deepspeed",
+        "import torch.distributed as dist\n\n\ndef init_distributed(dist_backend):\n    global chosen\n    chosen = dist_backend\n\n\n"
+        "def later():\n    dist.init_process_group(chosen, ALONE)\n",
+    )
+    write(project, train="import deepspeed\n\ndeepspeed.init_distributed('gloo')\ndeepspeed.later()\n")
+    code, document, err = run(capfd)
+    assert code == 0, err
+    assert seen(document) == [("train.py:4", "gloo", "agrees")]
+    assert document["groups"][0]["site"]["line"] == 3
+
+
+def test_a_value_of_another_platform_says_nothing_about_reading(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        project,
+        train="import torch\nimport torch.distributed as dist\n\n"
+        "dist.init_process_group('cpu:gloo' if torch.version.hip else 'gloo', ALONE)\n",
+    )
+    code, document, err = run(capfd, platform="rocm")
+    assert code == 0, err
+    assert seen(document) == [("train.py:4", "gloo", "other-machine")]
+    assert document["groups"][0]["bug"] is None
+
+
+def test_nothing_is_written_into_the_project(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(project, train="import torch.distributed as dist\n\ndist.init_process_group('gloo', ALONE)\nprint('trained')\n")
+    before = {path: path.read_bytes() for path in project.rglob("*")}
+    code, out = told(capfd, ".")
+    assert code == 0
+    assert "trained" in out
+    assert "train.py:3: agrees" in out
+    assert {path: path.read_bytes() for path in project.rglob("*")} == before

@@ -3,7 +3,7 @@
 Python 3.8 and its standard library only. Says nothing in processes that never make a process group.
 """
 
-# ruff: noqa: UP006, UP035, B905, PTH100, PTH120
+# ruff: noqa: UP006, UP035, UP045, B905, PTH100, PTH113, PTH118, PTH120, PTH206
 from __future__ import annotations
 
 import faulthandler
@@ -15,49 +15,99 @@ import json
 import os
 import sys
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 MARK = "@@ddp-codemod "
+LONGEST = 4000  # bytes of a line: a pipe takes 4096 at once, and lines of several ranks stay whole
+MOST = 12  # frames
 TARGET = "torch.distributed.distributed_c10d"
-DEEPEST = 12  # frames that are told of: a line that is longer than a pipe takes at once mixes with those of other ranks
+HERE = os.path.realpath(os.curdir)  # a program may go elsewhere
+ROOT = os.environ.get("DDP_CODEMOD_ROOT", "")  # of the project; none is recorded where it is not told
+LIBRARY = os.path.realpath(os.path.dirname(os.__file__))
+POSITIONS = {
+    "init_process_group": ("backend", "init_method", "timeout", "world_size", "rank"),
+    "new_group": ("ranks", "timeout", "backend"),
+}
 WATCHED = ("NCCL_", "RCCL_", "HCCL_", "GLOO_", "TORCH_NCCL_", "USE_LIBUV", "MASTER_")
 
 
 def _say(**entry: Any) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
-    os.write(2, (MARK + json.dumps(entry) + "\n").encode("ascii"))
+    line = _line(entry)
+    while len(line) > LONGEST and entry.get("frames"):
+        entry["frames"].pop()
+        line = _line(entry)
+    os.write(2, line)
 
 
-def _frames() -> List[List[Any]]:
-    """File and line of each frame of the project on the way here, the innermost first."""
-    root = os.environ.get("DDP_CODEMOD_ROOT")
-    found: List[List[Any]] = []
-    frame = sys._getframe(2) if root else None
-    while frame is not None and root and len(found) < DEEPEST:
-        path = os.path.realpath(frame.f_code.co_filename)
-        inside = path.startswith(root + os.sep) and os.path.isfile(path)  # noqa: PTH113
-        if inside and not (path.startswith(sys.prefix + os.sep) or "site-packages" in path):
-            found.append([os.path.relpath(path, root).replace(os.sep, "/"), frame.f_lineno])
-        frame = frame.f_back
-    return found
+def _line(entry: Dict[str, Any]) -> bytes:
+    return (MARK + json.dumps(entry, default=str) + "\n").encode("ascii")
 
 
-def _wrap_new_group(module: Any) -> None:
+def _named(call: str, positional: Tuple[Any, ...], named: Dict[str, Any]) -> Dict[str, Any]:
+    """The arguments by their names."""
+    return dict(zip(POSITIONS[call], positional), **named)
+
+
+def _place(name: str) -> Optional[str]:
+    """A file of the project, from its root; None for one of a library, and for what is no file."""
+    path = os.path.realpath(os.path.join(HERE, name))
+    if not ROOT or not path.startswith(ROOT + os.sep) or path.startswith(LIBRARY + os.sep) or not os.path.isfile(path):
+        return None
+    parts = path[len(ROOT) + 1 :].split(os.sep)
+    return None if "site-packages" in parts or "dist-packages" in parts else "/".join(parts)
+
+
+def _stack() -> Tuple[List[Tuple[str, int]], List[str]]:
+    """The project's frames, innermost first, and the packages that stand between the last of them and the call, innermost first."""
+    frames: List[Tuple[str, int]] = []
+    through: List[str] = []
+    frame = sys._getframe(1)
+    while frame is not None and len(frames) < MOST:
+        name = frame.f_code.co_filename
+        place = None if name.startswith("<") else _place(name)
+        if place is not None:
+            frames.append((place, frame.f_lineno))
+        elif not frames and name != __file__ and not name.startswith("<frozen ") and not _is_standard(name):
+            package = str(frame.f_globals.get("__name__") or name).partition(".")[0]
+            through.append(name if name.startswith("<") else package)
+        frame = frame.f_back  # type: ignore[assignment]
+    return frames, list(dict.fromkeys(through))
+
+
+def _is_standard(name: str) -> bool:
+    """Whether a file is of Python's own library, which only hands calls on."""
+    path = os.path.realpath(name)
+    return path.startswith(LIBRARY + os.sep) and "site-packages" not in path
+
+
+def _is_typed(value: Optional[str]) -> bool:
+    """Whether a word of the command line (after its ``=``), or a variable of the environment, is a value: paths hold names of backends too."""
+    words = [str(word).rpartition("=")[2].strip("\"'") for word in getattr(sys, "argv", ())]
+    return value is not None and value.lower() in {text.lower() for text in (*words, *os.environ.values())}
+
+
+def _record_new_groups(module: Any) -> None:
+    """Say once what each line makes groups with."""
     real = module.new_group
+    said: Set[str] = set()
 
     @functools.wraps(real)
     def new_group(*positional: Any, **named: Any) -> Any:
-        asked = positional[2] if len(positional) > 2 else named.get("backend")
-        rank = module.get_rank() if module.is_initialized() else None
-        _say(step="group", rank=rank, backend=None if asked is None else str(asked), frames=_frames())
+        backend = _named("new_group", positional, named).get("backend")
+        asked = None if backend is None else str(backend)
+        frames, through = _stack()
+        if repr((asked, frames, through)) not in said:
+            said.add(repr((asked, frames, through)))
+            rank = module.get_rank() if module.is_initialized() else None
+            _say(step="group", call="new_group", rank=rank, backend=asked, frames=frames, through=through, typed=_is_typed(asked))
         return real(*positional, **named)
 
     module.new_group = new_group
 
 
 def _wrap(module: Any) -> None:
-    _wrap_new_group(module)
     limit = os.environ.get("DDP_CODEMOD_UNTIL")
     if limit:  # seconds since the epoch: the same moment in all ranks, however late they started
         faulthandler.dump_traceback_later(max(0.1, float(limit) - time.time()))
@@ -65,15 +115,19 @@ def _wrap(module: Any) -> None:
 
     @functools.wraps(real)
     def init_process_group(*positional: Any, **named: Any) -> Any:
-        given: Dict[str, Any] = dict(zip(("backend", "init_method"), positional), **named)
+        given = _named("init_process_group", positional, named)
         asked = {name: None if given.get(name) is None else str(given[name]) for name in ("backend", "init_method")}
         environment = {name: value for name, value in sorted(os.environ.items()) if name.startswith(WATCHED)}
+        frames, through = _stack()
         _say(
             step="asked",
             rank=given.get("rank", os.environ.get("RANK")),
             environment=environment,
             store=given.get("store") is not None,
-            frames=_frames(),
+            call="init_process_group",
+            frames=frames,
+            through=through,
+            typed=_is_typed(asked["backend"]),
             **asked,
         )
         started = time.monotonic()
@@ -86,6 +140,7 @@ def _wrap(module: Any) -> None:
         return result
 
     module.init_process_group = init_process_group
+    _record_new_groups(module)
 
 
 class _Finder(importlib.abc.MetaPathFinder):

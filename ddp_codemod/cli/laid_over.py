@@ -1,0 +1,102 @@
+"""``verify --run``: the project is read before its command runs, and what the run did is held against that."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.cli.console import Console
+from ddp_codemod.cli.errors import Failure
+from ddp_codemod.cli.run import configured, existing, root_of
+from ddp_codemod.cli.settings import Settings
+from ddp_codemod.messages import render
+
+if TYPE_CHECKING:
+    from ddp_codemod.catalog.load import Rules
+    from ddp_codemod.catalog.model import Platform
+    from ddp_codemod.discover.scope import Scope
+    from ddp_codemod.health import Made, Overlay
+    from ddp_codemod.model import Survey
+
+LARGEST = 1_000_000  # bytes of a file that a command names
+
+
+class Project(Struct, frozen=True):
+    """A project as it was read before the run: its files may change while that lasts."""
+
+    survey: Survey
+    rules: Rules
+    platform: Platform
+    scope: Scope
+    named: bool  # the platform is one that the user names, not this machine's
+
+
+def read(settings: Settings, console: Console, python: str) -> Project | None:
+    """Survey the project of the paths, or of the working directory, for a platform; None, with a word why, where nothing says which.
+
+    Raises Failure for a path, a configuration or a platform that cannot be used.
+    """
+    from ddp_codemod.cli.platform import known_platform
+    from ddp_codemod.run.options import Options
+    from ddp_codemod.run.survey import survey
+
+    root = root_of([existing(path) for path in settings.paths or (".",)])
+    if root in (Path.home(), Path(root.anchor)) and not settings.paths:
+        console.say(console.text("overlay-which-project"))
+        return None
+    config, rules = configured(root, settings.folders)
+    named = settings.platform or config.platform
+    settings = replace(settings, folders=config.all_folders(settings.folders))
+    platform = known_platform(named, rules) if named is not None else _this_machine(settings, console, python, rules)
+    if platform is None:
+        return None
+    console.working(console.text("overlay-reading", platform=platform.id))
+    found = survey(Options(paths=(root,), platform=platform, rules=rules, root=root, scope=config.scope))
+    return Project(found, rules, platform, config.scope, named is not None)
+
+
+def _this_machine(settings: Settings, console: Console, python: str, rules: Rules) -> Platform | None:
+    from ddp_codemod.cli.doctor import examined
+
+    try:
+        checkup = examined(settings, console, python)
+    except Failure as why:
+        console.say(console.text("overlay-not-asked", why=render(why.reason, console.lang)))
+        return None
+    if checkup.platform is None:
+        console.say(console.text("overlay-not-asked", why=render(checkup.because, console.lang)))
+        return None
+    return rules.platforms[checkup.platform]
+
+
+def lay_over(
+    project: Project, entries: Iterable[dict[str, Any]], words: Sequence[str], settings: Settings, console: Console, python: str
+) -> Overlay:
+    """Hold what the recorder told of against the survey; where they differ, this machine is asked whether it is of the platform."""
+    from ddp_codemod.machine.overlay import elsewhere, groups, overlay
+
+    made = (_with_files(one, words, project.survey.root) for one in groups(entries))
+    found = overlay(made, project.survey, project.rules, project.platform, project.scope)
+    if not project.named or not any(one.bug for one in found.held):
+        return found
+    machine = _this_machine(settings, console, python, project.rules)
+    return found if machine is None or machine.id == project.platform.id else elsewhere(found, machine.id)
+
+
+def _with_files(made: Made, words: Sequence[str], root: Path) -> Made:
+    """The same; its value counts as typed also where a file beyond the project, which the command names, holds it."""
+    if made.typed or made.backend is None:
+        return made
+    for word in words:
+        for name in {word, word.rpartition("=")[2]}:
+            with contextlib.suppress(OSError, ValueError):
+                path = Path(name).resolve()
+                outside = path.is_file() and not path.is_relative_to(root.resolve()) and path.stat().st_size < LARGEST
+                if outside and made.backend.lower().encode() in path.read_bytes().lower():
+                    return replace(made, typed=True)
+    return made

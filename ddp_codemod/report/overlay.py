@@ -1,0 +1,130 @@
+"""The reports of a run that was held against the survey of its project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from ddp_codemod import __version__
+from ddp_codemod.health import Frame, Held, Overlay
+from ddp_codemod.kinds import Seen
+from ddp_codemod.model import Action, Decision
+from ddp_codemod.report.view import View
+
+SHOWN = 10  # sites that were not reached; -v shows all
+_COLOURS = {Seen.PLACE: "red", Seen.VALUE: "red", Seen.OPEN: "red", Seen.OTHER_MACHINE: "yellow"}
+
+
+class Ran(Struct, frozen=True):
+    """A command that ran: its words, how it ended (None: time was up), how many ranks formed a group."""
+
+    command: str
+    code: int | None
+    ranks: int
+
+
+def lines(view: View, found: Overlay, command: str) -> Iterator[str]:
+    """What the run did, place by place; ``command`` is the one that changes the project."""
+    counts = {"platform": found.platform, "n": len(found.held), "agree": sum(one.seen is Seen.AGREES for one in found.held)}
+    yield view.ink(view.say("overlay-head", **counts), "bold")
+    for one in found.held:
+        yield from _group(view, one, found.platform, command)
+    if found.not_reached:
+        yield view.say("overlay-not-reached", n=len(found.not_reached))
+        shown = found.not_reached if view.verbose else found.not_reached[:SHOWN]
+        yield from (f"    {view.where(site.call)}  {view.site(site)}" for site in shown)
+        if len(shown) < len(found.not_reached):
+            yield "    " + view.say("overlay-more", n=len(found.not_reached) - len(shown))
+
+
+def _group(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
+    made = one.made
+    value = view.say("overlay-no-backend") if made.backend is None else f'"{made.backend}"'
+    read = view.say("list-comma").join(_reading(view, one.predicted)) or view.say("gives-unknown")
+    words = {"call": made.call, "value": value, "read": read, "caller": made.caller or "", "machine": one.machine}
+    key = "text" if one.seen is Seen.PLACE and (made.caller or "").startswith("<") else one.seen.value
+    key = "library" if key == Seen.PLACE.value and made.caller is not None else key
+    key = "unreachable" if one.seen is Seen.VALUE and _gives(one) else key
+    said = view.say(f"overlay-{key}", platform=platform, **words)
+    where = _where(view, made.stack) if made.stack else view.say("overlay-no-place")
+    yield from _inked(view, view.folded(view.say("overlay-group", where=where, said=said, n=len(made.ranks)), 2, 6), one.seen)
+    if one.site is not None and _line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
+        yield from view.folded(view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site)), 6, 8)
+    if one.fails:
+        failing = view.say("overlay-default", platform=platform) if made.backend is None else value
+        mends = one.site is not None and one.site.action is Action.EDIT
+        key = "overlay-fails-mend" if mends else "overlay-fails"
+        yield from view.folded(view.say(key, value=failing, platform=platform, command=command), 6, 8)
+    if one.bug:
+        yield from view.folded(view.say("overlay-bug"), 6, 8)
+        yield "        " + for_a_report(view, one, platform)
+
+
+def _reading(view: View, predicted: tuple[str, ...]) -> Iterator[str]:
+    yield from (view.say("gives-unknown") if value == "?" else f'"{value}"' for value in predicted)
+
+
+def _gives(one: Held) -> bool:
+    """Whether it is not the value that differs, but that the call is reached at all."""
+    return (one.made.backend or "").lower() in {value.lower() for value in one.predicted} or not one.predicted
+
+
+def _inked(view: View, block: list[str], seen: Seen) -> Iterator[str]:
+    colour = _COLOURS.get(seen)
+    yield from (view.ink(line, colour) if colour else line for line in block)
+
+
+def _where(view: View, stack: tuple[Frame, ...]) -> str:
+    return view.at(stack[0].path, stack[0].line)
+
+
+def _line(view: View, site: Decision) -> tuple[str, int]:
+    return site.call.name, view.position(site.call)[0]
+
+
+def for_a_report(view: View, one: Held, platform: str) -> str:
+    """One line for a bug report: what was read of a site, and what ran. The same in every language."""
+    assert one.site is not None
+    name, line = _line(view, one.site)
+    kinds = ",".join(dict.fromkeys(origin.kind.value for origin in one.site.origins))
+    read = ",".join(one.predicted)
+    return (
+        f"ddp-codemod {__version__} {platform} {name}:{line} {view.site(one.site)} "
+        f"read={read} from={kinds} as={one.site.reason.key} ran={one.made.backend}"
+    )
+
+
+def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
+    """The run for programs: trials.schema.json says what it holds."""
+    held, left = (found.held, found.not_reached) if found else ((), ())
+    return {
+        "command": ran.command,
+        "code": ran.code,
+        "ranks": ran.ranks,
+        "groups": [_document(view, one, found.platform) for one in held] if found else [],
+        "not_reached": [_site(view, site) for site in left],
+    }
+
+
+def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
+    made = one.made
+    return {
+        "call": made.call,
+        "backend": made.backend,
+        "through": list(made.through),
+        "ranks": list(made.ranks),
+        "stack": [{"path": frame.path, "line": frame.line} for frame in made.stack],
+        "seen": one.seen.value,
+        "site": _site(view, one.site) if one.site else None,
+        "predicted": list(one.predicted),
+        "fails": one.fails,
+        "machine": one.machine or None,
+        "bug": for_a_report(view, one, platform) if one.bug else None,
+    }
+
+
+def _site(view: View, site: Decision) -> dict[str, Any]:
+    name, line = _line(view, site)
+    return {"path": name, "line": line, "surface": site.surface, "parameter": site.parameter}
