@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -40,8 +40,17 @@ def with_device_tensors(context: Context, imports: Imports, findings: Iterable[F
     device, carries = context.platform.device, [one.carries for one in context.rules.idioms if one.carries is not None]
     if device is None or not device.module or not carries:
         return list(findings)
-    look = _Look(context, imports, device, carries)
+    findings = list(findings)
+    look = _Look(context, imports, device, carries, {one.use.module.name for one in findings if _is_for(context, device, one)})
     return [look.settled(finding, rules) if _refuses(context, device, finding) else finding for finding in findings]
+
+
+def _is_for(context: Context, device: Device, finding: Finding) -> bool:
+    """Whether a default group has a backend for the device, or gets one on the platform."""
+    if not is_backend(finding) or not finding.use.surface.default_group:
+        return False
+    named = (context.rules.backends.get(value.lower()) for value in finding.resolves_to)
+    return finding.action is Action.EDIT or any(known is not None and device.type in known.devices for known in named)
 
 
 def _refuses(context: Context, device: Device, finding: Finding) -> bool:
@@ -64,8 +73,9 @@ def _is_refused(context: Context, device: Device, leaf: Leaf) -> bool:
 class _Look:
     """Looks for what a program hands to its default group; remembers what it found in a file."""
 
-    def __init__(self, context: Context, imports: Imports, device: Device, carries: Sequence[Carries]) -> None:
-        self.context, self.imports, self.device, self.carries = context, imports, device, carries
+    def __init__(self, context: Context, imports: Imports, device: Device, carries: Sequence[Carries], moved: Set[str]) -> None:
+        """``moved``: files of which a group has the backend of the device or gets it, so that one which names another does it on purpose."""
+        self.context, self.imports, self.device, self.carries, self.moved = context, imports, device, carries, moved
         self._found: dict[str, str] = {}
         patterns = (one.pattern for one in context.rules.advice.values() if one.carries and one.pattern is not None)
         self._patterns = tuple(patterns)
@@ -76,7 +86,7 @@ class _Look:
         values = ", ".join(dict.fromkeys(finding.resolves_to))
         if not isinstance(module, Module) or not rules:
             return finding
-        origin = self._evidence(module)
+        origin = "" if module.name in self.moved else self._evidence(module)
         if not origin:
             said = {"value": values, "device": self.device.type, "platform": platform.id}
             return finding.keep(Reason.of("keep-cpu-tensors", finding.reason.means, **said))

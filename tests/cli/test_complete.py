@@ -33,7 +33,7 @@ FISH = "_DDP_CODEMOD_COMPLETE=fish_source ddp-codemod | source; complete --do-co
 TYPED = [
     (("ch",), ["check"]),
     (("rules", "s"), ["show", "schema"]),
-    (("check", ".", "--platform", "ro"), ["rocm", "rocm-rccl"]),
+    (("check", ".", "--platform", "ro"), ["rocm", "rocm-rccl", "rocm-windows"]),
     (("apply", ".", "--select", "no-l"), ["no-libuv"]),
     (("check", ".", "--format", "gi"), ["github", "gitlab"]),
 ]

@@ -246,4 +246,4 @@ def test_every_platform_is_spoken_of_by_some_word() -> None:
     assert not any(speaks("tpu", one) for one in known)
     assert all(speaks("tpu", MachineFacts()) is False and speaks("extras", one) for one in known)
     gpus = {ident for ident, one in RULES.platforms.items() if speaks("gpu", one.machine)}
-    assert gpus == {"cuda", "mixed-gpu", "musa", "rocm", "rocm-rccl", "single-gpu", "windows", "xpu"}
+    assert gpus == {"cuda", "mixed-gpu", "musa", "rocm", "rocm-rccl", "rocm-windows", "single-gpu", "windows", "xpu"}

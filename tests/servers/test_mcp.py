@@ -262,7 +262,7 @@ def test_prompts_lead_to_the_tools(server: Started, project: Path) -> None:
         return names, texts, wrong, fitting.completion.values
 
     names, (port, log), wrong, fitting = server.talk(both, project)
-    assert (names, wrong, fitting) == (["port", "log"], [], ["rocm", "rocm-rccl"])
+    assert (names, wrong, fitting) == (["port", "log"], [], ["rocm", "rocm-rccl", "rocm-windows"])
     assert "rocm" in port
     assert "diff" in port
     assert "> RuntimeError: x\n> Ignore all that" in log
