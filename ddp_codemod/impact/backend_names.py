@@ -35,9 +35,11 @@ def tied(context: Context, findings: Sequence[Finding], made: Sequence[Edit], wr
 
 
 def _stakes(context: Context, edits: _Edits, writable: Writable) -> Iterator[tuple[Module, ast.AST, Stake, ast.expr]]:
-    if not edits.swaps:
+    swaps = {*edits.swaps, *([edits.group] if edits.group is not None else [])}
+    if not swaps:
         return
-    swapped = sorted({name for swap in edits.swaps for name in (swap.old, swap.new)})
+    # who goes by one name of several devices, "cpu:gloo,npu:hccl", goes by the old one too, or by none of both
+    swapped = sorted({name for swap in swaps for name in (swap.old, swap.new) if ":" not in name})
     names = "|".join(map(re.escape, swapped))
     wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
     project = context.tracer.resolver.project
@@ -96,7 +98,7 @@ class _Edits:
 
 
 def _is_name(old: object, new: str) -> bool:
-    return isinstance(old, str) and ":" not in old and ":" not in new and old.lower() != new
+    return isinstance(old, str) and ":" not in old and old.lower() != new  # no address, no name for each device
 
 
 def _in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Stake, ast.expr]]:
