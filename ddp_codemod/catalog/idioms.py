@@ -102,6 +102,7 @@ class Carries(RuleEntry, frozen=True, kw_only=True):
     collectives: dict[Name, int] = msgspec.field(default_factory=dict)  # calls, and the position of the tensor that they send
     tensor: Name = ""  # the name of that argument
     group: Name = ""  # the argument of such a call that names another group than the default one
+    stays: tuple[Name, ...] = ()  # methods of a tensor that give one on the same device
     both_since: When = msgspec.field(default_factory=dict)  # versions whose groups have a backend for each device
     source: tuple[Name, ...]
 

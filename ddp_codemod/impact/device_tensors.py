@@ -25,9 +25,6 @@ from ddp_codemod.policy.test_code import is_tested
 from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.imports import Imports
 
-_SAME = frozenset(
-    {"clone", "contiguous", "detach", "float", "flatten", "half", "long", "reshape", "squeeze", "unsqueeze", "view"}
-)
 Told = TypeVar("Told", str, int)
 DEPTH = 4  # variables that a tensor goes through
 
@@ -79,6 +76,7 @@ class _Look:
         self._found: dict[str, str] = {}
         patterns = (one.pattern for one in context.rules.advice.values() if one.carries and one.pattern is not None)
         self._patterns = tuple(patterns)
+        self._stays = {name for one in carries for name in one.stays}
 
     def settled(self, finding: Finding, rules: Sequence[str]) -> Finding:
         """The finding with a backend for each device, or kept because nothing of the device is seen to reach it."""
@@ -181,7 +179,7 @@ class _Look:
                 told += tensor.args[:1] if function.attr == "to" else []
             if any(self._names_it(module, one) for one in told):
                 return True
-            if not isinstance(function, ast.Attribute) or told or function.attr not in _SAME:
+            if not isinstance(function, ast.Attribute) or told or function.attr not in self._stays:
                 return False
             tensor = function.value
         if not isinstance(tensor, (ast.Name, ast.Attribute)) or depth >= DEPTH:

@@ -8,8 +8,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.model import Seen
-from ddp_codemod.single_process.reach import DEFS
-from ddp_codemod.single_process.tests_around import tests_around
+from ddp_codemod.single_process.tests_around import implied, tests_around
 from ddp_codemod.sites.entities import Definition
 
 _DEPTH = 6
@@ -30,12 +29,9 @@ class Available:
                 return True
             if self.start is not None and self.api.about_processes(module, test.expression):
                 return True
-        for around in module.ancestors(node) if depth < _DEPTH else ():
-            if isinstance(around, DEFS):
-                uses = self.guards.loads.of(module, around)
-                if uses and all(self.guarded(other, use, depth + 1) for other, use in uses):
-                    return True
-        return False
+        return depth < _DEPTH and self.guards.loads.only_where(
+            module, node, lambda other, use: self.guarded(other, use, depth + 1)
+        )
 
     def lacks(self, module: Module, around: ast.If, node: ast.AST) -> bool:
         """Whether a statement of an ``if`` runs because the package is not there."""
@@ -55,13 +51,10 @@ class Available:
 
     def _implies(self, module: Module, test: ast.expr, holds: bool, depth: int = 0) -> bool:
         """Whether a test that holds (or does not) means that the package is there."""
-        if depth > _DEPTH:
-            return False
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self._implies(module, test.operand, not holds, depth + 1)
-        if isinstance(test, ast.BoolOp):
-            enough = any if isinstance(test.op, ast.And) == holds else all
-            return enough(self._implies(module, part, holds, depth + 1) for part in test.values)
+        return depth <= _DEPTH and implied(test, holds, lambda part, so: self._says_so(module, part, so, depth))
+
+    def _says_so(self, module: Module, test: ast.expr, holds: bool, depth: int) -> bool:
+        """``is_available()``, or a function of the project that gives it."""
         if not isinstance(test, ast.Call) or not holds:
             return False
         for entity in self.api.resolver.resolve(module, test.func):

@@ -7,8 +7,7 @@ import ast
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.loads import Loads
-from ddp_codemod.single_process.reach import DEFS
-from ddp_codemod.single_process.tests_around import tests_around
+from ddp_codemod.single_process.tests_around import implied, tests_around
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.scopes import bindings, owner, scope_of
 
@@ -25,22 +24,13 @@ class Guards:
         """Whether a node runs only where there is a group: by a test around it, or because all is so that names its function."""
         if any(self.implies(module, test.expression, test.holds) for test in tests_around(module, node)):
             return True
-        for around in module.ancestors(node) if depth < _DEPTH else ():
-            if isinstance(around, DEFS):
-                uses = self.loads.of(module, around)
-                if uses and all(self.guarded(other, use, depth + 1) for other, use in uses):
-                    return True
-        return False
+        return depth < _DEPTH and self.loads.only_where(module, node, lambda other, use: self.guarded(other, use, depth + 1))
 
     def implies(self, module: Module, test: ast.expr, holds: bool = True, depth: int = 0) -> bool:
         """Whether a test that holds (or does not) means that there is a group."""
-        if depth > _DEPTH:
-            return False
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self.implies(module, test.operand, not holds, depth + 1)
-        if isinstance(test, ast.BoolOp):
-            enough = any if isinstance(test.op, ast.And) == holds else all
-            return enough(self.implies(module, part, holds, depth + 1) for part in test.values)
+        return depth <= _DEPTH and implied(test, holds, lambda part, so: self._says_so(module, part, so, depth))
+
+    def _says_so(self, module: Module, test: ast.expr, holds: bool, depth: int) -> bool:
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             return self._compared(module, test, holds, depth)
         if isinstance(test, ast.Call) and holds:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.single_process.reach import Def
+from ddp_codemod.single_process.reach import DEFS, Def
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.resolve import Resolver
 
@@ -40,6 +40,11 @@ class Loads:
         if definition not in self._known:
             self._known[definition] = self._uses(module, definition)
         return self._known[definition]
+
+    def only_where(self, module: Module, node: ast.AST, holds: Callable[[Module, ast.expr], bool]) -> bool:
+        """Whether a function or class around a node is used, and at such places only."""
+        uses = (self.of(module, around) for around in module.ancestors(node) if isinstance(around, DEFS))
+        return any(found and all(holds(other, use) for other, use in found) for found in uses)
 
     def _uses(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
         implicit = definition.name in IMPLICIT or definition.name.startswith("__") or definition.decorator_list

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -45,6 +45,16 @@ def tests_around(module: Module, node: ast.AST) -> Iterator[Test]:
         if isinstance(parent, _FUNCTIONS):
             return
         child = parent
+
+
+def implied(test: ast.expr, holds: bool, says: Callable[[ast.expr, bool], bool]) -> bool:
+    """Whether a test that holds (or does not) means what ``says`` finds in one of its parts, or in all of those that may decide it."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return implied(test.operand, not holds, says)
+    if isinstance(test, ast.BoolOp):
+        enough = any if isinstance(test.op, ast.And) == holds else all
+        return enough(implied(part, holds, says) for part in test.values)
+    return says(test, holds)
 
 
 def _left_before(parent: ast.AST, child: ast.stmt) -> Iterator[Test]:
