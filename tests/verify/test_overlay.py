@@ -97,30 +97,15 @@ def test_a_run_with_torchrun_agrees_and_names_what_it_did_not_reach(project: Pat
     assert [site["line"] for site in document["not_reached"]] == [12]
 
 
+@pytest.mark.parametrize(("read", "given"), [(".get('MY_BACKEND', 'gloo')", "cpu:gloo"), ("['MY_BACKEND']", "gloo")])
 def test_a_value_that_the_start_gives_is_no_miss(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    project: Path, read: str, given: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    write(
-        project,
-        train="import os\nimport torch.distributed as dist\n\n"
-        "dist.init_process_group(os.environ.get('MY_BACKEND', 'gloo'), ALONE)\n",
-    )
-    monkeypatch.setenv("MY_BACKEND", "cpu:gloo")
+    write(project, train=f"import os\nimport torch.distributed as dist\n\ndist.init_process_group(os.environ{read}, ALONE)\n")
+    monkeypatch.setenv("MY_BACKEND", given)
     code, document, err = run(capfd)
     assert code == 0, err
-    assert seen(document) == [("train.py:4", "cpu:gloo", "typed")]
-
-
-def test_a_variable_without_a_default_is_no_miss_where_the_run_sets_it(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(
-        project, train="import os\nimport torch.distributed as dist\n\ndist.init_process_group(os.environ['MY_BACKEND'], ALONE)\n"
-    )
-    monkeypatch.setenv("MY_BACKEND", "gloo")
-    code, document, err = run(capfd)
-    assert code == 0, err
-    assert seen(document) == [("train.py:4", "gloo", "typed")]
+    assert seen(document) == [("train.py:4", given, "typed")]
 
 
 def test_code_that_is_executed_from_a_text_is_located(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -134,6 +119,18 @@ def test_code_that_is_executed_from_a_text_is_located(project: Path, capfd: pyte
     assert 'train.py:5: not seen by reading: code that is executed from a text calls init_process_group with "gloo"' in out
     code, out = told(capfd, "--lang", "zh")
     assert "train.py:5：读取代码时没有发现：从文本执行的代码" in out
+
+
+def test_a_text_that_is_executed_on_the_line_of_a_site_is_told_apart(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "start.txt").write_text("dist.init_" + "process_group('gloo', **alone)\n")
+    write(
+        project,
+        train="import torch.distributed as dist\n\nalone = dict(ALONE)\n"
+        "exec(open('start.txt').read()); dist.new_group([0], backend='gloo')\n",
+    )
+    code, document, err = run(capfd)
+    assert code == 1, err
+    assert seen(document) == [("train.py:4", "gloo", "not-seen"), ("train.py:4", "gloo", "agrees")]
 
 
 def test_a_function_that_a_registry_names_is_located(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
