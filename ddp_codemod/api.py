@@ -153,15 +153,25 @@ def plan(
     style: Style = "pin",
     env_in: EnvIn = "python",
     unsafe: bool = False,
+    cache: bool = True,
     lang: Literal["en", "zh"] = "en",
 ) -> Plan:
     """Look through a project and work out its port; nothing is written.
 
     ``paths`` are files and folders of one project, whose ``[tool.ddp-codemod]`` is heeded; it may name the platform too. ``rules``
     are ids beside those that the platform brings; ``torch_version`` counts more than what the project's files state;
-    ``style``, ``env_in`` and ``unsafe`` are the options of those names. Raises PlanError.
+    ``style``, ``env_in`` and ``unsafe`` are the options of those names; ``cache=False`` is ``--no-cache``. Raises PlanError.
     """
-    found = look(paths, platform, rules=rules, rule_folders=rule_folders, torch_version=torch_version, style=style, env_in=env_in)
+    found = look(
+        paths,
+        platform,
+        rules=rules,
+        rule_folders=rule_folders,
+        torch_version=torch_version,
+        style=style,
+        env_in=env_in,
+        cache=cache,
+    )
     return plan_of(found, unsafe=unsafe, lang=lang)
 
 

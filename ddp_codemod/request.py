@@ -40,9 +40,10 @@ def look(
     style: Style = "pin",
     env_in: EnvIn = "python",
     root: Path | None = None,
+    cache: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
-    """The survey behind a plan. ``root`` stands for the one that the paths have, ``progress`` is told of each file."""
+    """The survey behind a plan. ``root`` stands for the one that the paths have, ``progress`` is told of each file; ``cache`` as in ``plan``."""
     asked = options(
         paths,
         platform,
@@ -52,6 +53,7 @@ def look(
         style=style,
         env_in=env_in,
         root=root,
+        cache=cache,
     )
     return survey(replace(asked, progress=progress))
 
@@ -66,6 +68,7 @@ def options(
     style: Style = "pin",
     env_in: EnvIn = "python",
     root: Path | None = None,
+    cache: bool = True,
 ) -> Options:
     """A checked request for a survey. Raises PlanError."""
     where = tuple(map(existing, map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths)))
@@ -93,6 +96,7 @@ def options(
         root,
         style=style,
         env_in=env_in,
+        cache=cache,
         scope=config.scope.without(others),
         versions=versions,
         others=others,

@@ -32,6 +32,7 @@ PROOFS = (
     "undo_restores",
     "one_process",
     "nothing_else",
+    "kept_answers",
 )
 
 

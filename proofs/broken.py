@@ -49,6 +49,8 @@ GUARDS = (
     Guard(9, "names in quotes", "patch/quote.py", "    return f'\"{\"\".join(parts)}\"'.encode(\"ascii\")", "    return name"),
     Guard(10, "the label", "edits/render.py", "else {Applicability.SAFE}", "else {Applicability.SAFE, Applicability.UNSAFE}"),
     Guard(11, "escapes", "report/inert.py", '    return "".join(_shown(character) for character in text)', "    return text"),
+    Guard(15, "the digests of what was read", "run/answer_cache.py", " or any(digest_now(path) != digest for path, digest in entry.reads.items())", ""),
+    Guard(15, "the listing of the folders", "run/answer_cache.py", "entry.listing != state or ", ""),
     Guard(14, "other uses of a value", "impact/at_the_call.py", "    return uses.of(leaf, change.text) or", "    return False and uses.of(leaf, change.text) or"),
     Guard(13, "what is not read", "single_process/outside.py", "        if not self._speaks(module, node):", "        if True:"),
     Guard(13, "the default of a variable", "single_process/samplers.py", "        if _given(seen, argument, own) is None:", "        if False:"),

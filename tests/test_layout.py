@@ -161,7 +161,8 @@ def test_only_write_opens_files_for_writing() -> None:
         "ddp_codemod.codemods.port",
         "ddp_codemod.run.examples",
         "ddp_codemod.catalog.packages",
-        "ddp_codemod.catalog.kept",
+        "ddp_codemod.user_cache",
+        "ddp_codemod.run.answer_cache",
         "ddp_codemod.catalog.schema",
     }
 

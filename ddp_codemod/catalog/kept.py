@@ -12,8 +12,10 @@ from typing import TypeVar
 
 import msgspec
 
+from ddp_codemod.user_cache import cache_folder, keep, own_bytes
+
 T = TypeVar("T")
-KEPT = 32  # files; more belong to installations and rule folders that are no longer used
+KEPT, MOST_BYTES = 32, 200_000_000  # more belong to installations and rule folders that are no longer used
 
 
 def kept(name: str, kind: type[T], folders: Sequence[Path], build: Callable[[], T]) -> T:
@@ -24,34 +26,14 @@ def kept(name: str, kind: type[T], folders: Sequence[Path], build: Callable[[], 
     stamp = "\n".join(_stamp(folders)).encode("utf-8", "surrogateescape") + b"\0"
     which = zlib.crc32(repr(folders).encode("utf-8", "replace"))
     place = cache_folder() / f"{name}-{which:08x}.msgpack"
-    with suppress(OSError, msgspec.MsgspecError):
-        content = place.read_bytes()
-        if content.startswith(stamp):
+    content = own_bytes(place)
+    with suppress(msgspec.MsgspecError):
+        if content is not None and content.startswith(stamp):
             return msgspec.msgpack.decode(memoryview(content)[len(stamp) :], type=kind)
     made = build()
     with suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        # whoever reads meanwhile sees the old file or the new one, whole
-        temporary = place.with_suffix(f".{os.getpid()}")
-        temporary.write_bytes(stamp + msgspec.msgpack.encode(made))
-        temporary.replace(place)
-        # folders of rules come and go
-        known = sorted(place.parent.glob("*.msgpack"), key=lambda path: path.stat().st_mtime_ns)
-        for old in known[:-KEPT]:
-            old.unlink()
+        keep(place, stamp + msgspec.msgpack.encode(made), KEPT, MOST_BYTES)
     return made
-
-
-def cache_folder() -> Path:
-    """Where the user's programs keep what they can make again: XDG_CACHE_HOME, or the system's own place.
-
-    platformdirs knows the same places; importing it takes 5 to 14 ms of each start, a tenth of what a small project takes.
-    """
-    if (chosen := os.environ.get("XDG_CACHE_HOME")) and Path(chosen).is_absolute():
-        return Path(chosen, "ddp-codemod")
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser(), "ddp-codemod", "cache")
-    return Path("~/Library/Caches/ddp-codemod" if sys.platform == "darwin" else "~/.cache/ddp-codemod").expanduser()
 
 
 def _stamp(folders: Sequence[Path]) -> Iterator[str]:

@@ -24,6 +24,7 @@ COMMANDS = (
     "diagnose",
     "verify",
     "undo",
+    "cache",
     "fleet",
     "mcp",
     "lsp",

@@ -50,6 +50,7 @@ def verbose(help: str) -> Callable[[F], F]:
 
 
 _VERBOSE = verbose("help-verbose")
+_NO_CACHE = option("--no-cache", is_flag=True, help="help-no-cache")
 _OUTPUT = option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-output")
 
 
@@ -69,6 +70,7 @@ _SURVEY = (
     option("--strict", is_flag=True, help="help-strict"),
     _SURVEY_FORMAT,
     _OUTPUT,
+    _NO_CACHE,
     _QUIET,
     _VERBOSE,
     _COLOR,
@@ -123,7 +125,7 @@ def patch_options(function: F) -> F:
 
 def fleet_options(function: F) -> F:
     """Give ``fleet`` those options of what reads projects that mean something for many."""
-    other = {_SURVEY_FORMAT: _PLAIN_FORMAT, _VERBOSE: None, _OUTPUT: None}
+    other = {_SURVEY_FORMAT: _PLAIN_FORMAT, _VERBOSE: None, _OUTPUT: None, _NO_CACHE: None}
     return _settings(function, tuple(one for each in _SURVEY if (one := other.get(each, each)) is not None))
 
 

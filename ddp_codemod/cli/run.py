@@ -89,6 +89,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         others=dict(settings.others),
         env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,
+        cache=not settings.no_cache,
         style="portable" if settings.style == "portable" else "pin",
     )
     return Job(settings, console, options, root)

@@ -39,6 +39,7 @@ class Settings(Struct, frozen=True):
     baseline: Path | None = None
     update_baseline: bool = False
     output: Path | None = None
+    no_cache: bool = False  # work everything out anew, and keep nothing
     applied: str | None = None  # the platform of the apply that is asked about
     apart: tuple[str, ...] = ()  # folders, from the root, that are projects of their own
     others: tuple[tuple[str, str], ...] = ()  # such folders that this run does not go through, and the platform that each names

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ddp_codemod.discover.reads import MAX_BYTES, note
 from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
@@ -19,7 +20,6 @@ SKIPPED_FOLDERS = frozenset({
     ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "__pycache__", "node_modules", "site-packages", ".ddp-codemod",
     ".mypy_cache", ".pytest_cache", ".ruff_cache", ".eggs", ".ipynb_checkpoints",
 })  # fmt: skip
-MAX_BYTES = 20_000_000
 FEW = 60  # files without an ending in a folder that may be scripts
 SCRIPT = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
 
@@ -31,17 +31,20 @@ def walk(
     linked: Callable[[Path, Path], object] | None = None,
     unread: Callable[[Path, Reason], object] | None = None,
     inner: Callable[[str], object] | None = None,
+    listed: Callable[[str, Sequence[os.DirEntry[str]]], object] | None = None,
 ) -> Iterator[Path]:
     """Every file with one of the suffixes under the paths, and scripts without any, sorted, each once; a named file as it is.
 
     Links out of the root, virtual environments and caches are left out, and so is what is no plain file. ``linked`` is told of
     each link to a file, and where it leads; ``unread`` of each folder that cannot be listed, and why; ``inner`` of each folder
-    below a path that git keeps as a work tree of its own: a submodule, a clone.
+    below a path that git keeps as a work tree of its own: a submodule, a clone; ``listed`` of each folder and all that is in it.
     """
     seen: set[Path] = set()
     home = os.path.realpath(root)
     for path in paths:
-        for found, is_link in [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes), unread, inner):
+        for found, is_link in (
+            [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes), unread, inner, listed)
+        ):
             if found in seen:
                 continue
             seen.add(found)
@@ -63,6 +66,7 @@ def _under(
     suffixes: tuple[str, ...],
     unread: Callable[[Path, Reason], object] | None,
     inner: Callable[[str], object] | None,
+    listed: Callable[[str, Sequence[os.DirEntry[str]]], object] | None,
 ) -> Iterator[tuple[Path, bool]]:
     """The files of a folder and whether each is a link, then those of the folders in it; a listing tells both without asking for each."""
     todo = [str(folder)]
@@ -75,9 +79,11 @@ def _under(
             if unread is not None:
                 unread(Path(at), unreadable(why))
             continue
+        if listed is not None:
+            listed(at, entries)
         if inner is not None and at != str(folder) and any(entry.name == ".git" for entry in entries):
             inner(at)
-        folders = {entry.name: entry for entry in entries if _is(entry, os.DirEntry.is_dir)}
+        folders = {entry.name: entry for entry in entries if is_folder(entry)}
         bare = {entry.name for entry in entries if "." not in entry.name} - folders.keys()
         bare = bare if len(bare) <= FEW else set()  # more of them are data
         if any(entry.name == "pyvenv.cfg" for entry in entries if entry.name not in folders):
@@ -101,6 +107,11 @@ def _is_script(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder, or a link to one."""
+    return _is(entry, os.DirEntry.is_dir)
+
+
 def _is(entry: os.DirEntry[str], kind: Callable[[os.DirEntry[str]], bool]) -> bool:
     try:
         return kind(entry)
@@ -113,6 +124,13 @@ def content(path: Path, root: Path, known: bytes = b"") -> bytes | Reason:
 
     ``known``: its bytes, where somebody holds them already and they need not be there twice.
     """
+    found = _content(path, root, known)
+    if found is not known or not known:  # else it was noted when it was read
+        note(path, None if isinstance(found, Reason) else found)
+    return found
+
+
+def _content(path: Path, root: Path, known: bytes) -> bytes | Reason:
     try:
         if not _inside(os.path.realpath(path), os.path.realpath(root)):
             return Reason.of("skipped-outside")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
-from ddp_codemod.discover.files import walk
+from ddp_codemod.discover.files import is_folder, walk
 from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, NATIVE, PROGRAMS
 from ddp_codemod.discover.root import MARKERS, find_root
 from ddp_codemod.model import Reason
 
+LARGE = 400_000  # bytes; the readers' limits, from which a file is named and not read, are above it
 _DENIED = Reason.of("skipped-unreadable", why=os.strerror(errno.EACCES))
 
 
@@ -26,7 +28,8 @@ class Listing:
         closed: dict[Path, Reason] = {}  # folders and files that the system does not let us read
         kinds = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)
         inner: list[str] = []
-        everything = list(walk(self.root, [self.root], kinds, links.setdefault, closed.setdefault, inner.append))
+        self._names = blake2b(digest_size=16)
+        everything = list(walk(self.root, [self.root], kinds, links.setdefault, closed.setdefault, inner.append, self._take))
         others = [path for path in asked if path.is_file() and path not in set(everything)]
         self.programs = [path for path in everything if path.suffix in PROGRAMS]
         self.programs += walk(self.root, others, (), links.setdefault)
@@ -48,6 +51,23 @@ class Listing:
                 self.led[name] = real.relative_to(home).as_posix()
             elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
                 self.outside.append(name)
+
+    def _take(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> None:
+        kinds = ((entry.name, "/" if is_folder(entry) else "@" if entry.is_symlink() else "") for entry in entries)
+        parts = (folder, *(part for both in kinds for part in both))
+        self._names.update("\0".join(parts).encode("utf-8", "surrogateescape") + b"\0\0")
+
+    def fingerprint(self) -> bytes:
+        """What changes when a file or folder under the root appears, goes or becomes another kind, or a large file's size changes."""
+        known = self._names.copy()
+        about = [self.under, sorted(self.named), self.apart, sorted(self.unread), sorted(self.led.items()), self.outside]
+        about += [[os.fspath(path) for path in paths] for paths in (self.programs, self.configs, self.launchers, self.natives)]
+        sizes = (
+            (os.fspath(path), _size(path))
+            for path in (*self.configs, *self.launchers, *(self.root / name for name in self.named))
+        )
+        known.update(repr((about, [one for one in sizes if one[1] > LARGE])).encode("utf-8", "surrogateescape"))
+        return known.digest()
 
     def _apart(self, top: str) -> tuple[str, ...]:
         """Folders below a work tree that are others of git's (submodules, clones), where no path of the run is such a one or lies in it."""
@@ -83,6 +103,13 @@ class Listing:
             part.outside = [] if at else self.outside
             part.apart = self._apart(Path(at).relative_to(self.root).as_posix()) if at else ()
         return parts if len(parts) > 1 else [self]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def in_work_tree(folder: Path) -> bool:

@@ -29,6 +29,7 @@ class Options(Struct, frozen=True):
     root: Path | None = None
     progress: Progress | None = None
     keep: Callable[[object], object] | None = None  # takes what was read of a project: a process that ends need not take it apart
+    cache: bool = False  # take an answer that was kept, where nothing changed since, and keep this one
     style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
     env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
     scope: Scope = field(default_factory=Scope)  # what the project leaves out

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.discover.bounds import Bounds
-from ddp_codemod.discover.files import MAX_BYTES
 from ddp_codemod.discover.listing import Listing
+from ddp_codemod.discover.reads import MAX_BYTES, note
 from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.model import Reason, Skipped, Survey
 from ddp_codemod.run.options import ABOUT_USES, Options
@@ -116,7 +117,10 @@ class Prefilter:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes() if (data := unsaved(path)) is None else data
-    except OSError:
-        return b""
+    data = unsaved(path)
+    with suppress(OSError):
+        if data is None:
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES)
+    note(path, data)
+    return data or b""

@@ -21,6 +21,14 @@ DEEPEST = (None, 250, 60, 30)  # levels of the trees that are looked into: fewer
 
 def survey_of(options: Options, listing: Listing) -> Survey:
     """The survey of one project; submodules and clones in it are read for their values, and named where something would change there."""
+    if options.cache:
+        from ddp_codemod.run.answer_cache import answered
+
+        return answered(options, listing, lambda: _with_others(options, listing))
+    return _with_others(options, listing)
+
+
+def _with_others(options: Options, listing: Listing) -> Survey:
     found = _survey_of(options, listing)
     if not listing.apart and not options.others:
         return found

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from ddp_codemod.discover.files import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
 from ddp_codemod.discover.kinds import NOTEBOOK, WINDOWS
+from ddp_codemod.discover.reads import MAX_BYTES as MOST
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from ddp_codemod.discover.files import MAX_BYTES, unreadable
+from ddp_codemod.discover.files import unreadable
+from ddp_codemod.discover.reads import MAX_BYTES, note
 from ddp_codemod.discover.unsaved import unsaved
 from ddp_codemod.model import Reason
 from ddp_codemod.sites.words import LETTERS, Words, holds
@@ -33,14 +34,15 @@ class Texts:
     def data(self, name: str) -> bytes:
         """A file's bytes, kept for the run; b"" where it cannot be read, and the start of a file that is too large."""
         found = self._bytes.get(name)
-        if found is None and (found := unsaved(f"{self._folder}/{name}")) is not None:
-            self.take(name, found)
         if found is None:
-            try:
-                with open(f"{self._folder}/{name}", "rb") as file:  # noqa: PTH123 - every file of the project comes by here
-                    found = file.read(MAX_BYTES)
-            except OSError as why:
-                found, self.lost[name] = b"", unreadable(why)
+            path, read = f"{self._folder}/{name}", True
+            if (found := unsaved(path)) is None:
+                try:
+                    with open(path, "rb") as file:  # noqa: PTH123 - every file of the project comes by here
+                        found = file.read(MAX_BYTES)
+                except OSError as why:
+                    found, self.lost[name], read = b"", unreadable(why), False
+            note(path, found if read else None)
             self.take(name, found)
         return found
 

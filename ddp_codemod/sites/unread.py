@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ddp_codemod.discover.bounds import Bounds
-from ddp_codemod.discover.files import MAX_BYTES, content
+from ddp_codemod.discover.files import content
 from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.discover.listing import Listing
+from ddp_codemod.discover.reads import MAX_BYTES
 from ddp_codemod.discover.submodules import absent
 from ddp_codemod.model import Reason, Skipped
 from ddp_codemod.parse import grammar, shell

@@ -9,8 +9,9 @@ import pytest
 
 from ddp_codemod.catalog import load as loading
 from ddp_codemod.catalog.files import RuleError
-from ddp_codemod.catalog.kept import KEPT, cache_folder
+from ddp_codemod.catalog.kept import KEPT
 from ddp_codemod.catalog.load import Rules
+from ddp_codemod.user_cache import cache_folder
 
 SURFACE = """framework = 'MyCorp'
 [[surface]]

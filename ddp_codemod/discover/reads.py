@@ -1,0 +1,74 @@
+"""What a run reads of a project: the digest of every file, so that its answer can be kept for as long as they are the same."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+
+from ddp_codemod.discover.unsaved import unsaved
+
+MAX_BYTES = 20_000_000  # larger files are not read whole
+_SIZE = 16  # bytes of a digest
+NOT_READ = b""  # stands for the digest of what could not be read: no file, no permission, a pipe
+
+_recording: list[Reads] = []
+
+
+class Reads:
+    """The digests of the files that were read while it was recording, by their paths."""
+
+    def __init__(self) -> None:
+        self.digests: dict[str, bytes] = {}
+        self.steady = True  # no file changed between two looks at it
+        self.size = 0  # bytes
+
+    def note(self, path: str, digest: bytes, size: int = 0) -> None:
+        """Told of one file; the same file may come again."""
+        self.size += size
+        if self.digests.setdefault(path, digest) != digest:
+            self.steady = False
+
+
+@contextmanager
+def recording() -> Iterator[Reads]:
+    """While this lasts, each file that is read is noted; one recording may run inside another. For one run at a time in a process."""
+    _recording.append(reads := Reads())
+    try:
+        yield reads
+    finally:
+        _recording.remove(reads)
+
+
+def note(path: str | os.PathLike[str], data: bytes | None) -> None:
+    """Tell the recordings of a file's bytes; None where they could not be read."""
+    if _recording:
+        at = os.fspath(path)
+        digest = digest_now(at) if data is None or len(data) >= MAX_BYTES else _digest(data)
+        for reads in _recording:
+            reads.note(at, digest, len(data or b""))
+
+
+def note_again(digests: Mapping[str, bytes]) -> None:
+    """Tell the recordings of files that another run has read, and that are as they were then."""
+    for reads in _recording:
+        for path, digest in digests.items():
+            reads.note(path, digest)
+
+
+def digest_now(path: str) -> bytes:
+    """The digest of what a file holds now, of the start and of whether there is more where it is too large; NOT_READ where it cannot be read."""
+    if (held := unsaved(path)) is not None:
+        return _digest(held)
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, "rb") as file:
+            return _digest(file.read(MAX_BYTES + 1)) if stat.S_ISREG(os.fstat(handle).st_mode) else NOT_READ
+    except OSError:
+        return NOT_READ
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_SIZE).digest()

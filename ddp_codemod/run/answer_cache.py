@@ -1,0 +1,134 @@
+"""Answers of earlier runs, kept in the user's cache folder for as long as nothing that they were worked out from has changed.
+
+An answer stands beside the digest of every file that was read for it and of the listing of all folders. It is taken only where all
+of them are as they were, for the same question, asked of the same release and rules by the same Python. Nothing is unpickled: an
+entry is data, checked by a checksum and against the types, and one that does not fit is as good as none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from ddp_codemod.discover.listing import Listing
+from ddp_codemod.discover.reads import Reads, digest_now, note_again, recording
+from ddp_codemod.model import Survey
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.rebuilt import Kind, kind_of, rebuilt
+from ddp_codemod.run.stamp import stamp
+from ddp_codemod.user_cache import cache_folder, keep, own_bytes
+
+WORTH = 300_000  # bytes read; what is worked out of less takes no longer than looking it up
+MOST, MOST_BYTES = 300, 200_000_000
+SUFFIX = ".answer"
+_SUM = 32  # bytes of the checksum in front
+
+
+class Entry(Struct, frozen=True, array_like=True):
+    """One answer, and what it was worked out from."""
+
+    listing: bytes
+    reads: dict[str, bytes]
+    sources: list[tuple[str, Kind]]
+    answer: Raw
+
+
+def answers_folder() -> Path:
+    """Where the answers are."""
+    return cache_folder() / "answers"
+
+
+def answered(options: Options, listing: Listing, work_out: Callable[[], Survey]) -> Survey:
+    """The answer to a question about a project: a kept one where nothing changed, else what ``work_out`` finds, which is kept."""
+    place = _place(options, listing)
+    if place is None:
+        return work_out()
+    state = listing.fingerprint()
+    if (found := _taken(place, state, listing)) is not None:
+        return found
+    with recording() as reads:
+        found = work_out()
+    if reads.steady and reads.size >= WORTH:
+        with suppress(OSError, RuntimeError):
+            _keep(place, state, reads, found)
+    return found
+
+
+def _place(options: Options, listing: Listing) -> Path | None:
+    """The file of the answer to a question; None where no file may hold it."""
+    try:
+        folder = Path(os.path.realpath(answers_folder()))
+    except (OSError, RuntimeError):  # no home
+        return None
+    if not options.cache or folder.is_relative_to(os.path.realpath(listing.root)):
+        return None
+    question = replace(options, paths=(), root=None, progress=None, keep=None)
+    parts = [path.as_posix() for path in (listing.root, *(listing.programs[:1]))]
+    known = blake2b(stamp(), digest_size=16)
+    try:
+        known.update(msgspec.msgpack.encode(question))
+    except (TypeError, ValueError):
+        return None
+    known.update(repr((parts, listing.under, os.path.realpath(listing.root))).encode("utf-8", "surrogateescape"))
+    return folder / f"{known.hexdigest()}{SUFFIX}"
+
+
+def _taken(place: Path, state: bytes, listing: Listing) -> Survey | None:
+    content = own_bytes(place)
+    if content is None or blake2b(content[_SUM:], digest_size=_SUM).digest() != content[:_SUM]:
+        return None
+    try:
+        entry = msgspec.msgpack.decode(memoryview(content)[_SUM:], type=Entry)
+        if entry.listing != state or any(digest_now(path) != digest for path, digest in entry.reads.items()):
+            return None
+        found = _decoded(bytes(entry.answer))
+        sources = {name: source for name, kind in entry.sources if (source := rebuilt(listing.root, name, kind)) is not None}
+    except (msgspec.MsgspecError, OSError, ValueError):
+        return None
+    if len(sources) != len(entry.sources):
+        return None
+    note_again(entry.reads)  # a run around this one has read them too
+    with suppress(OSError):
+        os.utime(place)  # the last one to be thrown away
+    return replace(found, sources=sources)
+
+
+def _keep(place: Path, state: bytes, reads: Reads, found: Survey) -> None:
+    """Keep an answer. Whoever reads meanwhile sees the old file or the new one, whole."""
+    kinds = [(name, kind) for name, source in found.sources.items() if (kind := kind_of(source, found.root)) is not None]
+    bare = replace(found, sources={})
+    try:
+        answer = msgspec.msgpack.encode(bare, enc_hook=_encoded)
+        if len(kinds) != len(found.sources) or _decoded(answer) != bare:
+            return
+        content = msgspec.msgpack.encode(Entry(state, reads.digests, kinds, Raw(answer)))
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):  # a name that is no text, a value of a strange type
+        return
+    keep(place, blake2b(content, digest_size=_SUM).digest() + content, MOST, MOST_BYTES)
+
+
+def clear() -> int:
+    """Throw all answers away, and tell how many there were. Raises OSError where one cannot be removed."""
+    folder = answers_folder()
+    paths = list(folder.iterdir()) if folder.is_dir() else []
+    for path in paths:
+        path.unlink(missing_ok=True)
+    return sum(path.suffix == SUFFIX for path in paths)
+
+
+def _encoded(value: Any) -> Any:
+    if isinstance(value, Path):
+        return os.fspath(value)
+    raise TypeError(type(value))
+
+
+def _decoded(answer: bytes) -> Survey:
+    return msgspec.msgpack.decode(answer, type=Survey, dec_hook=lambda kind, value: kind(value))
