@@ -210,11 +210,11 @@ def test_an_error_that_is_known_is_not_headed_as_unknown(project, run, tmp_path:
     log.write_text("RuntimeError: HIP error: invalid device function\n")
     done = run("diagnose", str(log))
     assert done.code == 3
-    assert "This torch has no code for this GPU  [hip-wrong-architecture]" in done.out
+    assert "torch without kernels for this GPU  [hip-wrong-architecture]" in done.out
     assert "Not one of the known errors" not in done.out
     assert "Not an error of distributed training" in done.out
     entry = json.loads(run("diagnose", str(log), "--format", "json").out)["diagnoses"][0]
-    assert (entry["id"], entry["title"]) == (None, "This torch has no code for this GPU")
+    assert (entry["id"], entry["title"]) == (None, "torch without kernels for this GPU")
 
 
 FOLDED = """Traceback (most recent call last):

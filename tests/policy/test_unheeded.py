@@ -84,7 +84,7 @@ def test_files_of_settings_beside_which_nothing_heeds_it_are_named_in_one_senten
 
 def test_starts_beside_which_nothing_heeds_it_are_named_in_one_sentence(tmp_path: Path) -> None:
     (one,) = items(tmp_path, a_sh=START)
-    assert one.startswith("--deepspeed is given, and then ddp_backend is not heeded; before the arguments are parsed")
+    assert one.startswith("--deepspeed is given, and then ddp_backend is not heeded; before parsing the arguments")
     (one,) = items(tmp_path, a_sh=START, b_sh=START, c_sh="python train.py\n")
     assert one.startswith("--deepspeed is given here (and at b.sh:1), and then ddp_backend is not heeded;")
     assert one.endswith("with the wanted backend, here gloo")

@@ -48,7 +48,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
     assert "Not finished: 9 uses of cuda not changed yet." in text
     assert "Uses of cuda that training reaches, 9 in all (9 to change); on ascend the device is npu:" in text
-    assert "    2  moving to a CUDA device (device-method)" in screen
+    assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; what is changed so far stays with both.")
     assert screen[at + 2].startswith("   a. fewest changes, to train soon: import the vendor's module, which maps CUDA to npu")
@@ -89,7 +89,7 @@ def test_a_type_in_a_text_is_left_by_the_vendors_way_too(
 def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend", "--rule", "transfer-to-npu"))
     assert "vendor's module" not in text
-    assert '1  a comparison with "cuda" (device-asked)' in text
+    assert '1  comparisons with "cuda" (device-asked)' in text
 
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
