@@ -47,7 +47,7 @@ WORDS_OF_A_HEADLINE = 25
 
 
 def texts(found: object, where: str) -> Iterator[Text]:
-    """Every English text beside its Chinese one, with the table it belongs to."""
+    """Every English text beside its Chinese one, and the titles of examples, with the table they belong to."""
     if isinstance(found, list):
         for entry in found:
             yield from texts(entry, where)
@@ -56,6 +56,8 @@ def texts(found: object, where: str) -> Iterator[Text]:
         for key, value in found.items():
             if f"{key}_zh" in found:
                 yield from ((inner, key, text) for text in ([value] if isinstance(value, str) else value))
+            elif key == "title" and "before" in found:
+                yield inner, "example", value
             else:
                 yield from texts(value, inner)
 
@@ -100,7 +102,7 @@ def test_titles_end_without_a_stop() -> None:
 
 
 def test_the_fact_comes_within_the_first_words() -> None:
-    assert len(ALL) > 1_000
+    assert len(ALL) > 2_000
     assert [(where, key, text) for where, key, text in ALL if headline(text) > WORDS_OF_A_HEADLINE] == []
 
 
@@ -135,7 +137,10 @@ def test_a_retired_word_is_found_as_a_word_only() -> None:
 def test_texts_of_inline_tables_and_lists_are_looked_at() -> None:
     found = {"entry": [{"id": "a", "why": "x", "why_zh": "y", "inner": {"names": ["b", "c"], "names_zh": ["d"], "id_": "no"}}]}
     assert list(texts(found, "f")) == [("f:a", "why", "x"), ("f:a", "names", "b"), ("f:a", "names", "c")]
-    assert not list(texts({"title": "an example has no Chinese"}, "f"))
+    assert list(texts({"title": "an example has no Chinese", "before": "pass"}, "f")) == [
+        ("f", "example", "an example has no Chinese")
+    ]
+    assert not list(texts({"title": "no text for users"}, "f"))
 
 
 def test_no_file_is_passed_by() -> None:
