@@ -238,7 +238,7 @@ def test_a_log_is_read_as_a_text_and_as_a_file(server: Started, project: Path) -
     words = "\n".join(part.text for part in other.content)
     assert "[hip-wrong-architecture] torch without kernels for this GPU" in words
     assert "The torch wheel was built for other GPU architectures." in words
-    assert "1. install a wheel that has the architecture" in words
+    assert "1. install a wheel with the architecture" in words
     unknown = server.ask("diagnose", {"text": "Traceback (most recent call last):\nKeyError: 'x'\n", "project": "."}, project)
     assert "Next: read what stands above it" in "\n".join(part.text for part in unknown.content)
     nothing = server.ask("diagnose", {"text": "epoch 1 loss 0.3\n"}, project)
