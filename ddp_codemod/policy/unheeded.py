@@ -24,13 +24,18 @@ LISTED = 5  # further places that a reason names
 
 
 def instead_of(context: Context, parameter: Parameter) -> dict[str, str]:
-    """What reasons say about a parameter that does nothing here, and about what does."""
+    """What reasons say about a parameter that has no effect here, and about what does."""
     platform = context.platform
     return {
         "parameter": parameter.fields.field if parameter.fields is not None else parameter.name,
         "wanted": platform.backend.wanted, "platform": platform.id,
         "instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead,
     }  # fmt: skip
+
+
+def _ignoring(context: Context, made: Finding, parameter: Parameter) -> dict[str, str]:
+    """The same, with who ignores the parameter."""
+    return {"who": context.rules.frameworks[made.use.surface.id], **instead_of(context, parameter)}
 
 
 def void(context: Context, use: Use, parameter: Parameter, made: Finding) -> Finding | None:
@@ -40,7 +45,7 @@ def void(context: Context, use: Use, parameter: Parameter, made: Finding) -> Fin
     by = f"{keyword.arg}=" if keyword is not None else _given_by_all(context, use.module.name, parameter.void_flags)
     if by is None or made.rule is None:
         return None
-    by_hand = made.review(made.rule, Reason.of("review-void", by=by, **instead_of(context, parameter)))
+    by_hand = made.review(made.rule, Reason.of("review-void", by=by, **_ignoring(context, made, parameter)))
     return made_first(context, parameter, made, "edit-made-first", by=by) or by_hand
 
 
@@ -54,7 +59,7 @@ def made_first(context: Context, parameter: Parameter, made: Finding, why: str, 
     text = f"{PACKAGE}.{first.call}({first.keyword}={VALUE})"
     under = f"not {PACKAGE}.{first.absent}()"
     change = NewStatement(use.module, use.call, text, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
-    return made.edit(made.rule, False, Reason.of(why, **{**instead_of(context, parameter), **said}), [change])
+    return made.edit(made.rule, False, Reason.of(why, **{**_ignoring(context, made, parameter), **said}), [change])
 
 
 def voided(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:
@@ -71,7 +76,7 @@ def _beside(context: Context, parameter: Parameter, made: Finding) -> list[Findi
     if made.action is Action.EDIT and isinstance(use, Use):
         for keyword in use.call.keywords:
             if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
-                said = {"by": f"{keyword.arg}=", **instead_of(context, parameter)}
+                said = {"by": f"{keyword.arg}=", **_ignoring(context, made, parameter)}
                 by_hand = _item(made, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", said)
                 return [made, made_first(context, parameter, made, "edit-made-first", by=said["by"]) or by_hand]
     return [made]
@@ -86,7 +91,7 @@ def _under_launches(context: Context, launches: Launches, parameter: Parameter, 
     if not given:
         return [made]
     places = [f"{script.name}:{option.line}" for script, option in given]
-    said = {"by": f"--{given[0][1].name}", **instead_of(context, parameter)}
+    said = {"by": f"--{given[0][1].name}", **_ignoring(context, made, parameter)}
     by_hand = _item(made, *given[0], OriginKind.COMMAND_LINE, "review-void", said, places[1:])
     item = made_first(context, parameter, made, "edit-made-first-at", by=said["by"], places=_listed(places)) or by_hand
     return [item] if len(given) == len(starts) else [made, item]
@@ -102,7 +107,7 @@ def _under_settings(context: Context, parameter: Parameter, settings: Sequence[V
             given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
             if given:
                 places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given]
-                said = {**instead_of(context, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
+                said = {**_ignoring(context, made, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
                 said["by"] = f"{one.key}: {given[0][1].value}"
                 key = "review-void-file" if one.named else "review-void"
                 by_hand = _item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places[1:])

@@ -12,7 +12,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.report.view import View
 
 SHOWN = 5  # lines of places below one reason, where not all are asked for
-_CLAUSE = re.compile(r"(?<=[;；，])|(?<=, )")
+_CLAUSE = re.compile(r"(?<=[;；，])|(?<=[,.] )")
 _LONG = 24  # characters that a clause must have to be worth saying once
 _TELLING = 60  # characters that sentences must share where they begin differently: a half sentence alone tells little
 _GAP = "… "
@@ -118,7 +118,7 @@ def _joined(parts: Sequence[str], common: frozenset[int]) -> str:
 
 
 def _own(parts: Sequence[str], common: frozenset[int]) -> tuple[str, ...]:
-    own = "".join(part for at, part in enumerate(parts) if at not in common).strip(" ,;；，")
+    own = "".join(part for at, part in enumerate(parts) if at not in common).strip(" ,.;；，")
     return (own,) if own else ()
 
 

@@ -136,7 +136,7 @@ def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_toml_names_the_line(tmp_path: Path) -> None:
     said = refused(tmp_path, PLATFORM.replace("[facts]", "[facts"))
-    assert said.startswith("FILE:9: not valid TOML")
+    assert said.startswith("FILE:9: invalid TOML")
 
 
 def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_writes_and_tells(project: Project, run) -> None:  # type: ignore[no-unt
     assert "train.py:4: unsupported-backend: nccl does not work on rocm" in done.out
     assert '\n      "nccl" → "gloo"\n' in done.out
     assert "1 change written to 1 file for rocm: nccl becomes gloo." in done.out
-    assert "2 Python files read; 2 places looked at: 1 put right by this run, 1 right as it is." in done.out
+    assert "2 Python files read; 2 call sites checked: 1 fixed, 1 needs no change." in done.out
     assert "ddp-codemod undo ." in done.out
     assert "\x1b" not in done.said
 
@@ -52,7 +52,7 @@ def test_a_second_time_changes_nothing_and_says_why(project: Project, run) -> No
     assert done.code == 0
     assert files(root) == before
     assert "Nothing to change for rocm." in done.out
-    assert "train.py:4: torch.init_process_group(backend): comes out as gloo on rocm" in done.out
+    assert "train.py:4: torch.init_process_group(backend): resolves to gloo on rocm" in done.out
     assert "undo" not in done.out
 
 
@@ -60,7 +60,7 @@ def test_undo_takes_it_back(project: Project, run) -> None:  # type: ignore[no-u
     root = project(train=TRAIN)
     run("apply", ".", "--platform", "rocm")
     done = run("undo")
-    assert (done.code, done.out) == (0, "put back train.py\n")
+    assert (done.code, done.out) == (0, "restored train.py\n")
     assert files(root)["train.py"] == TRAIN.encode()
     assert run("undo").code == 2
 
@@ -79,8 +79,8 @@ def test_is_not_finished_while_something_is_for_review(project: Project, run) ->
     project(train=TRAIN, unclear=UNKNOWN)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 0
-    assert "Not finished: 1 place for a person to decide." in done.out
-    assert "For a person to decide (1):\n  unclear.py:5: torch.init_process_group(backend): " in done.out
+    assert "Not finished: 1 place needs review." in done.out
+    assert "Needs review (1):\n  unclear.py:5: torch.init_process_group(backend): " in done.out
     assert run("apply", ".", "--platform", "rocm", "--strict").code == 1
 
 
@@ -89,9 +89,9 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     done = run("apply", ".", "--platform", "mixed-gpu")
     assert done.code == 0
     assert files(root)["trainer.py"] == TRAINER.encode()
-    assert "Not finished: 1 place that only --unsafe changes." in done.out
+    assert "Not finished: 1 unsafe fix, only with --unsafe." in done.out
     # one line for the change and its import together
-    assert "Not applied, other behaviour may change (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
+    assert "Unsafe fixes, not applied (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
     command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
     assert command in done.out
     assert run("apply", ".", "--platform", "mixed-gpu", "--strict").code == 1
@@ -105,7 +105,7 @@ def test_a_file_that_is_not_python_3_is_named(project: Project, run) -> None:  #
     root = project(old=PYTHON_2, train=TRAIN)
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 1
-    assert "Not finished: 1 file not handled." in done.out
+    assert "Not finished: 1 file skipped." in done.out
     assert "  old.py: Python 2 (line 2)" in done.out
     assert files(root)["old.py"] == PYTHON_2.encode()
     assert b"gloo" in files(root)["train.py"]
@@ -122,7 +122,7 @@ def test_a_project_without_sites_says_so(project: Project, run) -> None:  # type
     project(hello="print('hello')\n")
     done = run("apply", ".", "--platform", "rocm")
     assert done.code == 0
-    assert "no place was found that chooses a backend" in done.out
+    assert "no code was found that sets a backend" in done.out
     assert "ddp-codemod rules list" in done.out
 
 
@@ -210,8 +210,8 @@ def test_the_cost_is_not_said_where_nothing_is_lost(project: Project, run) -> No
 def test_a_comment_that_now_says_the_opposite_is_pointed_at(project, run, line: str, named: str) -> None:  # type: ignore[no-untyped-def]
     project(train=f"import torch.distributed as dist\n\n{line}\n")
     done = run("apply", ".", "--platform", "rocm")
-    said = [text.strip() for text in done.out.splitlines() if "a comment there still speaks of" in text]
-    assert said == ([f"a comment there still speaks of nccl: {named}"] if named else [])
+    said = [text.strip() for text in done.out.splitlines() if "a comment there still mentions" in text]
+    assert said == ([f"a comment there still mentions nccl: {named}"] if named else [])
 
 
 def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -222,7 +222,7 @@ def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project
     (root / "run.sh").write_text("python train.py --backend nccl\n")
     (root / "Makefile").write_text("run:\n\tpython train.py --backend nccl\n")
     done = run("apply", ".", "--platform", "rocm")
-    assert "the value starts at" not in done.out
+    assert "The value comes from" not in done.out
     used = "      nccl → gloo\n      used by torch.init_process_group(backend) at train.py:6\n"
     assert f"{used}    Makefile:2\n    run.sh:1\n" in done.out
     assert done.out.count("used by") == 1
@@ -233,18 +233,18 @@ def test_what_was_done_comes_first_and_once_more_at_the_end(project, run) -> Non
     lines = run("apply", ".", "--platform", "rocm").out.splitlines()
     assert lines[:2] == [
         "1 change written to 1 file for rocm: nccl becomes gloo.",
-        "Not finished: 1 place for a person to decide.",
+        "Not finished: 1 place needs review.",
     ]
     step = [
         "To finish:",
-        '  Decide at one place: edit it, or mark it as right with the comment "# ddp-codemod: ignore". This says what is open there:',
+        '  Review one place: edit it, or mark it as correct with the comment "# ddp-codemod: ignore". To see what is open there:',
         "   ddp-codemod explain unclear.py:5 --platform rocm",
     ]
     undo = "Undo the last run: ddp-codemod undo ."
     assert lines[3:9] == ["", undo, "", *step]
     assert lines[-6:] == [*lines[:2], undo, *step]
     quiet = run("apply", ".", "--platform", "rocm", "-q").out.splitlines()
-    assert quiet[:2] == ["For rocm nothing can be changed automatically.", lines[1]]
+    assert quiet[:2] == ["No automatic fix for rocm.", lines[1]]
 
 
 def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -253,7 +253,7 @@ def test_the_end_says_how_to_go_on(project, run) -> None:  # type: ignore[no-unt
     assert lines[-4:-1] == [
         "Undo the last run: ddp-codemod undo .",
         "To finish:",
-        "  Make the unsafe changes, at 1 place: they may alter more than the backend, so run the program once to check.",
+        "  Apply the unsafe fixes at 1 place: they may change more than the backend, so run the program once to check.",
     ]
     assert lines[-1] == "   ddp-codemod apply . --platform rocm --unsafe"
 
@@ -263,33 +263,33 @@ def test_many_places_for_a_person_are_not_all_named_at_once(project, run) -> Non
     said = run("check", ".", "--platform", "rocm").said
     first = "   ddp-codemod explain unclear0.py:5 --platform rocm\n"
     assert (
-        f'  Decide at 5 places, listed under "For a person to decide (5)": edit them, or mark what is right with the comment "# ddp-codemod: ignore". This says what is open at the first:\n{first}'
+        f'  Review 5 places, listed under "Needs review (5)": edit them, or mark what is correct with the comment "# ddp-codemod: ignore". To see what is open at the first:\n{first}'
         in said
     )
-    assert "\nFor a person to decide (5):\n" in said
+    assert "\nNeeds review (5):\n" in said
 
 
 def test_a_few_places_for_a_person_are_named(project, run) -> None:  # type: ignore[no-untyped-def]
     project(unclear0=UNKNOWN, unclear1=UNKNOWN)
     said = run("check", ".", "--platform", "rocm").said
-    assert "  Decide at unclear0.py:5, unclear1.py:5: edit them, or mark what is right with the comment" in said
+    assert "  Review unclear0.py:5, unclear1.py:5: edit them, or mark what is correct with the comment" in said
 
 
 def test_several_things_to_do_are_numbered_in_their_order(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, other=TRAINER, unclear=UNKNOWN, bad="def broken(:\n    init_process_group('nccl')\n")
     said = run("apply", ".", "--platform", "rocm").out
     todo = said[said.index("To finish, in this order:\n") : said.index("\nWhy a line changes:")]
-    assert [line[:7] for line in todo.splitlines() if not line.startswith(" ")][1:] == ["1. Make", "2. Deci", "3. See "]
-    assert 'listed under "Files not handled (1)".' in todo
+    assert [line[:7] for line in todo.splitlines() if not line.startswith(" ")][1:] == ["1. Appl", "2. Revi", "3. Chec"]
+    assert 'listed under "Files skipped (1)".' in todo
 
 
 def test_unsafe_changes_are_counted_where_they_are_made(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, other=TRAINER)
     lines = run("apply", ".", "--platform", "rocm", "--unsafe").out.splitlines()
     assert lines[1].startswith(
-        "3 of them are unsafe, at 2 places (other.py:1, other.py:6): an unsafe change may alter more than the backend, so run"
+        "3 are unsafe fixes, at 2 places (other.py:1, other.py:6): unsafe fixes may change more than the backend, so run"
     )
-    assert "2 Python files read; 2 places looked at: 2 put right by this run." in lines
+    assert "2 Python files read; 2 call sites checked: 2 fixed." in lines
     assert "unsafe" not in run("apply", ".", "--platform", "rocm").out
 
 
@@ -319,16 +319,16 @@ OPTION = 'import argparse\nimport torch.distributed as dist\np = argparse.Argume
 def test_a_value_that_can_still_come_in_is_no_end(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=f'{OPTION}dist.init_process_group("nccl" if len(args.backend) > 4 else "cuda:%s" % args.backend)\n')
     done = run("apply", ".", "--platform", "rocm", "--unsafe")
-    assert "at 1 place another value can still come in" in done.out
-    assert "That is all" not in done.out
+    assert "1 call site may still get another one" in done.out
+    assert "Nothing else needs to change" not in done.out
 
 
 def test_a_call_that_takes_whatever_is_typed_is_an_end(project, run) -> None:  # type: ignore[no-untyped-def]
     root = project(train=f"{OPTION}dist.init_process_group(args.backend)\n")
     (root / "run.sh").write_text("python train.py --backend nccl\n")
     done = run("apply", ".", "--platform", "rocm")
-    assert "another value can still come in" not in done.out
-    assert "That is all" in done.out
+    assert "may still get another one" not in done.out
+    assert "Nothing else needs to change" in done.out
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_a_call_that_takes_whatever_is_typed_is_an_end(project, run) -> None:  #
 def test_a_condition_that_is_kept_is_explained(project, run, value: str, said: bool) -> None:  # type: ignore[no-untyped-def]
     root = project(train=f"import torch.distributed as dist\nfrom elsewhere import ready\n\ndist.init_process_group({value})\n")
     done = run("apply", ".", "--platform", "rocm")
-    assert ("both branches are the same now; the condition is kept" in done.out) is said
+    assert ("both branches are now the same; the condition stays" in done.out) is said
     assert "nccl" not in (root / "train.py").read_text()
 
 
@@ -358,15 +358,17 @@ def test_the_places_of_one_file_that_take_a_value_are_one_line(project, run) -> 
 def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # type: ignore[no-untyped-def]
     line = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
     done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
-    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changed"))]
-    assert [text.split()[1] for text in said] == ["change", "changed,", "it", "change"]
+    said = [
+        text for text in done.stdout.splitlines() if text.startswith(("1 change written", "Cost:", "Changes and their reasons"))
+    ]
+    assert [text.split()[1] for text in said] == ["change", "and", "gloo", "change"]
 
 
 def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=TRAIN, **{f"other{number}": TRAINER for number in range(3)})
     said = run("apply", ".", "--platform", "rocm", "--unsafe").out
-    assert "9 of them are unsafe, at 6 places (other0.py:1, other0.py:6, other1.py:1, and 3 more): an unsafe change" in said
-    listed = said[said.index("What changed, and why") :]
+    assert "9 are unsafe fixes, at 6 places (other0.py:1, other0.py:6, other1.py:1, and 3 more): unsafe fixes" in said
+    listed = said[said.index("Changes and their reasons") :]
     assert "unsupported-backend (safe): nccl does not work" in listed
     assert "unsupported-backend (unsafe): " in listed
     run("undo", ".")

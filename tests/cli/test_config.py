@@ -67,7 +67,7 @@ def test_every_survey_heeds_it_and_counts_what_is_left_out(configured, run, comm
     root = configured('platform = "rocm"', 'exclude = ["tests", "vendor"]', **three())
     done = run(command, ".")
     assert "2 files left out by include and exclude in pyproject.toml, or" in done.said
-    assert "1 Python file read; 1 place looked at" in done.said
+    assert "1 Python file read; 1 call site checked" in done.said
     assert "tests/" not in done.said
     assert (root / "tests/test_train.py").read_text() == TRAIN
     assert "排除" in run(command, ".", "--lang", "zh").said
@@ -93,7 +93,7 @@ def test_values_that_start_in_an_excluded_file_are_told_not_edited(configured, r
     train = "import torch.distributed as dist\nfrom settings import BACKEND\n\ndist.init_process_group(BACKEND)\n"
     root = configured('platform = "rocm"', 'exclude = ["settings.py"]', settings=constants, train=train)
     done = run("apply", ".")
-    assert "settings.py:1, a file that include and exclude in pyproject.toml leave out" in done.out
+    assert "settings.py:1, a file that include or exclude in pyproject.toml leaves out" in done.out
     assert (root / "settings.py").read_text() == constants
 
 
@@ -112,7 +112,7 @@ def test_an_excluded_file_that_cannot_be_read_is_no_concern(configured, run) -> 
 def test_rules_and_surfaces_are_ignored_in_files(configured, run, table: str, ident: str) -> None:  # type: ignore[no-untyped-def]
     configured('platform = "rocm"', table.format(ident), **three())
     assert edited(run("check", ".", "--format", "json").out) == {"train.py", "vendor/deep/copy.py"}
-    assert "1 site left alone because of" in run("check", ".").err
+    assert "1 call site ignored because of" in run("check", ".").err
 
 
 def test_another_rule_still_counts_there(configured, run) -> None:  # type: ignore[no-untyped-def]
@@ -127,7 +127,7 @@ def test_a_value_that_starts_where_its_rule_is_ignored_is_for_review(configured,
     configured('platform = "rocm"', spared, settings='BACKEND = "nccl"\n', train=train)
     done = run("diff", ".")
     assert done.out == ""
-    assert "settings.py:1, a file for which per-file-ignores in pyproject.toml names unsupported-backend" in done.err
+    assert "settings.py:1, a file where per-file-ignores in pyproject.toml lists unsupported-backend" in done.err
 
 
 def test_notes_of_the_platform_can_be_ignored(configured, run) -> None:  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ import pytest
 GROUP = 'import torch\nimport torch.distributed as dist\n\n\ndef main():\n    dist.init_process_group("nccl")\n'
 TRAIN = GROUP + "    torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1).cuda(), device_ids=[0])\n\n\nmain()\n"
 PLAIN = GROUP + "\n\nmain()\n"
-EARLIER = "An earlier apply changed this tree for rocm: 2 changes in 2 files."
+EARLIER = "An earlier apply ported this tree to rocm: 2 changes in 2 files."
 
 
 @pytest.fixture
@@ -64,19 +64,19 @@ def test_a_report_for_programs_has_nothing_of_it(ported: Path, run) -> None:  # 
 def test_the_first_line_of_half_a_port_says_so_and_names_the_whole(project, run) -> None:  # type: ignore[no-untyped-def]
     project(a=TRAIN)
     done = run("apply", ".", "--platform", "ascend").out.splitlines()
-    assert done[0].startswith("Half a port, which does not run: 1 use of cuda is not moved to npu yet.")
+    assert done[0].startswith("This port is incomplete and does not run: 1 use of cuda still needs npu.")
     assert done[1].strip() == "ddp-codemod apply . --platform ascend --unsafe"
 
 
 @pytest.mark.parametrize("words", [("ascend", "--unsafe"), ("rocm",), ("cpu",)])
 def test_a_port_that_is_whole_or_of_the_groups_alone_is_not_half(project, run, words: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
     project(a=TRAIN)
-    assert "Half a port" not in run("apply", ".", "--platform", *words).said
+    assert "This port is incomplete" not in run("apply", ".", "--platform", *words).said
 
 
 def test_code_without_a_device_is_no_half_port(project, run) -> None:  # type: ignore[no-untyped-def]
     project(b=PLAIN)
-    assert "Half a port" not in run("apply", ".", "--platform", "ascend").said
+    assert "This port is incomplete" not in run("apply", ".", "--platform", "ascend").said
 
 
 @pytest.mark.parametrize("platform", ["cuda", "rocm-rccl", "xpu"])
@@ -85,7 +85,7 @@ def test_a_tree_of_another_device_is_not_called_right(project, run, platform: st
     assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
     done = run("check", ".", "--platform", platform)
     assert done.code == 1
-    assert f"Not ported to {platform}: an earlier apply ported this tree to ascend alone. Undo that first." in done.said
+    assert f"Not ported to {platform}: an earlier apply ported this tree to ascend only. Undo that first." in done.said
     assert "Nothing to change" not in done.said
     assert run("undo").code == 0
     assert "Not ported" not in run("check", ".", "--platform", platform).said

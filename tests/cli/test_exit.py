@@ -220,7 +220,7 @@ def test_streams_of_another_kind_do_not_disturb(project, monkeypatch: pytest.Mon
 
 
 def test_the_exit_codes_are_in_the_help(run) -> None:  # type: ignore[no-untyped-def]
-    for lang, words in {"en": ("0 done", "1 something", "2 the job"), "zh": ("0 完成", "1 还有", "2 任务")}.items():
+    for lang, words in {"en": ("0 success", "1 something", "2 the command"), "zh": ("0 完成", "1 还有", "2 任务")}.items():
         said = run("--lang", lang, "--help").out
         assert all(word in said for word in words)
 

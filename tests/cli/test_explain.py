@@ -38,9 +38,9 @@ def test_the_steps_to_an_option_in_another_file(project, run) -> None:  # type: 
     assert call.split() == ["call", "train.py:6", "dist.init_process_group(backend=args.dist_backend)"]
     assert value.split() == ["value", "backend", "=", "args.dist_backend"]
     assert any(line.startswith("    options.py:6 ") for line in steps)
-    assert '  starts at options.py:6  the default of a command-line option  "nccl"' in steps
-    assert "  on rocm it gives nccl" in steps
-    assert any(line.startswith("  so it is changed: nccl does not work on rocm") for line in steps)
+    assert '  comes from options.py:6  default of a command-line option  "nccl"' in steps
+    assert "  on rocm it resolves to nccl" in steps
+    assert any(line.startswith("  fix: nccl does not work on rocm") for line in steps)
 
 
 def test_the_line_of_the_origin_explains_the_same(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -58,10 +58,10 @@ def test_a_folded_condition_is_a_step_and_is_told_once(project, run) -> None:  #
 
 def test_a_line_without_a_site(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=FOLDED)
-    assert "import os is left out: with the change nothing" in run("explain", "train.py:1", "--platform", "rocm").out
+    assert "removes import os, because nothing" in run("explain", "train.py:1", "--platform", "rocm").out
     done = run("explain", "train.py:2", "--platform", "rocm")
     assert done.code == 0
-    assert done.out.startswith("train.py:2: no site")
+    assert done.out.startswith("train.py:2: no call site")
     assert "ddp-codemod scan train.py --platform rocm" in done.out
 
 
@@ -78,8 +78,8 @@ def test_a_line_of_a_batch_file_is_told_what_it_would_have_to_be(project, run) -
     (folder / "run.bat").write_text("@echo off\npython train.py --dist-backend nccl\n")
     done = run("explain", "run.bat:2", "--platform", "rocm")
     assert done.code == 0
-    assert "  starts at run.bat:2  an argument on a command line  nccl" in done.out
-    assert "the line would have to be: python train.py --dist-backend gloo" in done.out
+    assert "  comes from run.bat:2  argument on a command line  nccl" in done.out
+    assert "Change the line to: python train.py --dist-backend gloo" in done.out
     assert (folder / "run.bat").read_text() == "@echo off\npython train.py --dist-backend nccl\n"
 
 
@@ -102,7 +102,7 @@ def test_the_program_that_a_strategy_in_a_configuration_file_starts_with(project
     (folder / "conf").mkdir()
     (folder / "conf" / "config.yaml").write_text(STRATEGY)
     done = run("explain", "conf/config.yaml:3", "--platform", "windows")
-    assert "sets USE_LIBUV=0 at train.py:6, where the program starts that makes what this file describes" in done.out
+    assert "sets USE_LIBUV=0 at train.py:6, in the entry point that creates what this file describes" in done.out
     done = run("explain", "train.py:6", "--platform", "windows")
     assert "sets USE_LIBUV=0 at train.py:6" in done.out
 
@@ -113,9 +113,9 @@ def test_an_override_on_a_command_line_is_a_step_of_its_own(project, run) -> Non
     (folder / "conf" / "config.yaml").write_text(STRATEGY)
     (folder / "run.sh").write_text("python train.py +trainer.strategy.process_group_backend=nccl\n")
     done = run("explain", "run.sh:1", "--platform", "rocm")
-    assert "  starts at run.sh:1  an argument on a command line  nccl" in done.out
-    assert "given as trainer.strategy.process_group_backend where train.py is started" in done.out
-    assert "the value starts at run.sh:1, which becomes gloo" in done.out
+    assert "  comes from run.sh:1  argument on a command line  nccl" in done.out
+    assert "passed as trainer.strategy.process_group_backend to train.py" in done.out
+    assert "The value comes from run.sh:1; changing the source to gloo" in done.out
 
 
 def test_a_command_in_a_notebook(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -123,8 +123,8 @@ def test_a_command_in_a_notebook(project, run) -> None:  # type: ignore[no-untyp
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": ["x = 1\n", "!python train.py --dist-backend nccl"]}
     (folder / "n.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
     done = run("explain", "n.ipynb:9", "--platform", "rocm")
-    assert "  starts at n.ipynb:9  an argument on a command line  nccl" in done.out
-    assert "which becomes gloo" in done.out
+    assert "  comes from n.ipynb:9  argument on a command line  nccl" in done.out
+    assert "changing the source to gloo" in done.out
 
 
 def test_the_line_of_a_launch_file_before_which_a_variable_is_set(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -132,17 +132,17 @@ def test_the_line_of_a_launch_file_before_which_a_variable_is_set(project, run) 
     (folder / "run.sh").write_text("set -e\ntorchrun train.py\n")
     words = ("--platform", "cuda", "--rule", "nccl-p2p-off", "--env-in", "shell")
     done = run("explain", "run.sh:2", *words)
-    assert "NCCL_P2P_DISABLE is set before this line, with which the program starts" in done.out
-    assert "so it is changed: sets NCCL_P2P_DISABLE=1 before the line that starts this program (run.sh:2)" in done.out
-    assert run("explain", "run.sh:1", *words).out.startswith("run.sh:1: no site")
-    assert run("explain", "run.sh:2", *words[:4]).out.startswith("run.sh:2: no site")
+    assert "NCCL_P2P_DISABLE is set before this line, which starts the program" in done.out
+    assert "fix: sets NCCL_P2P_DISABLE=1 before the line that starts this program (run.sh:2)" in done.out
+    assert run("explain", "run.sh:1", *words).out.startswith("run.sh:1: no call site")
+    assert run("explain", "run.sh:2", *words[:4]).out.startswith("run.sh:2: no call site")
 
 
 def test_commands_that_are_offered_next_keep_where_variables_go(project, run) -> None:  # type: ignore[no-untyped-def]
     folder = project(train='import torch.distributed as dist\n\ndist.init_process_group("nccl")\n')
     (folder / "run.sh").write_text("torchrun train.py\n")
     words = ("--platform", "cuda", "--rule", "nccl-p2p-off", "--env-in", "shell")
-    assert "Apply:              ddp-codemod apply . " + " ".join(words) in run("check", ".", *words).said
+    assert "Apply:               ddp-codemod apply . " + " ".join(words) in run("check", ".", *words).said
     assert run("apply", ".", *words).code == 0
     assert (folder / "run.sh").read_text() == 'export NCCL_P2P_DISABLE="${NCCL_P2P_DISABLE:-1}"\ntorchrun train.py\n'
     assert run("check", ".", *words).code == 0
@@ -175,13 +175,13 @@ def test_a_line_that_goes_by_the_name_shows_what_will_happen(project, run) -> No
     (call,) = [number for number, line in enumerate(lines, 1) if "init_process_group(" in line]
     (other,) = [number for number, line in enumerate(lines, 1) if 'if args.backend == "nccl":' in line]
     said = run("explain", f"train.py:{call}", "--platform", "rocm").out
-    assert f"because train.py:{other} uses the same value for something else" in " ".join(said.split())
+    assert f"because train.py:{other} also uses the value, for something else" in " ".join(said.split())
 
 
 def test_the_loop_that_gives_a_value_is_a_step(project, run) -> None:  # type: ignore[no-untyped-def]
     project(train=LOOP)
     said = [run("explain", f"train.py:{line}", "--platform", "rocm").out for line in range(1, 6)]
-    assert any("one of the values that the loop gives to backend" in text for text in said)
+    assert any("one of the values of the loop variable backend" in text for text in said)
 
 
 def test_where_a_value_is_followed_no_further_is_named(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -192,5 +192,5 @@ def test_where_a_value_is_followed_no_further_is_named(project, run) -> None:  #
     project(train=program)
     line = program.count("\n")
     told = run("explain", f"train.py:{line}", "--platform", "rocm").out
-    (stopped,) = re.findall(r"the value is followed as far as train.py:(\d+) and no further", " ".join(told.split()))
+    (stopped,) = re.findall(r"ddp-codemod traces the value only as far as train.py:(\d+)", " ".join(told.split()))
     assert program.splitlines()[int(stopped) - 1].startswith("    return f")

@@ -35,9 +35,9 @@ def test_a_rule_is_ignored_and_that_is_said(project, run) -> None:  # type: igno
     project(train=TRAIN, unclear=UNKNOWN)
     done = run("check", ".", "--platform", "rocm", "--ignore", "unsupported-backend")
     assert (done.code, done.out) == (0, "")
-    assert "Nothing to change for rocm among what was asked for." in done.err
-    assert "2 findings left out by --select" in done.err
-    assert "That is all" not in done.err
+    assert "Nothing to change for rocm in this selection." in done.err
+    assert "2 findings hidden by --select" in done.err
+    assert "Nothing else needs to change" not in done.err
 
 
 def test_what_goes_with_an_edit_goes_with_it(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -64,7 +64,7 @@ def test_a_baseline_keeps_known_findings_quiet_and_new_ones_fail(project, run) -
     (root / "train.py").write_text("import os\n\n" + TRAIN)  # the line moved
     quiet = run(*words)
     assert (quiet.code, quiet.out) == (0, "")
-    assert "Nothing to change for rocm among what was asked for." in quiet.err
+    assert "Nothing to change for rocm in this selection." in quiet.err
     (root / "train.py").write_text(TRAIN + MORE)
     new = run(*words)
     assert new.code == 1
@@ -85,9 +85,9 @@ def test_a_second_line_of_the_same_text_is_new(project, run) -> None:  # type: i
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no baseline of this program"),
-        ("[]", "no baseline of this program"),
-        ('{"version": 1, "platform": "cpu", "findings": []}', "made for cpu"),
+        ("{", "not a baseline of ddp-codemod"),
+        ("[]", "not a baseline of ddp-codemod"),
+        ('{"version": 1, "platform": "cpu", "findings": []}', "this baseline is for cpu"),
     ],
 )
 def test_a_baseline_that_is_none_is_refused(project, run, text: str, said: str) -> None:  # type: ignore[no-untyped-def]
@@ -163,7 +163,7 @@ def test_statistics_count_what_would_be_listed(tmp_path: Path, monkeypatch: pyte
     done = run("check", ".", "--platform", "rocm", "--statistics")
     assert done.code == 1
     assert done.out.splitlines() == [
-        "Findings by rule, 3 in all:", "  3  unsupported-backend", "", "By folder:", "  2  a", "  1  b/c",
+        "Findings by rule (3):", "  3  unsupported-backend", "", "By folder:", "  2  a", "  1  b/c",
     ]  # fmt: skip
     assert run("check", "b/right.py", "--platform", "rocm", "--statistics").out == ""
     refused = run("check", ".", "--platform", "rocm", "--statistics", "--format", "json")

@@ -63,7 +63,7 @@ def test_every_entry_is_listed_and_can_be_shown(run) -> None:  # type: ignore[no
 def test_examples_are_shown_as_diffs(run) -> None:  # type: ignore[no-untyped-def]
     said = run("rules", "show", "rocm").out
     assert '  -dist.init_process_group(backend="nccl")\n  +dist.init_process_group(backend="gloo")\n' in said
-    assert "(stays as it is)" in said
+    assert "(no change needed)" in said
     assert "source: https://" in said
 
 
@@ -95,7 +95,7 @@ def test_a_rule_of_one_s_own_is_used(project, run, mine: Path) -> None:  # type:
     words = ("--rules", str(mine), "--rule", "my-variable")
     done = run("apply", ".", *words)
     assert done.code == 0
-    assert "assumed by the rule my-variable" in done.err
+    assert "default of rule my-variable" in done.err
     assert 'os.environ.setdefault("MY_VARIABLE", "1")\ndist.' in (root / "train.py").read_text()
     assert run("check", ".", "--rule", "my-variable").code == 2
 

@@ -2,6 +2,6 @@ def test_what_a_person_decides_is_pointed_to_where_it_was_printed(project, run) 
     unknown = "import sys\n\nimport torch.distributed as dist\n\ndist.init_process_group('cuda:%s' % sys.argv[1])\n"
     project(**{f"unclear{number}": unknown for number in range(5)})
     done = run("scan", ".", "--platform", "rocm")
-    assert 'Decide at 5 places, each marked "for review" above' in done.said
-    assert done.out.count("  for review") == 5
-    assert "For a person to decide" not in done.said
+    assert 'Review 5 places, each marked "needs review" above' in done.said
+    assert done.out.count("  needs review") == 5
+    assert "Needs review" not in done.said

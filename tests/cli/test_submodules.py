@@ -50,7 +50,7 @@ def test_a_submodule_is_named_and_left_alone(outer: Path, run) -> None:  # type:
     done = run("apply", ".", *ROCM)
     assert (done.code, held(outer)) == (1, ("gloo", "nccl"))
     assert "third_party/used" in done.out
-    assert "a git repository of its own" in done.out
+    assert "a separate git repository" in done.out
     assert "docs/theme" not in done.out  # nothing would change there
 
 
@@ -98,7 +98,7 @@ def test_a_submodule_that_is_ported_is_not_named_any_more(outer: Path, run) -> N
     run("apply", "third_party/used", *ROCM)
     done = run("apply", ".", *ROCM)
     assert done.code == 0
-    assert "a git repository of its own" not in done.out
+    assert "a separate git repository" not in done.out
 
 
 def test_a_clone_that_git_does_not_know_is_one_too(outer: Path, run) -> None:  # type: ignore[no-untyped-def]
@@ -124,7 +124,7 @@ def test_a_value_of_the_project_that_a_submodule_gives_is_for_review(outer: Path
         "import torch.distributed as dist\nfrom third_party.used.options import BACKEND\n\ndist.init_process_group(BACKEND)\n"
     )
     done = run("check", ".", *ROCM)
-    assert "the value starts at third_party/used/options.py:1, in a git repository of its own" in " ".join(done.said.split())
+    assert "the value comes from third_party/used/options.py:1, in a separate git repository" in " ".join(done.said.split())
 
 
 def test_a_zip_with_a_submodule_inside_is_one_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run) -> None:  # type: ignore[no-untyped-def]

@@ -23,9 +23,9 @@ def test_an_edited_file_does_not_block_the_rest(applied: Path, run) -> None:  # 
     (applied / "c.py").write_text((applied / "c.py").read_text().replace("gloo", "mpi"))
     done = run("undo")
     assert done.code == 1
-    assert "put back a.py\n" in done.out
-    assert "took our changes out of b.py; what you edited there since stays" in done.out
-    assert "c.py stays as it is: you edited what apply had changed there (line 5)" in done.err
+    assert "restored a.py\n" in done.out
+    assert "undid the changes in b.py; your later edits stay" in done.out
+    assert "c.py is unchanged: you edited what apply changed there (line 5)" in done.err
     assert (applied / "a.py").read_text() == TRAIN
     assert (applied / "b.py").read_text() == TRAIN + "# mine\n"
     assert "mpi" in (applied / "c.py").read_text()
@@ -62,7 +62,7 @@ def test_a_file_that_was_not_changed_cannot_be_kept(applied: Path, run) -> None:
 def test_nothing_is_kept_where_nothing_is_to_be_undone(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
     run("undo", ".")
     done = run("undo", ".", "--keep", "a.py")
-    assert (done.code, done.err) == (2, "ddp-codemod: error: Nothing to undo: no apply is on record for this project.\n")
+    assert (done.code, done.err) == (2, "ddp-codemod: error: Nothing to undo: no apply is recorded for this project.\n")
 
 
 def test_quietly(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
@@ -74,11 +74,11 @@ def test_quietly(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
 def test_explain_tells_why_a_line_was_changed(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
     done = run("explain", "a.py:5", "--platform", "rocm")
     assert done.code == 0
-    assert "a.py:5 was changed by apply for rocm (unsupported-backend):\n    nccl does not work on rocm" in done.out
+    assert "apply changed a.py:5 for rocm (unsupported-backend):\n    nccl does not work on rocm" in done.out
     assert '    -     dist.init_process_group("nccl")\n    +     dist.init_process_group("gloo")\n' in done.out
     (applied / "a.py").write_text("import os\n" + (applied / "a.py").read_text())
     assert "a.py:6 已由 apply 针对 rocm 修改" in run("explain", "a.py:6", "--platform", "rocm", "--lang", "zh").out
-    assert "was changed" not in run("explain", "a.py:2", "--platform", "rocm").out
+    assert "apply changed" not in run("explain", "a.py:2", "--platform", "rocm").out
 
 
 def test_the_command_that_apply_prints_answers(project, run) -> None:  # type: ignore[no-untyped-def]
@@ -93,8 +93,8 @@ def test_the_command_that_apply_prints_answers(project, run) -> None:  # type: i
 def test_a_changed_line_is_explained_for_the_platform_it_was_changed_for(applied: Path, run) -> None:  # type: ignore[no-untyped-def]
     done = run("explain", "a.py:5")
     assert (done.code, done.err.splitlines()[0].split(":")[0]) == (0, "Platform rocm")
-    assert "that of the apply that changed this line; another one: --platform ID" in done.err
-    assert "was changed by apply for rocm" in done.out
+    assert "from the apply that changed this line; to choose another: --platform ID" in done.err
+    assert "apply changed a.py:5 for rocm" in done.out
     assert "a.py:5 was changed" not in run("explain", "a.py:1", "--platform", "rocm").out
     assert "Platform windows" in run("explain", "a.py:5", "--platform", "windows").err
     (applied / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "cpu"\n')

@@ -29,23 +29,23 @@ def test_every_wrong_line_is_named_with_what_was_expected(tmp_path: Path, capsys
     (tmp_path / "list.txt").write_text("https://e.org/a\n\next::touch x\n{\ngone\n")
     assert run("list.txt", "--platform", "rocm", "--out", "out") == 2
     said = capsys.readouterr().err
-    assert "list.txt: 2 lines cannot be used; nothing was started" in said
+    assert "list.txt: 2 invalid lines; nothing started" in said
     assert "list.txt:3: ext::touch x is refused" in said
-    assert "list.txt:4: no JSON object (" in said
+    assert "list.txt:4: invalid JSON (" in said
     assert not (tmp_path / "out").exists()
 
 
 def test_standard_input_is_named_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{\n")))
     assert run("-", "--platform", "rocm", "--out", "out") == 2
-    assert "-:1: no JSON object" in capsys.readouterr().err
+    assert "-:1: invalid JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "there is nothing in the list"),
-        (b"# only this\n", "there is nothing in the list"),
+        (b"", "the list is empty"),
+        (b"# only this\n", "the list is empty"),
         (b"a\n\xff\n", "list.txt:2: not UTF-8"),
     ],
 )

@@ -113,7 +113,7 @@ def test_a_heading_sorts(page: Any) -> None:
     assert page.find_element(By.CSS_SELECTOR, "th[aria-sort=ascending]").text == "Changes"
     page.find_element(By.XPATH, "//thead//button[text()='Repository']").click()
     assert rows(page)[:2] == [EVIL, "https://e.org/000"]
-    page.find_element(By.XPATH, "//thead//button[text()='To look at']").click()
+    page.find_element(By.XPATH, "//thead//button[text()='To review']").click()
     assert rows(page)[:3] == [EVIL, "https://e.org/z", "https://e.org/a?b=1"]
 
 

@@ -28,7 +28,7 @@ def test_a_value_that_goes_to_code_which_is_not_read_is_listed(tmp_path: Path, c
     project(tmp_path, run_py='from fancy import Engine\n\nEngine(comm="nccl")\n')
     assert main(["check", str(tmp_path), "--platform", "rocm"]) == 0
     said = capsys.readouterr().err
-    assert "1 backend name unaccounted for" in said
+    assert "1 backend name not traced to a process group" in said
     assert 'run.py:3: "nccl" is passed to Engine as comm' in said
     assert main(["check", str(tmp_path), "--platform", "rocm", "--strict"]) == 1
     assert main(["check", str(tmp_path), "--platform", "cuda", "--strict"]) == 0  # where nccl works nothing is wrong
@@ -165,7 +165,7 @@ def test_nothing_to_change_is_not_said_while_a_name_is_left(tmp_path: Path, caps
     (tmp_path / "run.py").write_text('from fancy import Engine\n\nEngine(comm="nccl")\n')
     main(["apply", str(tmp_path), "--platform", "rocm"])
     said = capsys.readouterr()
-    assert "no place was found" not in said.out + said.err
+    assert "no code was found" not in said.out + said.err
     assert "Not finished" in said.out + said.err
 
 

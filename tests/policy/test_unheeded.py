@@ -77,14 +77,16 @@ def items(tmp_path: Path, **files: str) -> list[str]:
 
 def test_files_of_settings_beside_which_nothing_heeds_it_are_named_in_one_sentence(tmp_path: Path) -> None:
     (one,) = items(tmp_path, a_json=SETTINGS)
-    assert one.startswith("this file has zero_optimization.stage: 2: a start that names it, with --deepspeed")
+    assert one.startswith("This file sets zero_optimization.stage: 2; runs that load this file (via --deepspeed")
     (one,) = items(tmp_path, a_json=SETTINGS, b_json=SETTINGS)
-    assert one.startswith("this file has zero_optimization.stage: 2 (so has b.json:1): a start that names one of them,")
+    assert one.startswith("This file sets zero_optimization.stage: 2 (so does b.json:1); runs that load one of them")
 
 
 def test_starts_beside_which_nothing_heeds_it_are_named_in_one_sentence(tmp_path: Path) -> None:
     (one,) = items(tmp_path, a_sh=START)
-    assert one.startswith("--deepspeed is given, and then ddp_backend is not heeded; before parsing the arguments")
+    assert one.startswith(
+        "--deepspeed makes Hugging Face Transformers ignore ddp_backend. To use gloo: before parsing the arguments"
+    )
     (one,) = items(tmp_path, a_sh=START, b_sh=START, c_sh="python train.py\n")
-    assert one.startswith("--deepspeed is given here (and at b.sh:1), and then ddp_backend is not heeded;")
-    assert one.endswith("with the wanted backend, here gloo")
+    assert one.startswith("--deepspeed (also at b.sh:1) makes Hugging Face Transformers ignore ddp_backend.")
+    assert one.endswith("with the wanted backend.")

@@ -47,13 +47,13 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     text = "\n".join(screen)
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
     assert "Not finished: 9 uses of cuda not changed yet." in text
-    assert "Uses of cuda that training reaches, 9 in all (9 to change); on ascend the device is npu:" in text
+    assert "Training reaches 9 uses of cuda (9 to fix); the device on ascend is npu:" in text
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
-    assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; what is changed so far stays with both.")
-    assert screen[at + 2].startswith("   a. fewest changes, to train soon: import the vendor's module, which maps CUDA to npu")
+    assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; both keep the changes made so far.")
+    assert screen[at + 2].startswith("   a. fewest changes: import the vendor's module, which maps CUDA to npu")
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
-    assert screen[at + 4] == "   b. to keep or to send upstream: rewrite each use"
+    assert screen[at + 4] == "   b. to maintain the code or send it upstream: rewrite each use"
     assert screen[at + 5].endswith("--platform ascend --unsafe")
 
 
@@ -64,7 +64,7 @@ def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
     (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backward()\n", "utf-8")
     assert main(["check", str(tmp_path), "--platform", "ascend"]) == 0
     screen = capsys.readouterr().err.splitlines()
-    assert "No safe changes for ascend." in screen
+    assert "No safe fix for ascend." in screen
     assert "Not finished: 1 use of cuda not changed yet." in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move 1 use of cuda to npu in one of two ways. Both are unsafe")
@@ -82,7 +82,7 @@ def test_a_type_in_a_text_is_left_by_the_vendors_way_too(
     (tmp_path / "train.py").write_text(text, "utf-8")
     main(["check", str(tmp_path), "--platform", platform, "--rule", f"transfer-to-{vendor}", "--unsafe"])
     said = capsys.readouterr().err
-    assert "Not finished: 1 place for a person to decide." in said
+    assert "Not finished: 1 place needs review." in said
     assert "train.py:3: device-tensor-text" in said
 
 
@@ -94,7 +94,7 @@ def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: p
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
-    assert "Uses of a GPU that training reaches, 7 in all (7 to change); cpu has none:" in text
+    assert "Training reaches 7 uses of a GPU (7 to fix); cpu has none:" in text
     assert "vendor's module" not in text
 
 
@@ -122,7 +122,7 @@ def test_what_is_unsafe_for_another_reason_is_no_use_of_the_device(tmp_path: Pat
     more = 'import torch.distributed as dist\n\n\ndef check_nccl():\n    dist.init_process_group("nccl")\n\n\ncheck_nccl()\n'
     (tmp_path / "other.py").write_text(more, "utf-8")
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend"))
-    assert "9 uses of cuda not changed yet, 1 place that only --unsafe changes" in text
+    assert "9 uses of cuda not changed yet, 1 unsafe fix, only with --unsafe" in text
     assert "  Move 9 uses of cuda to npu in one of two ways" in text
 
 
@@ -153,9 +153,9 @@ def test_ranks_that_would_train_apart_come_before_all_else(tmp_path: Path, capsy
     main(["apply", str(tmp_path), "--platform", "cpu", "--unsafe", "--allow-dirty"])
     said = capsys.readouterr()
     text = said.out + said.err
-    listed = text[text.index("For a person to decide") :]
+    listed = text[text.index("Needs review") :]
     assert 0 < listed.index("device-apart") < listed.index("device-remainder")
     named = next(line for line in text.splitlines() if "ddp-codemod explain" in line and "Why" not in line)
     assert "train.py:10" in named or "train.py:11" in named
-    assert "That is all" not in text
+    assert "Nothing else needs to change" not in text
     assert "Nothing to change" not in text

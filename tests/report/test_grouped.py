@@ -46,25 +46,25 @@ def test_what_differs_is_said_at_the_place() -> None:
     assert WHY in lines[0]
     assert "run.sh" not in lines[0]
     assert lines[1:] == [
-        "    a.py:3  the value starts at run.sh:2",
-        "    b.py:9  the value starts at Makefile:5",
+        "    a.py:3  The value comes from run.sh:2",
+        "    b.py:9  The value comes from Makefile:5",
     ]
-    assert "which becomes gloo" in lines[0]
+    assert "changing the source to gloo" in lines[0]
 
 
 def test_sentences_that_share_nothing_long_stay_apart() -> None:
     found = [Finding("", Reason.of("why-call", text=text), "a.py", 1) for text in ("f", "g")]
     assert blocks(view(), found) == [
-        "  a.py:1: what f() returns is not followed",
-        "  a.py:1: what g() returns is not followed",
+        "  a.py:1: ddp-codemod does not trace what f() returns",
+        "  a.py:1: ddp-codemod does not trace what g() returns",
     ]
 
 
 def test_half_a_sentence_is_not_shared() -> None:
     found = [Finding("", Reason.of("edit-import", name=name), "a.py", 1) for name in ("os", "torch_npu")]
     assert [line.rpartition(": ")[2] for line in blocks(view(), found)] == [
-        "the new text needs os, which this file did not import",
-        "the new text needs torch_npu, which this file did not import",
+        "imports os, which the new code needs",
+        "imports torch_npu, which the new code needs",
     ]
 
 
@@ -74,7 +74,8 @@ def left_out(why: str = WHY, why_zh: str = WHY_ZH) -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("lang", "above"), [("en", "on rocm: (as above); gloo is given"), ("zh", "nccl：（同上）；这里明确写出 gloo")]
+    ("lang", "above"),
+    [("en", 'on rocm, which fails: (as above). Passing backend="gloo".'), ("zh", "nccl：（同上）；这里明确写出 gloo")],
 )
 def test_why_a_backend_fails_is_said_once_where_several_sentences_say_it(lang: str, above: str) -> None:
     first, second = blocks(view(lang=lang), [wrong("a.py", 3), left_out()])
@@ -84,15 +85,15 @@ def test_why_a_backend_fails_is_said_once_where_several_sentences_say_it(lang: s
 
 def test_what_a_later_sentence_adds_is_said() -> None:
     lines = blocks(view(), [wrong("a.py", 3), left_out(f"{WHY}; and more of it")])
-    assert lines[1].endswith("on rocm: (as above); and more of it; gloo is given")
+    assert lines[1].endswith('on rocm, which fails: (as above); and more of it. Passing backend="gloo".')
     lines = blocks(view(), [left_out(f"{WHY}; and more of it"), wrong("a.py", 3)])
-    assert lines[1].endswith("on rocm: (as above); here it becomes gloo")
+    assert lines[1].endswith("on rocm: (as above). Changing nccl to gloo.")
 
 
 def test_what_is_short_or_another_reason_is_said_again() -> None:
     for why in ("it is slow", "no torch for Windows has NCCL built in"):
         lines = blocks(view(), [wrong("a.py", 3, why="it is slow"), left_out(why)])
-        assert f"on rocm: {why}; gloo is given" in lines[1]
+        assert f'on rocm, which fails: {why}. Passing backend="gloo".' in lines[1]
 
 
 def test_a_note_is_said_once_and_its_further_places_beside_the_first() -> None:
@@ -107,16 +108,16 @@ def test_a_note_is_said_once_and_its_further_places_beside_the_first() -> None:
     )
     assert lines[2:] == [
         "  gloo-none: gloo has no such call (RuntimeError), so use another, or none. (https://example.org)",
-        "    a.py:3  also in: 7, 9",
+        "    a.py:3  also at: 7, 9",
         "    b.py:5",
-        "    c.py:1  also in: 2",
+        "    c.py:1  also at: 2",
     ]
 
 
 def test_one_that_differs_does_not_take_the_others_sentence_apart() -> None:
     found = [wrong("a.py", 3), wrong("b.py", 9), wrong("c.py", 1, value="cuda:nccl,cpu:gloo")]
     lines = blocks(view(), found)
-    assert lines[0].endswith("here it becomes gloo")
+    assert lines[0].endswith("Changing nccl to gloo.")
     assert lines[1:3] == ["    a.py:3", "    b.py:9"]
     assert lines[3].startswith("  c.py:1: unsupported-backend: cuda:nccl,cpu:gloo does not work on rocm")
 
@@ -125,7 +126,7 @@ def test_a_long_list_is_counted_and_shown_whole_when_asked() -> None:
     found = [wrong(f"{number}.py", line) for number in range(30) for line in (1, 2)]
     lines = blocks(view(), found)
     assert lines[1] == "    60 places in 30 files:"
-    assert lines[2:] == [*(f"    {number}.py:1, 2" for number in range(5)), "    and 50 more; -v lists all of them"]
+    assert lines[2:] == [*(f"    {number}.py:1, 2" for number in range(5)), "    and 50 more; list all with -v"]
     assert len(blocks(view(verbose=True), found)) == len(blocks(view(), found, shown=0)) == 31
 
 

@@ -24,7 +24,7 @@ def test_what_why_sites_and_tests(output: Output) -> None:
     assert [title for title in re.findall(r"^## (.*)", said, re.M) if title != "Notes"] == [
         "What",
         "Why",
-        "Site by site",
+        "Call sites",
         "What to test",
     ]
     assert "3 changes in 2 files for `rocm`" in said
@@ -47,7 +47,7 @@ def test_every_row_has_as_many_cells(output: Output, tmp_path: Path) -> None:
 
 def test_what_is_left_is_told(output: Output, odd: Path, unsure: str) -> None:
     said = text(output, str(odd), "--platform", "rocm")
-    assert "## Not changed, for a person to look at" in said
+    assert "## Needs review, not changed" in said
     assert "`why.py:2`" in said
     unsafe = text(output, unsure, "--platform", "mixed-gpu")
     assert "## What to test" not in unsafe

@@ -23,9 +23,9 @@ def checked(folder: Path, capsys: pytest.CaptureFixture[str], platform: str, **f
 def test_the_project_is_not_finished_while_one_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = checked(tmp_path, capsys, "rocm", train_py=MAIN, run_sh="fairseq-train data\n")
     assert "Not finished: 1 note to act on" in said
-    assert "no place was found" not in said
+    assert "no code was found" not in said
     assert "train.py:4: fairseq-main" in said
-    assert "run.sh:1: unsupported-backend (safe): fairseq-train is given no --distributed-backend" in said
+    assert "run.sh:1: unsupported-backend (safe): Without --distributed-backend, fairseq-train defaults to nccl" in said
 
 
 def test_nothing_is_left_where_the_choice_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,10 +46,10 @@ def test_where_nothing_has_to_change_the_first_lines_point_to_the_notes(
     said = checked(tmp_path, capsys, "rocm", train_py=PARALLEL)
     first, notes = said.split("Notes (1)")
     assert "Nothing to change for rocm" in first
-    assert "1 note below says what to look out for" in first
+    assert "1 note below says what to watch for" in first
     assert "Not finished" not in first  # one GPU is enough
     assert "train.py:3: data-parallel-takes-nccl" in notes
 
 
 def test_without_notes_nothing_is_said_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "look out for" not in checked(tmp_path, capsys, "windows", train_py=PARALLEL)
+    assert "watch for" not in checked(tmp_path, capsys, "windows", train_py=PARALLEL)

@@ -77,4 +77,4 @@ def test_the_parts_of_one_change_name_each_other(document: Document, unsure: str
     found = document("check", unsure, "--platform", "mixed-gpu", "--format", "rdjson")
     messages = [entry["message"] for entry in found["diagnostics"] if "suggestions" in entry]
     assert len(messages) == 4
-    assert all("Take it together with the change at" in message for message in messages)
+    assert all("Apply together with the change at" in message for message in messages)

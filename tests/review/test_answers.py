@@ -79,10 +79,10 @@ def test_each_change_comes_with_its_reason_its_way_and_its_diff(project: Project
         "nccl does not work on rocm",
         "call   train.py:6  dist.init_process_group(BACKEND)",
         "BACKEND comes from options.py",
-        "starts at options.py:1",
+        "comes from options.py:1",
         '-BACKEND = "nccl"',
         '+BACKEND = "gloo"',
-        "(1/1) Take this change [y,n,a,d,e,k,q,?]? q",
+        "(1/1) Accept this change [y,n,a,d,e,k,q,?]? q",
     ):
         assert part in shown
     assert shown.index("nccl does not work") < shown.index('-BACKEND = "nccl"')
@@ -105,7 +105,7 @@ def test_a_default_and_its_choices_are_one_change(project: Project, review: Revi
     root = project(a=text)
     shown = review("yy").out
     assert "Change 1 of 2" in shown  # the other one is at the call, for what is typed
-    assert "taken or left together with 1 more change" in shown
+    assert "accepted or rejected together with 1 more change" in shown
     assert 'default="gloo"' in (root / "a.py").read_text()
     assert 'choices=["nccl", "mpi", "gloo"]' in (root / "a.py").read_text()
 
@@ -130,7 +130,7 @@ def test_unsafe_changes_are_asked_about_one_by_one(project: Project, review: Rev
     root = project(a=trainer.format("first") + trainer.format("second").replace("train(", "train_2("))
     shown = review("a", ".", platform="mixed-gpu")
     assert "unsafe" in shown.out
-    assert shown.out.count("Take this change") > 1  # "a" takes what is safe, so the next one is asked about
+    assert shown.out.count("Accept this change") > 1  # "a" takes what is safe, so the next one is asked about
     assert subprocess.run(["git", "diff", "--stat"], cwd=root, capture_output=True, check=True).stdout
 
 
@@ -139,7 +139,7 @@ def test_dirty_files_are_refused_before_the_first_question(project: Project, rev
     (root / "a.py").write_text(TWO + "# mine\n")
     done = review("y")
     assert done.code == 2
-    assert "Take this change" not in done.out
+    assert "Accept this change" not in done.out
     assert "a.py" in done.err
     assert review("y", ".", "--allow-dirty").code == 0
 
@@ -217,7 +217,7 @@ def test_line_ends_stay_when_a_change_is_edited(project: Project, review: Review
     [
         ("-dist", "-tsid", "does not read"),
         ("diff --git", "gone", "no longer has the 1 file"),
-        ('+dist.init_process_group("gloo")', "+dist.init_process_group(", "not be valid Python"),
+        ('+dist.init_process_group("gloo")', "+dist.init_process_group(", "is not valid Python"),
         ("nothing at all", "x", ""),
     ],
 )
@@ -228,7 +228,7 @@ def test_an_edit_that_does_not_fit_asks_again(
     root = project(a=HEAD + CALL)
     done = review("en")
     assert said in done.out
-    assert done.out.count("Take this change") == 2
+    assert done.out.count("Accept this change") == 2
     assert (root / "a.py").read_text() == HEAD + CALL
 
 
@@ -255,5 +255,5 @@ def test_at_a_terminal(project: Project) -> None:
             pass
     os.close(ours)
     assert b"\x1b[32m+dist.init_process_group" in seen
-    assert b"(2/2) Take this change" in seen
+    assert b"(2/2) Accept this change" in seen
     assert backends(root) == {"a": ["gloo", "nccl"]}

@@ -62,7 +62,7 @@ def test_a_dry_run_commits_nothing(project: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("--commit", "--allow-dirty"), "does not go with --commit"), (("--run-hooks",), "is about --commit or --branch")],
+    [(("--commit", "--allow-dirty"), "excludes --commit"), (("--run-hooks",), "needs --commit or --branch")],
 )
 def test_options_that_do_not_go_together(
     project: Callable[..., Path], capfd: pytest.CaptureFixture[str], words: tuple[str, ...], said: str

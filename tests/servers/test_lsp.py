@@ -136,7 +136,7 @@ def test_the_platform_comes_from_the_project_and_from_the_settings(server: Start
         return first
 
     said, count = edit(server, project, typed)
-    assert ("which platform is meant" in said[0], count) == (True, 0)
+    assert ("cannot tell which platform" in said[0], count) == (True, 0)
     (project / "pyproject.toml").write_text('[tool.ddp-codemod]\nplatform = "rocm"\n')
     assert edit(server, project, typed) == ([], 1)
 
@@ -154,7 +154,7 @@ def test_a_file_that_stops_parsing_says_why_its_findings_are_gone(server: Starte
 
     broken, again = edit(server, project, typed, ROCM)
     assert len(broken) == 1
-    assert "Not read, so nothing is said of this file until it can be: line" in broken[0][0]
+    assert "File not read, so it has no findings yet: line" in broken[0][0]
     assert broken[0][1] > 0
     assert "unread" not in again
 

@@ -57,7 +57,7 @@ def test_a_report_is_what_the_command_line_says(
     assert answer.structured_content["report"] == said
     jsonschema.validate(answer.structured_content["report"], SCHEMA)
     assert own_words(answer).startswith("Next: call diff with the same arguments, and show the user its patch.\n")
-    assert "\nPlatform rocm: 1 site, 1 edit in 1 file, 0 for review" in own_words(answer)
+    assert "\nPlatform rocm: 1 call site, 1 change in 1 file, 0 need review" in own_words(answer)
     assert "> “train.py”:3 torch.init_process_group(backend) = “nccl”: edit;" in words(answer)
 
 
@@ -89,10 +89,10 @@ def test_every_answer_is_as_its_tool_has_announced(server: Started, project: Pat
 WRONG = [
     ("scan", {"platfrom": "rocm"}, "platfrom"),
     ("scan", {"platfrom": "rocm"}, "paths, platform, rules, style, env_in, torch_version, unsafe, show, action, offset, limit"),
-    ("undo", {"paths": "."}, "only reads"),
+    ("undo", {"paths": "."}, "is read-only"),
     ("doctor", {"python": "x"}, "python"),
     ("scan", {"platform": "rcm"}, "did you mean rocm"),
-    ("scan", {}, "which platform is meant"),
+    ("scan", {}, "cannot tell which platform"),
     ("scan", {**ROCM, "limit": 1000}, "limit"),
     ("scan", {**ROCM, "paths": "train.py"}, "array"),
     ("explain", {**ROCM, "path": "train.py"}, "line"),
@@ -240,7 +240,7 @@ def test_a_log_is_read_as_a_text_and_as_a_file(server: Started, project: Path) -
     assert "The torch wheel was built for other GPU architectures." in words
     assert "1. install a wheel with the architecture" in words
     unknown = server.ask("diagnose", {"text": "Traceback (most recent call last):\nKeyError: 'x'\n", "project": "."}, project)
-    assert "Next: read what stands above it" in "\n".join(part.text for part in unknown.content)
+    assert "Next: read the lines above it" in "\n".join(part.text for part in unknown.content)
     nothing = server.ask("diagnose", {"text": "epoch 1 loss 0.3\n"}, project)
     assert nothing.structured_content["report"]["diagnoses"] == []
     assert server.ask("diagnose", {"hang": True}, project).structured_content["report"]["diagnoses"]

@@ -63,7 +63,7 @@ def test_what_lies_elsewhere_is_refused(server: Started, project: Path, other: P
 
     for answer in server.talk(each, project, "--allow-apply"):
         assert answer.is_error
-        assert "not in a folder that this server may look into" in words(answer)
+        assert "outside the folders that this server may read" in words(answer)
         assert answer.structured_content is None
 
 

@@ -42,4 +42,4 @@ def test_what_needs_the_group_by_its_name_is_named_with_its_line(tmp_path: Path)
     train = HEAD + "import graphs\n\n\ndist.init_process_group('nccl')\nnet(graphs.DistributedItems(1)).backward()\n"
     of = found(tmp_path, train=train)
     assert not of.edits
-    assert "graphs.DistributedItems at train.py:9" in sentence(start(of).reason)
+    assert "graphs.DistributedItems (train.py:9)" in sentence(start(of).reason)

@@ -31,4 +31,4 @@ def test_the_reason_names_the_same_line_whatever_the_hash_seed(tmp_path: Path) -
         for seed in ("1", "2", "3")
     }
     assert len(said) == 1
-    assert "rpc_sync at parts.py" in said.pop()
+    assert "rpc_sync (parts.py" in said.pop()

@@ -46,7 +46,7 @@ def test_an_entry_whose_every_use_was_seen_is_safe(tmp_path: Path) -> None:
     of = found(tmp_path, train=program())
     assert start(of).action is Action.EDIT
     assert {edit.applicability for edit in of.edits} == {Applicability.SAFE}
-    assert "every use was seen" in sentence(start(of).reason)
+    assert "every use is accounted for" in sentence(start(of).reason)
 
 
 def test_all_edits_of_an_entry_are_one_group(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_what_is_not_known_or_not_run_is_said(project, capfd: pytest.CaptureFixt
     code, out, err = verify(capfd, ".", "--platform", "cpu")
     assert code == 1
     assert "not run: what backend is cannot be known" in out
-    assert "No process-group site could be run" in err
+    assert "No call site could be run" in err
 
 
 def test_the_ladder_climbs(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
@@ -181,7 +181,7 @@ def test_a_command_that_hangs_shows_its_stacks(project, capfd: pytest.CaptureFix
     code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", "--steps", "0", "--timeout", "20")
     assert code == 1
     assert "in init_process_group" in out
-    assert "Time was up" in err
+    assert "Stopped after" in err
 
 
 def test_a_limit_that_is_given_ends_a_command_that_hangs_after_its_group(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
@@ -189,7 +189,7 @@ def test_a_limit_that_is_given_ends_a_command_that_hangs_after_its_group(project
     code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", "--timeout", "5")
     assert code == 1
     assert "waiting" in out
-    assert "Time was up after 5 s" in err
+    assert "Stopped after 5 s" in err
 
 
 def test_nothing_of_the_user_s_code_is_run_unasked(project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]

@@ -116,7 +116,7 @@ def test_code_that_is_executed_from_a_text_is_located(project: Path, capfd: pyte
     )
     code, out = told(capfd)
     assert code == 1
-    assert 'train.py:5: not seen by reading: code that is executed from a text calls init_process_group with "gloo"' in out
+    assert 'train.py:5: not found in the code: code executed from a string calls init_process_group with "gloo"' in out
     code, out = told(capfd, "--lang", "zh")
     assert "train.py:5：读取代码时没有发现：从文本执行的代码" in out
 
@@ -175,7 +175,7 @@ def test_a_value_that_reading_has_wrong_is_said_to_be_a_bug(project: Path, capfd
     )
     code, out = told(capfd)
     assert code == 1
-    assert 'train.py:6: not seen by reading: init_process_group passes "cpu:gloo", but reading found "gloo"' in out
+    assert 'train.py:6: differs from the code: init_process_group passes "cpu:gloo", but the code has "gloo"' in out
     assert "This is a bug in ddp-codemod" in out
     assert "train.py:6 torch.init_process_group(backend) read=gloo" in out
 
