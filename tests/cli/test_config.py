@@ -66,7 +66,7 @@ def test_include_and_exclude_are_patterns_of_gitignore(configured, run, lines: I
 def test_every_survey_heeds_it_and_counts_what_is_left_out(configured, run, command: str) -> None:  # type: ignore[no-untyped-def]
     root = configured('platform = "rocm"', 'exclude = ["tests", "vendor"]', **three())
     done = run(command, ".")
-    assert "2 files left out by include and exclude in pyproject.toml, or" in done.said
+    assert "2 files excluded by include or exclude in pyproject.toml, or" in done.said
     assert "1 Python file read; 1 call site checked" in done.said
     assert "tests/" not in done.said
     assert (root / "tests/test_train.py").read_text() == TRAIN
@@ -93,7 +93,7 @@ def test_values_that_start_in_an_excluded_file_are_told_not_edited(configured, r
     train = "import torch.distributed as dist\nfrom settings import BACKEND\n\ndist.init_process_group(BACKEND)\n"
     root = configured('platform = "rocm"', 'exclude = ["settings.py"]', settings=constants, train=train)
     done = run("apply", ".")
-    assert "settings.py:1, a file that include or exclude in pyproject.toml leaves out" in done.out
+    assert "settings.py:1, a file that include or exclude in pyproject.toml excludes" in done.out
     assert (root / "settings.py").read_text() == constants
 
 

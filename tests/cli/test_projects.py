@@ -46,7 +46,7 @@ def test_the_rest_gets_the_platform_of_the_whole(monorepo: Path, run) -> None:  
     assert run("check", ".").code == 1
     done = run("apply", ".")
     assert backends(monorepo) == {"mono": "gloo", "npu": "hccl", "[card]": "cncl"}
-    assert "2 files left out by include and exclude in pyproject.toml, or in a project with its own platform" in done.out
+    assert "2 files excluded by include or exclude in pyproject.toml, or in a project with its own platform" in done.out
 
 
 def test_a_platform_on_the_command_line_is_for_all(monorepo: Path, run) -> None:  # type: ignore[no-untyped-def]
