@@ -1,6 +1,6 @@
-"""The Python interface: ``plan(paths, platform)`` tells what a port would change and why; ``Plan.apply`` makes it.
+"""The Python API: ``plan(paths, platform)`` returns what a port changes and why; ``Plan.apply`` writes it.
 
-The types say the same as ``--format json``, field for field. Nothing is printed, and no machine is asked which platform it is.
+The types have the same fields as ``--format json``. The API prints nothing, and never detects the platform of the machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Applicability = Literal["safe", "unsafe", "manual"]
 
 @dataclass(frozen=True)
 class Origin:
-    """An expression that a value starts from."""
+    """An expression that a value comes from."""
 
     path: str
     line: int
@@ -37,7 +37,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Site:
-    """A place where a backend, init_method or store is chosen, and what becomes of it."""
+    """A call site: where code chooses a backend, init_method or store, and what the port does there."""
 
     path: str
     line: int
@@ -46,7 +46,7 @@ class Site:
     end_column: int
     surface: str
     parameter: str
-    value: str | None  # source text; None where it is left out
+    value: str | None  # source text; None if the argument is not passed
     resolves_to: tuple[str, ...]  # on the platform
     origins: tuple[Origin, ...]
     action: Action
@@ -57,7 +57,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one stretch of text. ``applied``: it is in the patch."""
+    """One change to one span of text. ``applied``: the patch contains it."""
 
     path: str
     line: int
@@ -72,7 +72,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Note:
-    """Something to know that no edit cures; line 0 is about the project."""
+    """A note about what no edit fixes; line 0 is about the whole project."""
 
     path: str
     line: int
@@ -82,7 +82,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Unaccounted:
-    """A backend name that would be wrong, stands where a value can stand, and that no site, edit or note speaks of."""
+    """A backend name that fails on the platform, and that no call site, edit or note covers."""
 
     path: str
     line: int
@@ -93,7 +93,7 @@ class Unaccounted:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, or a change in one, that could not be handled."""
+    """A file, or a change in one, that the port skips."""
 
     path: str
     reason: str
@@ -101,7 +101,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a port changes. ``path`` everywhere is relative to ``root``, with ``/``."""
+    """What a port changes. Every ``path`` is relative to ``root``, with ``/``."""
 
     root: Path
     platform: str
@@ -116,12 +116,12 @@ class Plan:
 
     @property
     def reviews(self) -> tuple[Site, ...]:
-        """The sites that a person has to look at."""
+        """The call sites that need review."""
         return tuple(site for site in self.sites if site.action == "review")
 
     @property
     def digest(self) -> str:
-        """What tells one plan from another: the platform, and each file's name and its bytes before and after."""
+        """A hash of the platform and of each file's name, old bytes and new bytes."""
         known = hashlib.sha256(self.platform.encode())
         for change in sorted(self._changes, key=lambda change: change.name):
             for part in (change.name.encode("utf-8", "surrogateescape"), change.before, change.after):
@@ -129,9 +129,9 @@ class Plan:
         return known.hexdigest()[:32]
 
     def apply(self, *, allow_dirty: bool = False) -> tuple[str, ...]:
-        """Write the patch and give the names of the files; ``ddp-codemod undo`` takes it back.
+        """Write the patch and return the names of the files; ``ddp-codemod undo`` reverts it.
 
-        Raises PlanError, with nothing written, for files that changed meanwhile or hold uncommitted work.
+        Raises PlanError, and writes nothing, if a file changed in the meantime or has uncommitted changes.
         """
         from ddp_codemod.write.apply import apply_changes
         from ddp_codemod.write.errors import WriteError
@@ -156,11 +156,11 @@ def plan(
     cache: bool = True,
     lang: Literal["en", "zh"] = "en",
 ) -> Plan:
-    """Look through a project and work out its port; nothing is written.
+    """Plan the port of a project; write nothing.
 
-    ``paths`` are files and folders of one project, whose ``[tool.ddp-codemod]`` is heeded; it may name the platform too. ``rules``
-    are ids beside those that the platform brings; ``torch_version`` counts more than what the project's files state;
-    ``style``, ``env_in`` and ``unsafe`` are the options of those names; ``cache=False`` is ``--no-cache``. Raises PlanError.
+    ``paths`` are files and folders of one project, whose ``[tool.ddp-codemod]`` applies and may set the platform. ``rules`` are ids
+    besides those that the platform enables; ``torch_version`` overrides the version in the project's files;
+    ``style``, ``env_in`` and ``unsafe`` are the command-line options of these names, ``cache=False`` is ``--no-cache``. Raises PlanError.
     """
     found = look(
         paths,
@@ -176,14 +176,14 @@ def plan(
 
 
 def plan_of(found: Survey, *, unsafe: bool = False, lang: Literal["en", "zh"] = "en") -> Plan:
-    """The plan that a survey comes to."""
+    """The plan of a survey."""
     return _plan(found, rendered_edits(found, unsafe), lang)
 
 
 def undo(path: AnyPath, *, root: Path | None = None) -> tuple[str, ...]:
-    """Take back the last apply of the project that a path lies in, and give the names of the files. Raises PlanError.
+    """Undo the last apply in the project that contains ``path``, and return the names of the files. Raises PlanError.
 
-    In a file that was edited since, only what the apply changed goes back; where that was edited itself, the file stays as it is.
+    In a file that you edited since, undo reverts only the changes of apply; if you edited those too, the file does not change.
     """
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.undo import undo as take_back

@@ -27,7 +27,7 @@ EnvIn = Literal["python", "shell"]
 
 
 class PlanError(ValueError):
-    """What stands in the way, as a sentence: a path, a platform, a rule, the configuration, a file that may not be written."""
+    """Why there is no plan, or why it cannot be written, as a sentence: a path, a platform, a rule, the configuration or a file."""
 
 
 def look(
@@ -73,7 +73,7 @@ def options(
     """A checked request for a survey. Raises PlanError."""
     where = tuple(map(existing, map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths)))
     if not where:
-        raise PlanError("no path is given")
+        raise PlanError("no path: pass at least one")
     try:
         root = root or find_root(where)
         config = read(root)
@@ -122,7 +122,7 @@ def existing(path: Path) -> Path:
 def _platform(asked: str | None, config: Config, known: Rules) -> str:
     ident = asked or config.platform
     if ident is None:
-        raise PlanError(f"which platform is meant? One of: {', '.join(sorted(known.platforms))}")
+        raise PlanError(f"no platform set; pass one of: {', '.join(sorted(known.platforms))}")
     return _known("platform", ident, known.platforms)
 
 

@@ -27,7 +27,7 @@ def decode(path: Path, kind: type[T]) -> T:
 
     try:
         if not path.is_file():  # a pipe would keep us waiting
-            raise RuleError(f"{path}:1: no plain file")
+            raise RuleError(f"{path}:1: not a regular file")
         if path.stat().st_size > MOST:
             raise RuleError(f"{path}:1: larger than {MOST // 1000} kB; split it")
         text = path.read_text("utf-8")
@@ -40,7 +40,7 @@ def decode(path: Path, kind: type[T]) -> T:
         raise RuleError(f"{path}:1: {why}; split it") from None
     except ValueError as why:
         line = re.search(r"line (\d+)", str(why))
-        raise RuleError(f"{path}:{line.group(1) if line else 1}: not valid TOML: {why}") from None
+        raise RuleError(f"{path}:{line.group(1) if line else 1}: invalid TOML: {why}") from None
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as why:
@@ -58,7 +58,7 @@ def add(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: 
     for entry in entries:
         ident: str = entry.id  # type: ignore[attr-defined]
         if not ident.isprintable():  # it is shown as it is
-            raise RuleError(f"{path}: {kind} {ident!r}: an id has no line breaks and control characters")
+            raise RuleError(f"{path}: {kind} {ident!r}: an id must not contain line breaks or control characters")
         if ident in table:
             raise RuleError(f"{path}: {kind} {ident!r} is already defined in {seen[kind, ident]}; give it another id")
         table[ident] = entry

@@ -42,7 +42,7 @@ def _read(extra: tuple[Path, ...]) -> Rules:
     seen: dict[tuple[str, str], Path] = {}
     for folder in (data_folder(), *extra):
         if not folder.is_dir():
-            raise RuleError(f"{folder}: no such folder of rules; expected one with platforms/, surfaces/ or fixes/ in it")
+            raise RuleError(f"{folder}: no such rule folder; expected one with platforms/, surfaces/ or fixes/ in it")
         for path in sorted(folder.glob("surfaces/*.toml")):
             file = decode(path, SurfaceFile)
             add(rules.surfaces, file.surface, path, "surface", seen)

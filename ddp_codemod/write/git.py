@@ -92,7 +92,7 @@ class Git(Struct, frozen=True):
     def at(cls, top: Path) -> Git:
         """Read the configuration that counts here. Raises GitMissing, RepositoryUnreadable."""
         if (pipe := waiting(top / ".git")) is not None:
-            raise RepositoryUnreadable(why=f"{pipe}: no plain file")
+            raise RepositoryUnreadable(why=f"{pipe}: not a regular file")
         inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
         answer = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited)
         if answer.code < 0:

@@ -74,7 +74,7 @@ def _read(git: Git, top: Path, paths: Sequence[str], start: str) -> dict[str, Bl
     index = _entries(answer.out)
     short = _entries(_checked(git.run("ls-files", "--stage", "-z", "--abbrev", "--", *listed)).out)
     if (pipe := waiting_attributes(top, paths)) is not None:
-        raise RepositoryUnreadable(why=f"{pipe}: no plain file")
+        raise RepositoryUnreadable(why=f"{pipe}: not a regular file")
     rules = _attributes(git, paths)
     digits = 64 if git.settings.values.get("extensions.objectformat") == "sha256" else 40
     found: dict[str, Blob] = {}

@@ -165,7 +165,7 @@ def test_a_rule_that_no_file_defines(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match="no such folder of rules"):
+    with pytest.raises(RuleError, match="no such rule folder"):
         load((tmp_path / "nowhere",))
 
 
@@ -206,7 +206,7 @@ def test_a_bad_file_names_file_line_and_key(tmp_path: Path, text: str, line: int
 def test_a_pipe_is_no_rule_file(tmp_path: Path) -> None:
     (tmp_path / "platforms").mkdir()
     os.mkfifo(tmp_path / "platforms" / "x.toml")
-    with pytest.raises(RuleError, match="no plain file"):
+    with pytest.raises(RuleError, match="not a regular file"):
         load((tmp_path,))
 
 
