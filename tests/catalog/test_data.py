@@ -53,7 +53,7 @@ def test_every_entry_has_a_source_that_is_a_link(entry: Platform | Surface | Fix
     assert all(re.fullmatch(r"https?://[^\s/]+/\S*", link) for link in entry.source)
 
 
-CALLED_CUDA = {"rocm", "metax", "kunlunxin"}  # other makers' accelerators that torch calls cuda
+CALLED_CUDA = {"rocm", "metax", "kunlunxin", "hygon", "iluvatar", "thead"}  # other makers' accelerators that torch calls cuda
 
 
 @each_platform

@@ -116,7 +116,16 @@ def test_a_torch_without_distributed_is_said_beside_a_platform_that_does_not_kno
 
 
 def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
-    known = {"gcu": "gcu", "hpu": "hpu", "mlu": "mlu", "musa": "musa", "npu": "ascend", "sdaa": "sdaa", "xpu": "xpu"}
+    known = {
+        "gcu": "gcu",
+        "hpu": "hpu",
+        "mlu": "mlu",
+        "musa": "musa",
+        "npu": "ascend",
+        "sdaa": "sdaa",
+        "supa": "biren",
+        "xpu": "xpu",
+    }
     assert by_accelerator(KNOWN) == known
     mine = replace(KNOWN["mlu"], id="zpu", machine=MachineFacts(accelerators=("zpu",)), device_types=("zpu", "cpu"))
     assert by_accelerator({**KNOWN, "zpu": mine}) == {**known, "zpu": "zpu"}
@@ -127,7 +136,7 @@ def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
 
 def test_what_torch_is_asked_about_comes_from_the_platforms() -> None:
     assert asked_for(KNOWN) == {
-        "accelerators": ["cuda", "gcu", "hpu", "mlu", "musa", "npu", "sdaa", "xpu"],
+        "accelerators": ["cuda", "gcu", "hpu", "mlu", "musa", "npu", "sdaa", "supa", "xpu"],
         "packages": ["habana-frameworks", "torch-gcu", "torch-mlu", "torch-musa", "torch-npu", "torch-sdaa"],
     }
 
