@@ -14,12 +14,12 @@ from ddp_codemod.catalog.files import RuleError, data_folder
 from ddp_codemod.catalog.load import load
 from ddp_codemod.catalog.machine import Where
 
-PLATFORM = """id = "tpu"
+PLATFORM = """id = "wpu"
 title = "TPU"
 title_zh = "TPU"
 why = "it is a TPU"
 why_zh = "这是 TPU"
-source = ["https://example.com/tpu"]
+source = ["https://example.com/wpu"]
 rules = ["unsupported-backend"]
 
 [facts]
@@ -39,7 +39,7 @@ def _fresh() -> None:
     loading._load.cache_clear()
 
 
-def folder(tmp_path: Path, text: str, name: str = "platforms/tpu.toml") -> Path:
+def folder(tmp_path: Path, text: str, name: str = "platforms/wpu.toml") -> Path:
     """A user's folder of rules with one file in it."""
     path = tmp_path / "mine" / name
     path.parent.mkdir(parents=True)
@@ -47,7 +47,7 @@ def folder(tmp_path: Path, text: str, name: str = "platforms/tpu.toml") -> Path:
     return tmp_path / "mine"
 
 
-def refused(tmp_path: Path, text: str, name: str = "platforms/tpu.toml") -> str:
+def refused(tmp_path: Path, text: str, name: str = "platforms/wpu.toml") -> str:
     """The message for a rule file, without the folder it lies in."""
     extra = folder(tmp_path, text, name)
     with pytest.raises(RuleError) as caught:
@@ -57,7 +57,7 @@ def refused(tmp_path: Path, text: str, name: str = "platforms/tpu.toml") -> str:
 
 def test_a_folder_of_the_user_adds_a_platform(tmp_path: Path) -> None:
     rules = load((folder(tmp_path, PLATFORM),))
-    assert rules.platforms["tpu"].backend.wanted == "gloo"
+    assert rules.platforms["wpu"].backend.wanted == "gloo"
     assert rules.platforms["rocm"] == load().platforms["rocm"]
 
 
@@ -75,7 +75,7 @@ def test_a_folder_of_the_user_adds_other_names_and_its_own_facts_count_more(tmp_
     (extra / "aliases.toml").write_text(
         f'[[alias]]\nfact = "os.name"\nnames = {names}\nsource = ["https://example.com/"]\n', encoding="utf-8"
     )
-    facts = load((extra,)).platforms["tpu"].facts
+    facts = load((extra,)).platforms["wpu"].facts
     assert (facts["mine.os_name()"], facts["mine.is_windows()"]) == ("posix", True)
     assert load((extra,)).platforms["windows"].facts["mine.os_name()"] == "nt"
 
@@ -83,11 +83,11 @@ def test_a_folder_of_the_user_adds_other_names_and_its_own_facts_count_more(tmp_
 def test_a_folder_of_the_user_adds_a_fix_that_its_platform_asks_for(tmp_path: Path) -> None:
     fix = (data_folder() / "fixes/nccl-debug.toml").read_text("utf-8").replace('id = "nccl-debug"', 'id = "quiet"')
     extra = folder(tmp_path, fix, "fixes/quiet.toml")
-    platform = extra / "platforms/tpu.toml"
+    platform = extra / "platforms/wpu.toml"
     platform.parent.mkdir()
     platform.write_text(PLATFORM.replace('"unsupported-backend"', '"quiet"'), encoding="utf-8")
     rules = load((extra,))
-    assert rules.platforms["tpu"].rules == ("quiet",)
+    assert rules.platforms["wpu"].rules == ("quiet",)
     assert rules.fixes["quiet"].environment is not None
 
 
@@ -141,13 +141,13 @@ def test_a_file_that_is_no_toml_names_the_line(tmp_path: Path) -> None:
 
 def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
     extra = folder(tmp_path, "")
-    (extra / "platforms/tpu.toml").write_bytes(PLATFORM.encode("gbk"))
-    with pytest.raises(RuleError, match=r"tpu\.toml:1: cannot be read"):
+    (extra / "platforms/wpu.toml").write_bytes(PLATFORM.encode("gbk"))
+    with pytest.raises(RuleError, match=r"wpu\.toml:1: cannot be read"):
         load((extra,))
 
 
 def test_an_id_that_is_taken_names_both_files(tmp_path: Path) -> None:
-    said = refused(tmp_path, PLATFORM.replace('id = "tpu"', 'id = "rocm"'))
+    said = refused(tmp_path, PLATFORM.replace('id = "wpu"', 'id = "rocm"'))
     assert "platform 'rocm' is already defined" in said
     assert str(data_folder() / "platforms" / "rocm.toml") in said
 
@@ -215,15 +215,15 @@ NAMED = '[backend]\nwanted = "gloo"\nworks = ["gloo", "qccl"]'
 
 def test_a_platform_whose_backend_nobody_describes_is_refused(tmp_path: Path) -> None:
     said = refused(tmp_path, PLATFORM.replace('[backend]\nwanted = "gloo"\nworks = ["gloo"]', NAMED))
-    assert said.startswith("FILE:16: platform 'tpu' names the backend 'qccl', which no backends.toml describes")
+    assert said.startswith("FILE:16: platform 'wpu' names the backend 'qccl', which no backends.toml describes")
     assert "add a [[backend]] with this name to backends.toml beside the folder platforms" in said
 
 
 def test_a_backend_that_the_same_folder_describes_is_taken(tmp_path: Path) -> None:
     extra = folder(tmp_path, PLATFORM.replace('[backend]\nwanted = "gloo"\nworks = ["gloo"]', NAMED))
-    entry = '[[backend]]\nname = "qccl"\ndevices = ["tpu"]\nenum = false\nsource = ["https://example.com/"]\n'
+    entry = '[[backend]]\nname = "qccl"\ndevices = ["wpu"]\nenum = false\nsource = ["https://example.com/"]\n'
     (extra / "backends.toml").write_text(entry, encoding="utf-8")
-    assert "qccl" in load((extra,)).platforms["tpu"].backend.works
+    assert "qccl" in load((extra,)).platforms["wpu"].backend.works
 
 
 MISSING = """framework = "Mine"
@@ -255,7 +255,7 @@ def test_a_condition_that_no_machine_can_meet_is_refused(tmp_path: Path, conditi
 
 
 def test_what_a_platform_does_not_say_is_not_sure(tmp_path: Path) -> None:
-    silent = load((folder(tmp_path, PLATFORM),)).platforms["tpu"]
+    silent = load((folder(tmp_path, PLATFORM),)).platforms["wpu"]
     assert not any(silent.fits((one,)) for one in (Where(systems=("linux",)), Where(other_than=("cuda",)), Where(plugin=True)))
     assert silent.fits((Where(wanted=("nccl",)), Where(plugin=False, default_works=True)))
 

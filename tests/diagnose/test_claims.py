@@ -306,12 +306,27 @@ def test_every_command_that_is_offered_runs(cure: Cure, tmp_path: Path, monkeypa
 
 # What a log's machine cannot run: no torch for Windows or a Mac has NCCL, and the platforms of accelerators that are not there.
 FOREIGN = {
-    "windows": {"rocm", "rocm-rccl", "mixed-gpu", "macos", "ascend", "mlu", "musa", "sdaa", "gcu", "hpu"},
-    "macos": {"rocm", "rocm-windows", "rocm-rccl", "mixed-gpu", "windows", "ascend", "mlu", "musa", "sdaa", "gcu", "hpu", "xpu"},
+    "windows": {"rocm", "rocm-rccl", "mixed-gpu", "macos", "ascend", "mlu", "musa", "sdaa", "gcu", "neuron", "tpu", "hpu"},
+    "macos": {
+        "rocm",
+        "rocm-windows",
+        "rocm-rccl",
+        "mixed-gpu",
+        "windows",
+        "ascend",
+        "mlu",
+        "musa",
+        "sdaa",
+        "gcu",
+        "neuron",
+        "tpu",
+        "hpu",
+        "xpu",
+    },
     "wsl": {"rocm-windows", "rocm-rccl", "windows", "macos"},
 }
 # Signatures whose own text says which machine it is, whatever else the log holds.
-NAMES_ITSELF = re.compile(r"ccl|cncl|xpu|npu|hip|ibv|NVRM|/dev/shm|RTX|FullMesh|remNode|peer access|NVLink|NET/", re.IGNORECASE)
+NAMES_ITSELF = re.compile(r"ccl|cncl|xpu|npu|neuron|tpu|hip|ibv|NVRM|/dev/shm|RTX|FullMesh|remNode|peer access|NVLink|NET/", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("hint", FOREIGN)

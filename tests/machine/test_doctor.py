@@ -118,6 +118,8 @@ def test_a_torch_without_distributed_is_said_beside_a_platform_that_does_not_kno
 def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
     known = {
         "gcu": "gcu",
+        "neuron": "neuron",
+        "tpu": "tpu",
         "hpu": "hpu",
         "mlu": "mlu",
         "musa": "musa",
@@ -136,8 +138,17 @@ def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
 
 def test_what_torch_is_asked_about_comes_from_the_platforms() -> None:
     assert asked_for(KNOWN) == {
-        "accelerators": ["cuda", "gcu", "hpu", "mlu", "musa", "npu", "sdaa", "supa", "xpu"],
-        "packages": ["habana-frameworks", "torch-gcu", "torch-mlu", "torch-musa", "torch-npu", "torch-sdaa"],
+        "accelerators": ["cuda", "gcu", "hpu", "mlu", "musa", "neuron", "npu", "sdaa", "supa", "tpu", "xpu"],
+        "packages": [
+            "habana-frameworks",
+            "torch-gcu",
+            "torch-mlu",
+            "torch-musa",
+            "torch-neuronx",
+            "torch-npu",
+            "torch-sdaa",
+            "torch-tpu",
+        ],
     }
 
 

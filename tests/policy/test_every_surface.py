@@ -15,7 +15,7 @@ from ddp_codemod.run.survey import survey
 RULES = load()
 NAMES = {ident: name for ident, surface in RULES.surfaces.items() for name in surface.names if "*" not in name and "." in name}
 RUNS: list[tuple[str, Literal["pin", "portable"]]] = [
-    ("rocm", "pin"), ("windows", "pin"), ("ascend", "pin"), ("hpu", "pin"), ("sdaa", "pin"), ("gcu", "pin"), ("biren", "pin"), ("rocm-windows", "pin"),
+    ("rocm", "pin"), ("windows", "pin"), ("ascend", "pin"), ("hpu", "pin"), ("sdaa", "pin"), ("gcu", "pin"), ("biren", "pin"), ("neuron", "pin"), ("tpu", "pin"), ("rocm-windows", "pin"),
     ("rocm", "portable"),
 ]  # fmt: skip
 PROGRAM = """\

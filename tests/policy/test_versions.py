@@ -243,7 +243,7 @@ def test_every_platform_is_spoken_of_by_some_word() -> None:
         return concerns(RULES.machines, known, word, own)
 
     assert all(any(speaks(word, one) for word in words if word.isalnum()) for one in known)
-    assert not any(speaks("tpu", one) for one in known)
-    assert all(speaks("tpu", MachineFacts()) is False and speaks("extras", one) for one in known)
+    assert not any(speaks("ipu", one) for one in known)
+    assert all(speaks("ipu", MachineFacts()) is False and speaks("extras", one) for one in known)
     gpus = {ident for ident, one in RULES.platforms.items() if speaks("gpu", one.machine)}
     assert gpus == {"cuda", "mixed-gpu", "musa", "rocm", "rocm-rccl", "rocm-windows", "single-gpu", "windows", "xpu"}

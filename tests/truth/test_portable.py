@@ -33,12 +33,22 @@ TARGETS: dict[str, tuple[dict[str, Any], str, str]] = {
     "musa": ({**NPU, "accelerator": "musa"}, "mccl", "nccl"),
     "sdaa": ({**NPU, "accelerator": "sdaa"}, "tccl", "nccl"),
     "gcu": ({**NPU, "accelerator": "gcu"}, "eccl", "nccl"),
+    "neuron": ({**NPU, "accelerator": "neuron"}, "neuron", "nccl"),
+    "tpu": ({**NPU, "accelerator": "tpu"}, "tpu_dist", "nccl"),
     "hpu": ({**NPU, "accelerator": "hpu"}, "hccl", "nccl"),
     "cuda": (NVIDIA, "nccl", "hccl"),
     "rocm-rccl": ({**LINUX, "gpus": 1, "hip": True, "nccl": True}, "nccl", "hccl"),
 }
 PLUGIN = {
-    **{"ascend": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "sdaa": "torch_sdaa", "gcu": "torch_gcu"},
+    **{
+        "ascend": "torch_npu",
+        "mlu": "torch_mlu",
+        "musa": "torch_musa",
+        "sdaa": "torch_sdaa",
+        "gcu": "torch_gcu",
+        "neuron": "torch_neuronx",
+        "tpu": "torch_tpu",
+    },
     "hpu": "habana_frameworks.torch.distributed.hccl",
 }
 PROGRAMS = {

@@ -36,7 +36,7 @@ MACHINES: dict[str, dict[str, Any]] = {
 # No person wrote a patch for these. On all but Intel's their makers have such migrations too.
 OTHERS: dict[str, dict[str, Any]] = {
     name: {**LINUX, "gpus": 0 if name == "xpu" else 1, "accelerator": name}
-    for name in ("xpu", "mlu", "musa", "sdaa", "gcu", "hpu")
+    for name in ("xpu", "mlu", "musa", "sdaa", "gcu", "neuron", "tpu", "hpu")
 }
 # What portable conditions ask beside that, and the machine that the projects were written for.
 NVIDIA: dict[str, Any] = {**LINUX, "gpus": 2, "names": ["A", "A"], "cuda": True, "nccl": True, "plugins": False}
@@ -54,6 +54,8 @@ GOOD = {
     "musa": "mccl",
     "sdaa": "tccl",
     "gcu": "eccl",
+    "neuron": "neuron",
+    "tpu": "tpu_dist",
     "hpu": "hccl",
 }  # gloo elsewhere
 PLUGINS = {
@@ -62,6 +64,8 @@ PLUGINS = {
     "musa": ["torch_musa"],
     "sdaa": ["torch_sdaa"],
     "gcu": ["torch_gcu"],
+    "neuron": ["torch_neuronx"],
+    "tpu": ["torch_tpu"],
     "hpu": ["habana_frameworks.torch.distributed.hccl"],
 }
 

@@ -1,0 +1,1 @@
+"""Stands for the plugin that registers tpu_dist."""
