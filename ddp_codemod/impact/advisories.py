@@ -14,6 +14,7 @@ from ddp_codemod.catalog.backends import libraries
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.own_device import on_device
+from ddp_codemod.impact.tried import goes_on
 from ddp_codemod.impact.usage import Hit, Runs, hits
 from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
@@ -185,7 +186,7 @@ def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
                 return True
             if _compares(around.test, foreign, advice.guards):
                 return True
-        elif isinstance(around, ast.Try) and child in around.body and around.handlers:
+        elif isinstance(around, ast.Try) and child in around.body and goes_on(around):
             return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
