@@ -72,7 +72,8 @@ def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
 
 
 @pytest.mark.parametrize(
-    ("platform", "vendor"), [("ascend", "npu"), ("mlu", "mlu"), ("musa", "musa"), ("gcu", "gcu"), ("hpu", "hpu")]
+    ("platform", "vendor"),
+    [("ascend", "npu"), ("mlu", "mlu"), ("musa", "musa"), ("gcu", "gcu"), ("sdaa", "sdaa"), ("hpu", "hpu")],
 )
 def test_a_type_in_a_text_is_left_by_the_vendors_way_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], platform: str, vendor: str
