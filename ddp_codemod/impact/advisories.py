@@ -176,7 +176,7 @@ def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     device = context.platform.device
     if advice.where and device is not None and device.module and knows(module, hit.node, device.type):
         return True
-    never = facts.unreachable(module, hit.node)
+    never = facts.unset.unreachable(module, hit.node)
     if never is not None and not (advice.level == "review" and _leaves(module, never)):
         return True
     foreign = {name for name in context.rules.backends if name not in context.platform.backend.works}

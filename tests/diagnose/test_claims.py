@@ -326,7 +326,9 @@ FOREIGN = {
     "wsl": {"rocm-windows", "rocm-rccl", "windows", "macos"},
 }
 # Signatures whose own text says which machine it is, whatever else the log holds.
-NAMES_ITSELF = re.compile(r"ccl|cncl|xpu|npu|neuron|tpu|hip|ibv|NVRM|/dev/shm|RTX|FullMesh|remNode|peer access|NVLink|NET/", re.IGNORECASE)
+NAMES_ITSELF = re.compile(
+    r"ccl|cncl|xpu|npu|neuron|tpu|hip|ibv|NVRM|/dev/shm|RTX|FullMesh|remNode|peer access|NVLink|NET/", re.IGNORECASE
+)
 
 
 @pytest.mark.parametrize("hint", FOREIGN)
