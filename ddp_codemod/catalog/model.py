@@ -8,6 +8,7 @@ from typing import Literal, Union
 from ddp_codemod.catalog.entry import Name, RuleEntry, When
 from ddp_codemod.catalog.machine import Conditions, Device, MachineFacts
 from ddp_codemod.catalog.objects import (
+    Beside,
     Chosen,
     Fields,
     First,
@@ -81,6 +82,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
         "keyword"  # how a value is given where it was left out
     )
     handler: Handler | None = None  # with add = "handler": the list parameter carries this object
+    beside: Beside | None = None
     add_applicability: Literal["safe", "unsafe"] = "safe"
     picks: tuple[Picks, ...] = ()  # where leaving it out gives something else than torch's own choice
     since: When = {}  # versions that know it; where the project has older ones, it is listed for review with ``instead``

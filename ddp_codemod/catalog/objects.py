@@ -13,6 +13,7 @@ class Chosen(RuleEntry, frozen=True, kw_only=True):
     when: When = {}  # versions in which nothing else does
     never: When = {}  # versions in which nothing does at all
     keywords: dict[Name, tuple[Name, ...]] = {}  # texts of other keywords that named the object, in such versions only
+    gone: tuple[Name, ...] = ()  # keywords that no later version takes: a call that has one is for such versions
 
 
 class Shown(RuleEntry, frozen=True, kw_only=True):
@@ -43,6 +44,17 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
     keyword: Name
     default: str = "None"  # source text of what leaving the keyword out means
     single: bool = False  # the parameter takes the object itself
+
+
+class Beside(RuleEntry, frozen=True, kw_only=True):
+    """An object that the call is given beside, such as Ray's ScalingConfig, which says that its group is not for the platform's devices."""
+
+    keyword: Name  # under which the call takes it
+    names: tuple[Name, ...]  # of its class
+    argument: Name
+    position: int | None = None
+    value: bool  # of the argument, which says so
+    omitted: bool  # what leaving the argument out means
 
 
 class Fields(RuleEntry, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ import ast
 
 from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.scopes import Binding, assigned
+from ddp_codemod.sites.scopes import SELF, Binding, assigned
 
 
 def stored_at(module: Module, text: str) -> list[Binding]:
@@ -39,3 +39,10 @@ def stored_as(module: Module, name: str) -> list[tuple[ast.AST, ast.Attribute, a
                         table.setdefault(target.attr, []).append((statement, target, value))
         module.cache["stored by name"] = table
     return module.cache["stored by name"].get(name, [])  # type: ignore[attr-defined, no-any-return]
+
+
+def is_stored(module: Module, name: str) -> bool:
+    """Whether a file assigns to an attribute or under a key of this name, but for what an object's own methods set on it."""
+    stored_at(module, "")
+    own = {f"{first}.{name}" for first in SELF}
+    return any(place.endswith((f".{name}", f"[{name!r}]")) and place not in own for place in module.cache["stored"])  # type: ignore[attr-defined]

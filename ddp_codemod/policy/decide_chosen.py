@@ -55,10 +55,18 @@ def by_variable(context: Context, use: Use, parameter: Parameter, chosen: Chosen
 def names_object(context: Context, use: Use, chosen: Chosen) -> bool:
     """Whether another keyword of the call names the object, as only the versions did that the variable reaches."""
     for keyword in use.call.keywords:
-        value = context.facts.fold(use.module, keyword.value) if keyword.arg in chosen.keywords else None
-        if isinstance(value, Known) and keyword.arg and value.value in chosen.keywords[keyword.arg]:
+        texts = chosen.keywords.get(keyword.arg or "", ())
+        leaves = context.tracer.evaluate(use.module, keyword.value) if texts else ()
+        if any(isinstance(leaf.value, Known) and leaf.value.value in texts for leaf in leaves):
             return True
     return False
+
+
+def is_of_old(context: Context, use: Use, chosen: Chosen) -> bool:
+    """Whether the call is for versions in which nothing but the variable chooses the backend."""
+    if any(keyword.arg in chosen.gone for keyword in use.call.keywords):
+        return True
+    return bool(chosen.when) and context.versions.holds(chosen.when, use.module.name, asks=False) is True
 
 
 def has_part(context: Context, use: Use) -> bool:

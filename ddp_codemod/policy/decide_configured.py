@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.catalog.objects import Environment
 from ddp_codemod.dataflow.config_keys import given_for, referred
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Way
@@ -89,6 +90,11 @@ def decide_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Se
         if not of_libraries(context, fix, outcome) & set(fix.when_backend):
             wanted = ", ".join(fix.when_backend)
             return made.keep(Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=wanted))
+    return at_starts(context, use, made, fix, variable, fix.applicability == "safe")
+
+
+def at_starts(context: Context, use: ConfiguredUse, made: Finding, fix: Fix, variable: Environment, safe: bool) -> Finding:
+    """The finding for a variable that the programs which start with the file have to set: kept where each of them does."""
     starts = context.tracer.composed.of(use.module)
     values = {start: set_at(context, start.module, start.last, variable.name) for start in starts}
     unset = [start for start, value in values.items() if value is None]
@@ -99,4 +105,4 @@ def decide_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Se
     where = ", ".join(f"{start.module.name}:{start.body.lineno}" for start in unset)
     reason = Reason.of("edit-environment-entry", variable=variable.name, value=variable.value, where=where)
     changes = [NewVariable(start.module, start.body, variable) for start in unset]
-    return made.edit(fix.id, fix.applicability == "safe", reason, changes)
+    return made.edit(fix.id, safe, reason, changes)

@@ -6,19 +6,24 @@ import re
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
-from ddp_codemod.catalog.objects import Objects
+from ddp_codemod.catalog.objects import Environment, Objects
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.policy.decide_configured import at_starts
 from ddp_codemod.policy.device_counts import Count, counted
 from ddp_codemod.policy.findings import Context, Finding, NewMapping, start
-from ddp_codemod.policy.text_objects import backend_of, by_hand, class_name, stands_for, why_object
+from ddp_codemod.policy.text_objects import backend_of, by_hand, class_name, said_of, stands_for, why_object
 from ddp_codemod.sites.composed import DEFAULTS
 from ddp_codemod.sites.configured import ConfiguredUse
 from ddp_codemod.sites.keyed import KeyedUse
+from ddp_codemod.sites.targets import TARGETS
+
+_BRACKETS = "_[]"  # around a list in an argument; a README's are read as underlines
 
 
 def decide_configured_object(context: Context, use: ConfiguredUse | KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -30,6 +35,8 @@ def decide_configured_object(context: Context, use: ConfiguredUse | KeyedUse, pa
     if not isinstance(use.module, Document) or not isinstance(use.call, Entry):
         return None
     entry, choice = use.argument(parameter) if isinstance(use, ConfiguredUse) else use.call, context.platform.backend
+    if isinstance(use, ConfiguredUse) and (old := _of_old(context, use, parameter, fix)) is not None:
+        return old
     if isinstance(use, ConfiguredUse) and (entry is None or entry.value in parameter.objects.open):
         return _left_out(context, use, entry, parameter, fix)
     found = stands_for(context, use.module.name, parameter, Known(entry.value)) if entry is not None and entry.is_text else None
@@ -57,7 +64,10 @@ def _left_out(context: Context, use: ConfiguredUse, entry: Entry | None, paramet
     assert objects is not None
     found = stands_for(context, use.module.name, parameter, Known(objects.automatic))
     count = _devices(context, use, objects)
-    if found is None or count not in (Count.SEVERAL, Count.OPEN) or is_test(use.module.name) or _given(context, use, parameter):
+    commanded = _commanded(context, use, objects) if count in (Count.ONE, Count.UNSAID) else None
+    if found is None or is_test(use.module.name) or _given(context, use, parameter):
+        return None
+    if commanded is None and count not in (Count.SEVERAL, Count.OPEN):
         return None
     several = count is Count.SEVERAL
     if choice.default in choice.works and not several:
@@ -65,10 +75,15 @@ def _left_out(context: Context, use: ConfiguredUse, entry: Entry | None, paramet
     wanted, backend = found[0], backend_of(context, found[0])
     leaves = [Leaf(use.module, entry, OriginKind.CONFIG_KEY, Known(choice.default))] if entry is not None else []
     made = start(context, use, parameter, entry, leaves, [choice.default])
-    if (elsewhere := _elsewhere(use.module, use.call, objects)) is not None:
+    if (elsewhere := _elsewhere_of(context, use, objects)) is not None:
         return made.keep(elsewhere)
     if choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=backend.name))
+    if commanded is not None:  # the file's other users have one device: an object here would be theirs too
+        script, option = commanded
+        said = said_of(context, parameter, wanted)
+        where = {"where": f"{script.name}:{option.line}", "option": option.name, "text": wanted.text, "value": choice.default}
+        return made.review(fix.id, Reason.of("review-object-commanded", **where, **said))
     if entry is not None or not use.may_add:
         return made.review(fix.id, by_hand(context, parameter, wanted))
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
@@ -76,6 +91,22 @@ def _left_out(context: Context, use: ConfiguredUse, entry: Entry | None, paramet
     change = NewMapping(use.module, use.call, name, arguments, objects.target, objects.arguments, parameter.name)
     reason = Reason("edit-object" if several else "edit-object-open", why_object(context, parameter, wanted).args)
     return made.edit(fix.id, False, reason, [change])
+
+
+def _of_old(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding | None:
+    """The same for versions whose objects do not take the backend, where the file names one as only such versions did."""
+    assert parameter.objects is not None
+    chosen, choice = parameter.objects.chosen, context.platform.backend
+    for key, texts in chosen.keywords.items() if chosen is not None else ():
+        for entry in use.module.at((*use.arguments, key), use.call.document):
+            if chosen is not None and entry.value in texts:
+                made = start(context, use, parameter, None, [], [choice.default])
+                if choice.default in choice.works:
+                    return made.keep(Reason.of("keep-omitted", parameter=chosen.variable))
+                variable = Environment(name=chosen.variable, value=choice.wanted, override=True)
+                safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
+                return at_starts(context, use, made, fix, variable, safe)
+    return None
 
 
 def _given(context: Context, use: ConfiguredUse, parameter: Parameter) -> bool:
@@ -88,18 +119,39 @@ def _given(context: Context, use: ConfiguredUse, parameter: Parameter) -> bool:
 
 
 def _devices(context: Context, use: ConfiguredUse, objects: Objects) -> Count:
-    """How many devices the file and the commands that build on it ask for."""
+    """How many devices the file asks for."""
     found = set()
     for name in objects.several:
         path = (*use.arguments, name)
         listed = use.module.mapping(path, use.call.document)
         found |= {counted(tuple(entry.value for entry in listed))} if listed else set()
         found |= {counted(entry.value) for entry in use.module.at(path, use.call.document) if not listed}
-        found |= {Count.OPEN for _ in context.tracer.composed.overrides(use.module, path)}
     count = next((count for count in Count if count in found), Count.UNSAID)
     if count is Count.UNSAID and context.versions.holds(objects.takes_all, use.module.name, asks=False) is not False:
         return Count.OPEN if objects.takes_all else count
     return count
+
+
+def _commanded(context: Context, use: ConfiguredUse, objects: Objects) -> tuple[Script, Option] | None:
+    """What a command that starts with the file gives in place of its number of devices, where that may be several."""
+    for name in objects.several:
+        for script, option in context.tracer.composed.overrides(use.module, (*use.arguments, name)):
+            inner = option.value.strip(_BRACKETS)
+            many = option.value if inner == option.value else tuple(inner.split(","))
+            if counted(many) in (Count.SEVERAL, Count.OPEN):
+                return script, option
+    return None
+
+
+def _elsewhere_of(context: Context, use: ConfiguredUse, objects: Objects) -> Reason | None:
+    """The same for a file, with what it has from the one that it builds on."""
+    own = _elsewhere(use.module, use.call, objects)
+    if own is not None or not use.named_in or any(use.module.at((key,)) for key in objects.elsewhere):
+        return own
+    bases = (base for key in TARGETS for base in context.tracer.resolver.project.documents(key) if base.name == use.named_in)
+    return next(
+        (why for base in bases for entry in base.mapping(()) if (why := _elsewhere(base, entry, objects)) is not None), None
+    )
 
 
 def _elsewhere(document: Document, entry: Entry, objects: Objects) -> Reason | None:

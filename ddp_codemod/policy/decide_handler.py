@@ -19,6 +19,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Change, Context, Finding, NewHandler, NewObject, start, unreachable
 from ddp_codemod.policy.left_out import naming, who
+from ddp_codemod.policy.other_devices import said_beside
 from ddp_codemod.policy.under_launcher import why_of
 from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import owner, scope_of
@@ -33,7 +34,7 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     argument = use.argument(parameter)
     choice = platform.backend
     made = start(context, use, parameter, argument, [], [choice.default or choice.wanted])
-    never = unreachable(context, use)
+    never = unreachable(context, use) or said_beside(context, use.module, use.call, parameter.beside)
     if never is not None:
         return made.keep(never)
     if not choice.default or choice.default in choice.works:

@@ -16,7 +16,7 @@ from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decide import leaves_of
-from ddp_codemod.policy.decide_chosen import by_variable, has_part, names_object
+from ddp_codemod.policy.decide_chosen import by_variable, has_part, is_of_old, names_object
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.device_counts import Count, devices_of
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
@@ -48,7 +48,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         return _unknown(context, use, parameter, argument, leaves, fix)
     elsewhere = said_by(context, use.module, use.call, parameter.objects.elsewhere)
     if chosen is not None and elsewhere is None:
-        if chosen.when and context.versions.holds(chosen.when, use.module.name, asks=False) is True:
+        if is_of_old(context, use, chosen):
             return by_variable(context, use, parameter, chosen, fix)
     choice = context.platform.backend
     if not several and (elsewhere is not None or choice.default in choice.works):

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from ddp_codemod.catalog.objects import Objects
-from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value
-from ddp_codemod.dataflow.leaves import Current, Default, Way
+from ddp_codemod.dataflow.config_values import is_set, read_from_files
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.kinds import OriginKind
+from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
 
 _DEFAULTS = (OriginKind.OPTION_DEFAULT, OriginKind.PARAMETER_DEFAULT, OriginKind.FIELD_DEFAULT)  # the user gives another number
+
+_GROW = frozenset({"append", "extend", "insert"})
 
 
 class Count(Enum):
@@ -28,19 +32,86 @@ class Count(Enum):
 
 def devices_of(context: Context, use: Use, objects: Objects) -> Count:
     """How many devices the call asks for; one keyword that says several decides."""
-    said = _said(context, use, objects)
-    found = {counted(value.value if isinstance(value, Known) else "auto") for value in said}
+    found = set(_said(context, use, objects))
     return next((count for count in Count if count in found), Count.UNSAID)
 
 
-def _said(context: Context, use: Use, objects: Objects) -> Iterator[Value | Default | Current]:
+def _said(context: Context, use: Use, objects: Objects) -> Iterator[Count]:
     for keyword in use.call.keywords:
         if keyword.arg in objects.several:
-            yield context.facts.fold(use.module, keyword.value)
+            yield count_of(context, use.module, keyword.value)
     for mapping in use.spread:
         for name in objects.several:
-            for leaf in look_up(context.tracer, use.module, mapping, ast.Constant(name), Way()) or ():
-                yield UNKNOWN if leaf.kind in _DEFAULTS else leaf.value
+            leaves = look_up(context.tracer, use.module, mapping, ast.Constant(name), Way())
+            if leaves:
+                yield together(_counted(context, leaf) for leaf in leaves)
+            elif texts := read_from_files(context.tracer, use.module, mapping, (name,)):
+                yield together(map(counted, texts))
+
+
+def count_of(context: Context, module: Module, value: ast.expr) -> Count:
+    """How many devices an expression counts, wherever its value starts."""
+    known = context.facts.fold(module, value)
+    if isinstance(known, Known) and not (isinstance(value, ast.Name) and isinstance(known.value, tuple)):
+        return counted(known.value)
+    if _is_at_most_one(context, module, value):
+        return Count.ONE
+    if isinstance(value, ast.Attribute) and is_set(context.tracer, value.attr):
+        return Count.OPEN  # the tracer does not look for numbers that other code stores
+    if (texts := read_from_files(context.tracer, module, value)) is not None:
+        return together(map(counted, texts))
+    return together(_counted(context, leaf) for leaf in context.tracer.evaluate(module, value))
+
+
+def _counted(context: Context, leaf: Leaf) -> Count:
+    """How many devices one of the starts of a value counts."""
+    if leaf.kind in _DEFAULTS or leaf.way.doubt is not None:
+        return Count.OPEN
+    if isinstance(leaf.value, Known):
+        return counted(leaf.value.value)
+    if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
+        if isinstance(leaf.node, (ast.List, ast.Tuple)):
+            return Count.OPEN if _grows(leaf.module, leaf.node) else counted(tuple(leaf.node.elts))
+        if _is_at_most_one(context, leaf.module, leaf.node):
+            return Count.ONE
+        known = context.facts.fold(leaf.module, leaf.node)
+        return counted(known.value if isinstance(known, Known) else "auto")
+    return Count.OPEN
+
+
+def _grows(module: Module, listed: ast.List | ast.Tuple) -> bool:
+    """Whether more devices than are written may be in a list: it unpacks one, or a variable holds it that gets more."""
+    around = module.parents.get(listed)
+    named = {target.id for target in around.targets if isinstance(target, ast.Name)} if isinstance(around, ast.Assign) else set()
+    held = (one for one in module.nodes.get(ast.Attribute, ()) if isinstance(one, ast.Attribute) and one.attr in _GROW)
+    added = any(isinstance(one.value, ast.Name) and one.value.id in named for one in held)
+    more = (one.target for one in module.nodes.get(ast.AugAssign, ()) if isinstance(one, ast.AugAssign))
+    added = added or any(isinstance(one, ast.Name) and one.id in named for one in more)
+    return added or any(isinstance(part, ast.Starred) for part in listed.elts)
+
+
+def _is_at_most_one(context: Context, module: Module, value: ast.expr) -> bool:
+    """Whether a number is a truth value or capped: ``int(torch.cuda.is_available())``, ``min(1, torch.cuda.device_count())``."""
+    if isinstance(value, ast.Compare) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
+        return True
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name) or value.keywords:
+        return False
+    given = [context.facts.fold(module, part) for part in value.args]
+    if value.func.id == "min":
+        return any(isinstance(one, Known) and isinstance(one.value, int) and one.value <= 1 for one in given) and len(given) > 1
+    whole = value.func.id == "bool" and len(given) == 1
+    truth = len(given) == 1 and (
+        _is_at_most_one(context, module, value.args[0]) or isinstance(getattr(given[0], "value", 0), bool)
+    )
+    return whole or (value.func.id == "int" and truth)
+
+
+def together(counts: Iterable[Count]) -> Count:
+    """What one keyword says whose value can start in several places."""
+    found = set(counts) or {Count.OPEN}
+    if len(found) > 1 and Count.SEVERAL in found:
+        return Count.OPEN
+    return next(count for count in Count if count in found)
 
 
 def counted(many: object) -> Count:

@@ -38,7 +38,7 @@ class ConfiguredUse(Struct, frozen=True, eq=False):
     @property
     def may_add(self) -> bool:
         """Whether an argument can be written on a line below the name."""
-        return not TARGETS[self.call.path[-1]] and self.place is not None
+        return bool(self.named_in) or (not TARGETS[self.call.path[-1]] and self.place is not None)
 
     @property
     def place(self) -> Entry | None:
@@ -75,14 +75,18 @@ def configured_uses(project: Project, finder: Finder, derived: Iterable[str]) ->
 
 
 def _built_on(project: Project, named: Document, surface: Surface) -> Iterator[ConfiguredUse]:
-    """The files of the same folder whose list of defaults begins with this one (Hydra), and which give the surface's objects by a text."""
+    """The files of the same folder whose list of defaults begins with this one (Hydra), and which decide about the surface's objects.
+
+    They give one by a text, or count the devices by which the framework chooses one.
+    """
     folder, _, name = named.name.rpartition("/")
     for parameter in surface.parameters:
-        for document in project.documents(DEFAULTS) if parameter.add == "object" else ():
+        for document in project.documents(DEFAULTS) if parameter.objects is not None else ():
             base = {entry.value for entry in document.entries if entry.path[:1] == (DEFAULTS,) and len(entry.path) == 2}
-            if document is not named and document.name.rpartition("/")[0] == folder and name.rpartition(".")[0] in base:
-                yield from (
-                    ConfiguredUse(document, entry, surface, named.name)
-                    for entry in document.at((parameter.name,))
-                    if entry.is_text
-                )
+            if document is named or document.name.rpartition("/")[0] != folder or name.rpartition(".")[0] not in base:
+                continue
+            given = [entry for entry in document.at((parameter.name,)) if entry.is_text]
+            if not given and parameter.objects is not None and not document.mapping((parameter.name,)):
+                counts = any(document.at((key,)) or document.mapping((key,)) for key in parameter.objects.several)
+                given = [entry for entry in document.mapping(()) if document.may_add_below(entry)][:1] if counts else []
+            yield from (ConfiguredUse(document, entry, surface, named.name) for entry in given)
