@@ -10,6 +10,7 @@ from ddp_codemod.policy.decide_configured import decide_configured, decide_varia
 from ddp_codemod.policy.decide_configured_object import decide_configured_object
 from ddp_codemod.policy.decide_keyed import decide_keyed
 from ddp_codemod.policy.findings import Context, Finding
+from ddp_codemod.policy.left_out import tied
 from ddp_codemod.sites.commanded import commanded_uses
 from ddp_codemod.sites.configured import ConfiguredUse, configured_uses
 from ddp_codemod.sites.keyed import keyed_uses
@@ -49,4 +50,4 @@ def _configured(context: Context, use: ConfiguredUse, fixes: Sequence[Fix]) -> I
     yield from backends
     for fix in fixes:
         if (variable := decide_variable(context, use, fix, backends)) is not None:
-            yield variable
+            yield tied(context, variable, backends)

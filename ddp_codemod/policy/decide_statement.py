@@ -7,6 +7,7 @@ import ast
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Statement
+from ddp_codemod.dataflow.calls import calls_of
 from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.options import of_name
 from ddp_codemod.dataflow.provenance import provenance
@@ -18,7 +19,7 @@ from ddp_codemod.policy.decision_reasons import open_reason, text_of
 from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.scopes import assigned
+from ddp_codemod.sites.scopes import assigned, scope_of
 
 
 def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding:
@@ -36,6 +37,8 @@ def decide_statement(context: Context, use: Use, parameter: Parameter, fix: Fix)
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     args = arguments_of(context, parameter)
+    if (started := _started(context, use, statement)) is not None:
+        return made.keep(Reason.of("keep-made-beside", origin=f"{use.module.name}:{use.module.line(started)}"))
     held = _held(context, use, statement)
     text = _text(use.module, use.call, statement, held or PACKAGE)
     if text is None:
@@ -70,6 +73,23 @@ def _held(context: Context, use: Use, statement: Statement) -> str:
     names = list(ast.walk(func.value))
     plain = all(isinstance(node, (ast.Name, ast.Attribute, ast.expr_context)) for node in names)
     return use.module.text(func.value) if plain and not context.tracer.resolver.names(use.module, func.value) else ""
+
+
+def _started(context: Context, use: Use, statement: Statement) -> ast.Call | None:
+    """The call by which another method of the same class makes the group: a second start would only say it again."""
+    method = scope_of(use.module, use.call)
+    around = use.module.parents.get(method)
+    if not statement.call or not isinstance(around, ast.ClassDef) or not isinstance(use.call.func, ast.Attribute):
+        return None
+    wanted = f"{statement.package}.{statement.call}"
+    for call in calls_of(use.module).get(statement.call.rpartition(".")[2], ()):
+        home = scope_of(use.module, call)
+        if home is method or use.module.parents.get(home) is not around or not isinstance(call.func, ast.Attribute):
+            continue
+        same = use.module.text(call.func.value) == use.module.text(use.call.func.value)
+        if same or wanted in context.tracer.resolver.names(use.module, call.func):
+            return call
+    return None
 
 
 def _text(module: Module, call: ast.Call, statement: Statement, package: str) -> str | None:

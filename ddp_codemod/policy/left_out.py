@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
@@ -99,6 +101,15 @@ def _older(parameter: Parameter, made: Finding) -> str:
 def unsafe(made: Finding) -> Finding:
     """The same; its edit is made only where unsafe ones are asked for."""
     return replace(made, applicability=Applicability.UNSAFE, untraced=False) if made.action is Action.EDIT else made
+
+
+def tied(context: Context, made: Finding, backends: Iterable[Finding | None]) -> Finding:
+    """The same; unsafe where it does nothing unless unsafe edits give the group a backend that works: both are made, or neither is."""
+    found = [backend for backend in backends if backend is not None]
+    works = {*context.platform.backend.works, "?"}
+    edits = [one for one in found if one.action is Action.EDIT and works.isdisjoint(text.lower() for text in one.resolves_to)]
+    vain = bool(edits) and edits == found and all(one.applicability is Applicability.UNSAFE for one in edits)
+    return unsafe(made) if vain else made
 
 
 def too_old(context: Context, name: str, parameter: Parameter) -> Reason | None:

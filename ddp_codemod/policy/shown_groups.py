@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from enum import Enum
 
 from ddp_codemod.catalog.objects import Shown
@@ -14,6 +15,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.scopes import scope_of
 
 
@@ -47,7 +49,7 @@ def showing(context: Context, use: Use) -> tuple[Showing, Reason | None]:
     if makes and _needs_group(context, use.module):
         return Showing.YES, None  # it would end there, had nothing made one
     if way.escapes or (way.methods & set(shown.perhaps) and not asked_only) or (makes and _is_the_only_maker(context, use)):
-        return Showing.PERHAPS, None
+        return (Showing.YES if _runs_with_one_that_shows(context, use) else Showing.PERHAPS), None
     return Showing.NO, Reason.of("keep-no-training", Meaning.ELSEWHERE, method=", ".join((*shown.methods, *shown.attributes)[:3]))
 
 
@@ -65,6 +67,31 @@ def _way(context: Context, use: Use) -> Journey:
         way.escapes |= one.escapes
         way.arguments += one.arguments
     return way
+
+
+def _runs_with_one_that_shows(context: Context, use: Use) -> bool:
+    """Whether a file that imports this one shows that it uses the group, which the first of all these objects makes for it."""
+    tracer, key = context.tracer, f"showing: {use.surface.id}"
+    if not use.surface.finds_group:
+        return False
+    if key not in tracer.memory:
+        tracer.memory[key] = frozenset[str]()  # while the others are asked
+        tracer.memory[key] = frozenset(_files_that_show(context, use))
+    shown: frozenset[str] = tracer.memory[key]
+    imports: Imports = tracer.memory.setdefault("imports", Imports(tracer.resolver.project))
+    return bool(shown - {use.module.name}) and not shown.isdisjoint(imports.above([use.module.name]) - {use.module.name})
+
+
+def _files_that_show(context: Context, use: Use) -> Iterator[str]:
+    """The files with a use of the same surface that shows it."""
+    project, finder = context.tracer.resolver.project, context.tracer.finder
+    words = {name.rpartition(".")[2] for name in use.surface.names}
+    for name in sorted(project.naming(words)):
+        for module in project.programs(name):
+            calls = (call for word in sorted(words) for call in calls_of(module).get(word, ()))
+            uses = (made for call in calls if (made := finder.use(module, call)) is not None and made.surface is use.surface)
+            if any(showing(context, made)[0] is Showing.YES for made in uses):
+                yield name
 
 
 def is_unshown(context: Context, use: Use) -> bool:

@@ -43,7 +43,7 @@ from ddp_codemod.policy.decide_url import decide_init_method
 from ddp_codemod.policy.doubts import candidates, doubted
 from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
 from ddp_codemod.policy.findings import Context, Finding, NewText
-from ddp_codemod.policy.left_out import unsafe
+from ddp_codemod.policy.left_out import tied, unsafe
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.policy.manual_changes import apart
 from ddp_codemod.policy.repeats import said_once, without_what_is_edited
@@ -241,7 +241,7 @@ class Run:
             elif fix.recipe == "set-environment":
                 found = decide_environment(self.context, use, fix, backend)
             if found is not None:
-                yield from self._within_limits(found)
+                yield from self._within_limits(tied(self.context, found, [backend]))
 
     def _backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
