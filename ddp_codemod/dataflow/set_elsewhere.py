@@ -25,7 +25,7 @@ _FIELD = re.compile(rb"(?:\A|\n)[ \t]*(?:def\s+)?\Z"), re.compile(rb"\s*[:=(](?!
 _OF_OTHERS = re.compile(rb"(?<=\.)(?<!\bself\.)(?<!\bcls\.)")
 
 Given = tuple[Module, ast.AST, ast.Attribute, ast.expr]
-_OURS = (Maker.OPTIONS, Maker.CLASS)
+_OURS = (Maker.OPTIONS, Maker.FILE, Maker.CLASS)
 
 
 def set_elsewhere(tracer: Tracer, module: Module, node: ast.Attribute, way: Way, found: Sequence[Leaf]) -> list[Leaf]:
@@ -75,7 +75,7 @@ def _may_be_value(tracer: Tracer, value: ast.expr) -> bool:
 
 
 def _makers(tracer: Tracer, module: Module, node: ast.expr, way: Way, ours: bool) -> set[ast.Call]:
-    """The calls that made an expression's object itself, no part of it; ``ours``: of options and the project's classes only."""
+    """The calls that made an expression's object itself, no part of it; ``ours``: of options, files and the project's classes only."""
     origin = provenance(tracer, module, node, way)
     made = origin.made if origin.at is node else ()
     return {one.call for one in made if one.call is not None and not one.path and (one.maker in _OURS or not ours)}

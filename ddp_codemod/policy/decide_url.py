@@ -106,9 +106,11 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
     }
     if len(settings) > _MANY and fix.environment is not None:
         return set_before(context, use, fix, made, backend)  # one line does what hundreds would
-    if fix.environment is not None and (where := compared(context, use, changes) or _used(context, made, changes)) is not None:
+    where = compared(context, use, changes) if fix.environment is not None else None
+    key = "edit-environment-compared" if where is not None else "edit-environment-used"
+    if fix.environment is not None and (where := where or _used(context, made, changes)) is not None:
         found = set_before(context, use, fix, made, backend)
-        why = Reason.of("edit-environment-compared", variable=fix.environment.name, value=fix.environment.value, origin=where)
+        why = Reason.of(key, variable=fix.environment.name, value=fix.environment.value, origin=where)
         return replace(found, reason=why) if found.action is Action.EDIT else found
     if changes:
         known = [text for text in made.resolves_to if "://" in text]
