@@ -24,6 +24,7 @@ from ddp_codemod.impact.advisory_edits import Adapter
 from ddp_codemod.impact.at_the_call import placed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.device_tensors import with_device_tensors
+from ddp_codemod.impact.moved_questions import with_questions
 from ddp_codemod.impact.notes import advise
 from ddp_codemod.impact.usage import demands_of, gates_of
 from ddp_codemod.ledger.ledger import unaccounted
@@ -126,9 +127,10 @@ class Run:
         adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
         known = options.rules.fixes.values()
         vendor = migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
-        settled = findings if vendor is None else vendor.settled(findings)
+        findings = findings if vendor is None else vendor.settled(findings)
         about = (one for one in adapter.findings() if vendor is None or not vendor.cures(one))
-        findings = [*settled, *(finding for made in about for finding in self._within_limits(made))]
+        findings += (finding for made in about for finding in self._within_limits(made))
+        findings = with_questions(self.context, findings, options.style == "pin")
         style = None
         if self.options.style == "portable":
             from ddp_codemod.edits.portable import Style
@@ -137,8 +139,7 @@ class Run:
         plan = self._planner(style).plan(
             with_unseen_callers(self.context, self.limits, placed(self.context, findings, asking), asking)
         )
-        decided = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding))
-        edits = plan.edits
+        decided, edits = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding)), plan.edits
         for fix in self.options.guarding[:1]:  # a second one only says more about the machine
             from ddp_codemod.single_process.plan import planned  # only one platform needs them
             from ddp_codemod.single_process.survey import Entries
@@ -152,11 +153,10 @@ class Run:
         decisions = tuple(sorted(decided, key=in_order))
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
         names |= {hop.place.name for d in decisions for hop in d.hops}
-        spared = self.options.scope.ignores_in
         noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
         about_devices = (note for note in adapter.notes() if not note.name or self.limits.admits(note.name))
         notes = (*noted, *about_devices, *pins.notes)
-        advisories = tuple(note for note in notes if not (note.name and spared(note.name, {note.rule})))
+        advisories = tuple(note for note in notes if not (note.name and options.scope.ignores_in(note.name, {note.rule})))
         left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
         names |= {one.place.name for one in left}
         every = {one.name: one for one in self.context.tracer.cut_short()} | self.project.skipped
