@@ -24,6 +24,13 @@ def needed(bound: Seen) -> Reason:
     return Reason.of("single-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
 
 
+def needed_in(bound: Seen, chosen: tuple[Module, ast.expr]) -> Reason:
+    """That a program cannot do without a group in one of its ways only."""
+    module, test = chosen
+    at, place = place_of(bound.module, bound.node), place_of(module, test)
+    return Reason.of("single-bound-branch", name=bound.name, at=at, test=module.short_text(test), place=place)
+
+
 def nowhere(start: Seen, tests: list[str]) -> Reason:
     """That no program was found, and what was looked for."""
     around = (at.name for at in start.module.ancestors(start.node) if isinstance(at, DEFS))

@@ -10,10 +10,11 @@ from itertools import islice
 from msgspec import Struct, field
 
 from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.single_process.bound_ways import Where, branch, conditions_above
 from ddp_codemod.single_process.collect import of_part
 from ddp_codemod.single_process.model import Seen
 from ddp_codemod.single_process.outside import Outside
-from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, is_main_guard, top_level
+from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, top_level
 from ddp_codemod.single_process.shared_reach import SharedReach
 from ddp_codemod.sites.project import Project
 
@@ -26,6 +27,7 @@ class Programs(Struct, eq=False):
 
     reaches: list[Reach] = field(default_factory=list)
     bound: Seen | None = None  # what a program cannot do without a group
+    chosen: Where | None = None  # the condition under which it does that
     tests: list[str] = field(default_factory=list)  # tests that may reach it
     loaded: list[Module] = field(default_factory=list)  # of the programs, files that only define: someone else runs them
 
@@ -60,6 +62,7 @@ class Finder:
             if self.shared.gets_to(program, around):
                 found.bound = self._bound(program, start)
             if found.bound is not None:
+                found.bound, found.chosen = branch(self.outside, program, start, found.bound)
                 break
             if not program.holds(start.module, start.node):
                 self._missed += 1
@@ -128,7 +131,7 @@ class Finder:
             if name not in self._bounds:
                 bound = [one for one in of_part(self.outside, module, part).calls if one.call.role == "bound"]
                 perhaps = perhaps or next(iter(bound), None)
-                for one in (one for one in bound if not any(conditions_above(one))):
+                for one in (one for one in bound if not any(conditions_above(one.module, one.node))):
                     self._bounds.setdefault(name, one)
             if held and name in self._bounds:
                 break
@@ -136,24 +139,6 @@ class Finder:
             if perhaps is not None:
                 self._bounds.setdefault(name, perhaps)
         return self._bounds.get(name) if held else None
-
-
-def conditions_above(seen: Seen) -> Iterator[ast.expr]:
-    """The conditions under which its function gets to a call, from the inside."""
-    inside: ast.AST = seen.node
-    for at in seen.module.ancestors(seen.node):
-        if isinstance(at, DEFS):
-            return
-        if isinstance(at, ast.If) and inside in at.body and not is_main_guard(at.test) and not _counts(at.test):
-            yield at.test
-        inside = at
-
-
-def _counts(test: ast.expr) -> bool:
-    """Whether a condition is about a number, as of ranks and processes: that chooses no way for a whole run."""
-    parts = list(ast.walk(test))
-    ordered = any(isinstance(part, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for part in parts)
-    return ordered or any(isinstance(part, ast.Constant) and type(part.value) is int for part in parts)
 
 
 def _does(module: Module) -> bool:

@@ -20,16 +20,17 @@ from ddp_codemod.single_process.bare import Bare
 from ddp_codemod.single_process.bare_tests import Available
 from ddp_codemod.single_process.collect import Collected, collect
 from ddp_codemod.single_process.condition import Conditions
-from ddp_codemod.single_process.entry_reasons import condition_there, for_a_person, needed, nowhere, place_of
+from ddp_codemod.single_process.entry_reasons import condition_there, for_a_person, needed, needed_in, nowhere, place_of
 from ddp_codemod.single_process.environment import defaults
 from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.halves import half
 from ddp_codemod.single_process.history import History
+from ddp_codemod.single_process.launcher_attributes import attributes
 from ddp_codemod.single_process.loads import Loads
 from ddp_codemod.single_process.model import Found, Open, Piece, Seen
 from ddp_codemod.single_process.models import Models
 from ddp_codemod.single_process.outside import Outside
-from ddp_codemod.single_process.programs import PROGRAMS, Finder, Programs, conditions_above
+from ddp_codemod.single_process.programs import PROGRAMS, Finder, Programs
 from ddp_codemod.single_process.reach import DEFS, has_main_guard
 from ddp_codemod.single_process.rewrite import rewrite
 from ddp_codemod.single_process.strategy import Strategies
@@ -99,8 +100,10 @@ class Entries:
             here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
             if here is not None:
                 return Entry(start, condition_there(here))
-            chosen = _chosen(start, programs.bound)
-            return Entry(start, needed(programs.bound)) if chosen is None else self._in_a_branch(start, programs.bound, chosen)
+            if programs.chosen is None:
+                return Entry(start, needed(programs.bound))
+            problem = Open(start.module, start.node, needed_in(programs.bound, programs.chosen))
+            return Entry(start, for_a_person([problem]), problems=(problem,))
         if not programs.reaches:
             return Entry(start, nowhere(start, programs.tests))
         if len(programs.reaches) > PROGRAMS:
@@ -115,21 +118,18 @@ class Entries:
         if kept is not None:
             said = dict(kept.args)
             rest = half(said["test"], collected, guards, history, parts) if kept.means is Meaning.CONDITION else None
+            given = attributes(self.api, guards, history, start, parts) if kept.means is Meaning.CONDITION else []
+            if given:
+                rest = rest or Found()
+                rest.pieces += given
             if rest is not None and not self._barred(rest):
-                return self._half(start, rest, said)
+                return self._half(start, rest, said, only=len(given))
             return (
                 self._under_a_condition(start, kept, guards, parts)
                 if kept.means is Meaning.CONDITION and self.api.bare
                 else Entry(start, kept)
             )
         return self._planned(start, decided, collected, guards, programs)
-
-    def _in_a_branch(self, start: Seen, bound: Seen, test: ast.expr) -> Entry:
-        """What a program cannot do without a group, in one of its ways only: the others may be all that one process takes."""
-        at, place = place_of(bound.module, bound.node), place_of(bound.module, test)
-        said = Reason.of("single-bound-branch", name=bound.name, at=at, test=bound.module.short_text(test), place=place)
-        problem = Open(start.module, start.node, said)
-        return Entry(start, for_a_person([problem]), problems=(problem,))
 
     def _decided(self, start: Seen) -> list[Piece] | Open | Reason:
         """What becomes of the option of a trainer that starts processes itself."""
@@ -218,9 +218,10 @@ class Entries:
         said = {name: value for name, value in kept.args if name in ("test", "at")}
         return Entry(start, Reason.of("single-bare-kept", lines=str(len(lines)), **said), tuple(found.pieces))
 
-    def _half(self, start: Seen, found: Found, said: dict[str, str]) -> Entry:
+    def _half(self, start: Seen, found: Found, said: dict[str, str], only: int) -> Entry:
         lines = {(piece.module.name, piece.module.source.position(piece.start)[0]) for piece in found.pieces}
-        reason = Reason.of("single-half", lines=str(len(lines)), **said)
+        key = "single-attributes" if only == len(found.pieces) else "single-half"
+        reason = Reason.of(key, lines=str(len(lines)), **said)
         return Entry(start, reason, tuple(found.pieces), unseen=tuple(found.unseen))
 
     def _barred(self, found: Found) -> list[Open]:
@@ -259,12 +260,6 @@ class Entries:
             )
         )
         return Reason.of("single-edit-unseen", unseen=what, **counts)
-
-
-def _chosen(start: Seen, bound: Seen) -> ast.expr | None:
-    """The outermost condition under which a function does what needs a group, where the start of the group does not stand under it."""
-    above = {ast.dump(at.test) for at in start.module.ancestors(start.node) if isinstance(at, ast.If)}
-    return next((test for test in [*conditions_above(bound)][::-1] if ast.dump(test) not in above), None)
 
 
 def _unreached(collected: Collected, parts: list[tuple[Module, ast.AST]]) -> list[tuple[Module, ast.AST]]:

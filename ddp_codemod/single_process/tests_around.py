@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ddp_codemod.parse.python import Module
 
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -65,13 +65,13 @@ def _left_before(parent: ast.AST, child: ast.stmt) -> Iterator[Test]:
             continue
         for earlier in suite[: suite.index(child)]:
             while isinstance(earlier, ast.If):
-                if earlier.body and isinstance(earlier.body[-1], _LEAVES):
+                if earlier.body and isinstance(earlier.body[-1], LEAVES):
                     yield Test(earlier.test, False, earlier)
                 rest = earlier.orelse
                 if len(rest) == 1 and isinstance(rest[0], ast.If):
                     earlier = rest[0]
                     continue
-                if rest and isinstance(rest[-1], _LEAVES):
+                if rest and isinstance(rest[-1], LEAVES):
                     yield Test(earlier.test, True, earlier)
                 break
 

@@ -1,0 +1,133 @@
+"""Attributes that only a launcher's branch sets: ``args.rank`` is missing where a program is started without one, and is read all the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module, last_name, walk
+from ddp_codemod.single_process.api import Api
+from ddp_codemod.single_process.guards import Guards
+from ddp_codemod.single_process.history import History
+from ddp_codemod.single_process.model import Piece, Seen
+from ddp_codemod.single_process.tests_around import LEAVES
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MAKES = frozenset({"Namespace", "SimpleNamespace", "dict", "set_defaults", "update"})  # calls whose keywords become attributes
+_Parts = Iterable[tuple[Module, ast.AST]]
+
+
+def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _Parts) -> list[Piece]:
+    """``args.rank = 0`` in the last branch of the function that makes the group, where its other branches read it from the environment.
+
+    Only what nothing else of the program declares, sets or asks for by name, and what code outside that runs without a group reads.
+    """
+    module = start.module
+    function = next((at for at in module.ancestors(start.node) if isinstance(at, _FUNCTIONS)), None)
+    found: list[Piece] = []
+    for node in function.body if function is not None else ():
+        if isinstance(node, ast.If):
+            branches, last = _branches(node)
+            given = _given(api, module, branches)
+            missing = {name: value for name, value in given.items() if last and not _stores(last, *name)}
+            for (holder, name), value in missing.items():
+                assert function is not None
+                if _is_read(guards, history, module, function, node, (holder, name), last, list(parts)):
+                    at = module.place(last[-1]).start
+                    written = f'{holder}.{name} = getattr({holder}, "{name}", {value})'
+                    text = f"{written}\n{' ' * last[-1].col_offset}"
+                    found.append(Piece(module, at, at, text, Reason.of("single-attribute", name=f"{holder}.{name}", value=value)))
+    return found
+
+
+def _branches(node: ast.If) -> tuple[list[list[ast.stmt]], list[ast.stmt]]:
+    """The branches of an ``if`` that have a test, and the last one, which has none; [] where it is not there."""
+    tested = [node.body]
+    while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        node = node.orelse[0]
+        tested.append(node.body)
+    one_line = bool(node.orelse) and node.orelse[-1].lineno == node.orelse[0].lineno and len(node.orelse) > 1
+    return tested, [] if one_line else node.orelse
+
+
+def _given(api: Api, module: Module, branches: Iterable[list[ast.stmt]]) -> dict[tuple[str, str], str]:
+    """The attributes that a branch takes from what a launcher sets, and what they are in one process."""
+    found: dict[tuple[str, str], str] = {}
+    for branch in branches:
+        for node in branch:
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Attribute):
+                value = _of_one_process(api, module, node.value)
+                if isinstance(target.value, ast.Name) and value is not None:
+                    found.setdefault((target.value.id, target.attr), value)
+    return found
+
+
+def _of_one_process(api: Api, module: Module, node: ast.expr) -> str | None:
+    """``int(os.environ["RANK"])``: 0."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1):
+        return None
+    asked = node.args[0]
+    key: ast.expr | None = None
+    if isinstance(asked, ast.Subscript) and "os.environ" in api.resolver.names(module, asked.value):
+        key = asked.slice
+    elif (
+        isinstance(asked, ast.Call)
+        and asked.args
+        and {"os.environ.get", "os.getenv"} & set(api.resolver.names(module, asked.func))
+    ):
+        key = asked.args[0]
+    return api.environment.get(key.value) if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
+def _stores(branch: Iterable[ast.stmt], holder: str, name: str) -> bool:
+    attributes = (node for part in branch for node in walk(part) if isinstance(node, ast.Attribute))
+    return any(node.attr == name and isinstance(node.ctx, ast.Store) for node in attributes if _holder(node) == holder)
+
+
+def _holder(node: ast.Attribute) -> str:
+    return node.value.id if isinstance(node.value, ast.Name) else ""
+
+
+def _is_read(
+    guards: Guards,
+    history: History,
+    module: Module,
+    function: ast.AST,
+    chain: ast.If,
+    wanted: tuple[str, str],
+    last: list[ast.stmt],
+    parts: list[tuple[Module, ast.AST]],
+) -> bool:
+    """Whether something reads it where no group was made, and nothing else gives or probes it."""
+    holder, name = wanted
+    inside = set(walk(function if isinstance(last[-1], LEAVES) else chain))
+    read = False
+    for other, part in parts:
+        for node in walk(part):
+            if other is module and node in inside:
+                continue
+            if any(_spells(text, name) for text in _names_in(other, node)):
+                return False
+            if isinstance(node, ast.Attribute) and node.attr == name and _holder(node):
+                if not isinstance(node.ctx, ast.Load):
+                    return False
+                if _holder(node) == holder and history.condition(other, node) is None and not guards.guarded(other, node):
+                    read = True
+    return read
+
+
+def _names_in(module: Module, node: ast.AST) -> Iterator[str]:
+    """The names by which a node can declare an attribute or ask for it: texts, keywords that become attributes, fields of classes."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.Call) and last_name(node.func) in _MAKES:
+        yield from (keyword.arg for keyword in node.keywords if keyword.arg)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        statement = module.parents.get(node)
+        if statement is not None and isinstance(module.parents.get(statement), ast.ClassDef):
+            yield node.id
+
+
+def _spells(text: str, name: str) -> bool:
+    return text.lstrip("-").replace("-", "_") == name
