@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.blocks import behind
 from ddp_codemod.dataflow.demands import asks, leaves
+from ddp_codemod.dataflow.fold import UNKNOWN, Value, fold, truth
+from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
@@ -19,17 +21,31 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def unsynced(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The tests that ask for a device (``makers``) and are off here, in whose branch alone a model is wrapped by one of ``names``."""
+    for node, off in _left_out(context, pattern, module):
+        if not _synchronises(context, pattern, module, node, off):
+            yield node.test
+
+
+def ungrouped(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+    """The tests in whose branch alone one of ``names`` makes a group, in a program that a launcher starts: it speaks of ``texts``."""
+    for node, off in _left_out(context, pattern, module):
+        homes = [module, *_calling(context, pattern, module, off)]
+        if any(_speaks(home, pattern.texts) for home in homes) and not _calls_beside(context, pattern, module, node, off):
+            yield node.test
+
+
+def _left_out(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.If | ast.IfExp, Sequence[ast.AST]]]:
+    """The conditions on a device that are off here, whose branch alone calls one of ``names``, and that branch."""
     for kind in (ast.If, ast.IfExp):
         for node in module.nodes.get(kind, ()):
             assert isinstance(node, (ast.If, ast.IfExp))
-            taken = context.facts.truth(module, node.test)
+            taken = _truth(context, module, node.test)
             if taken is None or not _asks(context, pattern, module, node.test):
                 continue
             off, on = _branches(module, node, taken)
-            if not _wraps(context, pattern, module, off) or _wraps(context, pattern, module, on):
-                continue
-            if context.facts.unreachable(module, node) is None and not _synchronises(context, pattern, module, node, off):
-                yield node.test
+            if _calling(context, pattern, module, off) and not _calling(context, pattern, module, on):
+                if context.facts.unreachable(module, node) is None:
+                    yield node, off
 
 
 def _branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
@@ -43,48 +59,78 @@ def _branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Se
     return off, on
 
 
+def _truth(context: Context, module: Module, test: ast.expr) -> bool | None:
+    """Whether a test holds here, also where an attribute has the answer: ``self.cuda = torch.cuda.is_available()``."""
+    open_texts: set[str] = set()
+
+    def look(part: ast.expr) -> Value:
+        known = context.facts.fold(module, part)
+        text = ast.unparse(part) if known is UNKNOWN and isinstance(part, ast.Attribute) else ""
+        made = stored_at(module, text) if text and text not in open_texts else []
+        open_texts.add(text)
+        values = [fold(one.value, look) if one.value is not None else UNKNOWN for one in made]
+        open_texts.discard(text)
+        return values[0] if values and all(value == values[0] for value in values) else known
+
+    return truth(fold(test, look))
+
+
 def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
-    """Whether a test asks for the device, itself or by a name that holds the answer."""
+    """Whether a test asks for the device, itself or by a name or an attribute that holds the answer."""
     if asks(context.tracer.resolver, pattern.makers, module, test):
         return True
-    named = [part for part in walk(test) if isinstance(part, ast.Name)]
-    values = [one.value for name in named for one in context.facts.definitions(module, name) if one.value is not None]
-    return any(asks(context.tracer.resolver, pattern.makers, module, value) for value in values)
+    made = [one for part in walk(test) if isinstance(part, ast.Name) for one in context.facts.definitions(module, part)]
+    made += [one for part in walk(test) if isinstance(part, ast.Attribute) for one in stored_at(module, ast.unparse(part))]
+    return any(asks(context.tracer.resolver, pattern.makers, module, one.value) for one in made if one.value is not None)
 
 
-def _wraps(context: Context, pattern: Pattern, module: Module, nodes: Iterable[ast.AST], depth: int = _DEPTH) -> bool:
-    """Whether code wraps a model, itself or in a function of the project that it calls."""
+def _calling(context: Context, pattern: Pattern, module: Module, nodes: Iterable[ast.AST], depth: int = _DEPTH) -> list[Module]:
+    """Where code calls one of the names, itself or in a function of the project that it calls: the first such file, if any."""
     resolver, wanted = context.tracer.resolver, set(pattern.names)
     for call in (part for node in nodes for part in walk(node) if isinstance(part, ast.Call)):
         for entity in resolver.resolve(module, call.func):
             if getattr(entity, "name", None) in wanted:
-                return True
+                return [module]
             if not isinstance(entity, Definition):
                 continue
             if isinstance(entity.node, ast.ClassDef):
                 if wanted & set(resolver.external_bases(entity.module, entity.node)):
-                    return True
+                    return [module]
             elif depth and isinstance(entity.node, _FUNCTIONS):
                 inner = [part for part in entity.node.body if context.facts.unreachable(entity.module, part) is None]
-                if _wraps(context, pattern, entity.module, inner, depth - 1):
-                    return True
+                if found := _calling(context, pattern, entity.module, inner, depth - 1):
+                    return found
+    return []
+
+
+def _speaks(module: Module, texts: Iterable[str]) -> bool:
+    """Whether one of the texts stands in a file as a whole string."""
+    wanted = set(texts)
+    return any(isinstance(node, ast.Constant) and node.value in wanted for node in module.nodes.get(ast.Constant, ()))
+
+
+def _calls_beside(context: Context, pattern: Pattern, module: Module, node: ast.AST, off: Sequence[ast.AST]) -> bool:
+    """Whether the same function calls one of the names elsewhere, too, by code that runs here."""
+    inside, scope = {part for left in off for part in walk(left)}, scope_of(module, node)
+    for call in module.nodes.get(ast.Call, ()):
+        if call not in inside and scope_of(module, call) is scope and _calling(context, pattern, module, [call]):
+            if context.facts.unreachable(module, call) is None:
+                return True
     return False
 
 
 def _synchronises(context: Context, pattern: Pattern, module: Module, node: ast.If | ast.IfExp, off: Sequence[ast.AST]) -> bool:
     """Whether the same function wraps the model elsewhere too, makes its group in the branch, or a file sums gradients itself."""
-    resolver, scope = context.tracer.resolver, scope_of(module, node)
+    if _calls_beside(context, pattern, module, node, off):
+        return True
+    resolver = context.tracer.resolver
     makers = {name for surface in context.rules.surfaces.values() if surface.default_group for name in surface.names}
     inside = {part for left in off for part in walk(left)}
     summing = {name for idioms in context.rules.idioms for name in idioms.group_needed}
     for call in module.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
-        if call in inside:
-            if makers & set(resolver.names(module, call.func)):
-                return True
-        elif scope_of(module, call) is scope and _wraps(context, pattern, module, [call]):
-            if context.facts.unreachable(module, call) is None:
-                return True
+        if call in inside and makers & set(resolver.names(module, call.func)):
+            return True
         if any(isinstance(part, ast.Attribute) and part.attr == "grad" for given in call.args for part in walk(given)):
             if summing & set(resolver.names(module, call.func)):
                 return True

@@ -18,7 +18,7 @@ from ddp_codemod.impact.derived_classes import entries, of_derived
 from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
 from ddp_codemod.impact.divisors import divided, divisors
 from ddp_codemod.impact.tensor_types import types_given
-from ddp_codemod.impact.unsynced import unsynced
+from ddp_codemod.impact.unsynced import ungrouped, unsynced
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
@@ -90,6 +90,8 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
         yield from (Hit(module, value, value) for value in entries(pattern, module) if named is not None)
     elif pattern.use == "apart":
         yield from (Hit(module, test, test) for test in unsynced(context, pattern, module))
+    elif pattern.use == "alone":
+        yield from (Hit(module, test, test) for test in ungrouped(context, pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":

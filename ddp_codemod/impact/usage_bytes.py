@@ -21,7 +21,7 @@ def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
     last = {part for name in pattern.names for part in _words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
-    last |= {name.rpartition(".")[2] for name in pattern.makers} if pattern.use == "apart" else set()
+    last |= {name.rpartition(".")[2] for name in pattern.makers} if pattern.use in ("apart", "alone") else set()
     last |= {pattern.argument} if pattern.derived and pattern.argument else set()
     last |= {*pattern.texts} if pattern.use in ("text", "handed") or pattern.argument_is == "option" else set()
     last |= {*pattern.within} if pattern.use == "assigned" else set()
@@ -32,7 +32,7 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     """Whether anything can be found in a file that holds these of the texts."""
     if pattern.use == "asked":
         return pattern.device in texts
-    if pattern.use == "apart":  # what wraps the model may be a function of another file
+    if pattern.use in ("apart", "alone"):  # what wraps the model may be a function of another file
         return any(name.rpartition(".")[2] in texts for name in pattern.makers)
     if pattern.use == "gate":
         return any(name.rpartition(".")[2] in texts for name in pattern.names)
