@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.blocks import behind
+from ddp_codemod.dataflow.branches import branch_of
 from ddp_codemod.dataflow.demands import asks, leaves
 from ddp_codemod.dataflow.fold import UNKNOWN, Value, fold, truth
 from ddp_codemod.dataflow.stores import stored_at
@@ -120,18 +121,30 @@ def _calls_beside(context: Context, pattern: Pattern, module: Module, node: ast.
 
 
 def _synchronises(context: Context, pattern: Pattern, module: Module, node: ast.If | ast.IfExp, off: Sequence[ast.AST]) -> bool:
-    """Whether the same function wraps the model elsewhere too, makes its group in the branch, or a file sums gradients itself."""
+    """Whether the same function wraps the model elsewhere too, no group of the file is made here, or a file sums gradients itself."""
     if _calls_beside(context, pattern, module, node, off):
         return True
     resolver = context.tracer.resolver
     makers = {name for surface in context.rules.surfaces.values() if surface.default_group for name in surface.names}
     inside = {part for left in off for part in walk(left)}
     summing = {name for idioms in context.rules.idioms for name in idioms.group_needed}
+    made: list[bool] = []
     for call in module.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
-        if call in inside and makers & set(resolver.names(module, call.func)):
-            return True
+        if makers & set(resolver.names(module, call.func)):
+            made.append(call not in inside and not _is_off(context, module, call))
         if any(isinstance(part, ast.Attribute) and part.attr == "grad" for given in call.args for part in walk(given)):
             if summing & set(resolver.names(module, call.func)):
                 return True
+    return bool(made) and not any(made)
+
+
+def _is_off(context: Context, module: Module, call: ast.AST) -> bool:
+    """Whether a condition around a call keeps it from running here, also where an attribute has the answer."""
+    child = call
+    for parent in module.ancestors(call):
+        if isinstance(parent, (ast.If, ast.IfExp)) and (wanted := branch_of(parent, child)) is not None:
+            if _truth(context, module, parent.test) is (not wanted):
+                return True
+        child = parent
     return False
