@@ -131,6 +131,16 @@ class Held(Struct, frozen=True):
     machine: str = ""  # the platform of this machine, where another was read for
 
 
+class InStep(Struct, frozen=True):
+    """What an optimizer step of all ranks shows: they train one model, or each its own (``apart``)."""
+
+    number: int  # of the step
+    ranks: int
+    apart: bool
+    stack: tuple[Frame, ...]  # the project's own frames around the step, innermost first
+    sums: tuple[float, ...]  # of some gradients, by rank
+
+
 class Overlay(Struct, frozen=True):
     """A run laid over the survey of its project."""
 

@@ -83,6 +83,7 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     verbs: tuple[Name, ...]  # words of names of what is called: what several processes do together
     hints: tuple[Name, ...]  # words of names in code from elsewhere: it is told of the group
     apart: tuple[Name, ...]  # packages from elsewhere that ask for no group, or only where there is one
+    sharding: tuple[Name, ...]  # modules and classes with which each rank trains a part of its own, or shares it later
     contexts: tuple[Name, ...]  # methods of the wrapped model that give a context, which does nothing for one process
     nothing: Name  # the context that does nothing
     wrapped_only: tuple[Name, ...]  # methods that only the wrapped model has

@@ -15,12 +15,14 @@ from ddp_codemod.report.overlay import Ran
 
 if TYPE_CHECKING:
     from ddp_codemod.cli.laid_over import Project
-    from ddp_codemod.health import Overlay
+    from ddp_codemod.health import InStep, Overlay
 
 
 def watched(settings: Settings, console: Console, own: str, stop: bool, seconds: float | None, python: str | None) -> int:
     """Run the command with the recorder, to its end or for so many seconds, and hold its groups against what reading finds."""
     from ddp_codemod.cli.laid_over import lay_over, read
+    from ddp_codemod.cli.run import load_rules
+    from ddp_codemod.machine.in_step import in_step
     from ddp_codemod.machine.overlay import missed
     from ddp_codemod.machine.watch import watch
 
@@ -30,22 +32,36 @@ def watched(settings: Settings, console: Console, own: str, stop: bool, seconds:
     asked = python or _own_python(words)
     project = read(settings, console, asked)
     tell = console.raw if settings.format == "text" else _aside
+    rules = project.rules if project else load_rules(())
+    sharding = [name for table in rules.processes for name in table.sharding]
     try:
-        found = watch(words, stop, seconds, lambda line: tell(_plain(line)), project.survey.root if project else None)
+        found = watch(words, stop, seconds, lambda line: tell(_plain(line)), project.survey.root if project else None, sharding)
     except OSError as why:
         raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
     ranks = len({entry["rank"] for entry in found.formed})
     laid = lay_over(project, [*found.asked, *found.groups], words, settings, console, asked) if project else None
-    _report(settings, console, project, laid, Ran(own, found.code, ranks))
+    stepped = in_step(found.steps)
+    _report(settings, console, project, laid, Ran(own, found.code, ranks, stepped))
     if found.code is None:
         console.say(console.text("verify-run-time", seconds=f"{seconds or 0:.0f}", n=ranks))
     else:
         console.say(console.text("verify-run-done", code=found.code, n=ranks))
+    if stepped is not None:
+        console.say(_of_ranks(console, stepped))
     if found.code == 0 and found.formed:
-        return FOUND if laid is not None and any(missed(laid)) else DONE
+        apart = stepped is not None and stepped.apart
+        return FOUND if apart or (laid is not None and any(missed(laid))) else DONE
     if settings.format == "text":
         _explain(console, found.output)
     return FOUND
+
+
+def _of_ranks(console: Console, stepped: InStep) -> str:
+    """That the ranks train one model, or each its own."""
+    place = f" ({stepped.stack[0].path}:{stepped.stack[0].line})" if stepped.stack else ""
+    said = {"n": stepped.ranks, "step": stepped.number, "place": place}
+    sums = ", ".join(f"{value:.6g}" for value in stepped.sums)
+    return console.text("verify-run-apart" if stepped.apart else "verify-run-in-step", sums=sums, **said)
 
 
 def _own_python(words: list[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,19 +25,27 @@ class Watched:
     asked: list[dict[str, Any]] = field(default_factory=list)
     formed: list[dict[str, Any]] = field(default_factory=list)
     groups: list[dict[str, Any]] = field(default_factory=list)  # further ones, by new_group
+    steps: list[dict[str, Any]] = field(default_factory=list)  # what the first optimizer steps of each rank worked with
     output: bytes = b""
 
 
 def watch(
-    command: Sequence[str], stop: bool, seconds: float | None, tell: Callable[[bytes], None], root: Path | None = None
+    command: Sequence[str],
+    stop: bool,
+    seconds: float | None,
+    tell: Callable[[bytes], None],
+    root: Path | None = None,
+    sharding: Iterable[str] = (),
 ) -> Watched:
     """Run the command to its end, or with ``stop`` until the group has formed; ``tell`` gets each line of its output.
 
-    With the ``root`` of the project the frames of its stack are recorded. Raises OSError where it cannot be started.
+    With the ``root`` of the project the frames of its stack are recorded; ``sharding``: modules and classes with which each rank
+    trains a part of its own. Raises OSError where it cannot be started.
     """
     found = Watched()
     folders = [str(RECORDER), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
+    environment["DDP_CODEMOD_SHARDING"] = ",".join(sharding)
     if stop:
         environment["DDP_CODEMOD_STEPS"] = "0"
     if root is not None:
@@ -54,8 +62,8 @@ def watch(
             entry = json.loads(line[at + len(MARK) :])
         except ValueError:
             return
-        if entry["step"] == "group":  # there may be hundreds
-            found.groups.append(entry)
+        if entry["step"] in ("group", "stepped"):  # there may be hundreds
+            (found.groups if entry["step"] == "group" else found.steps).append(entry)
             return
         (found.asked if entry["step"] == "asked" else found.formed).append(entry)
         tell(line)

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod import __version__
-from ddp_codemod.health import Frame, Held, Overlay
+from ddp_codemod.health import Frame, Held, InStep, Overlay
 from ddp_codemod.kinds import Seen
 from ddp_codemod.model import Action, Decision
 from ddp_codemod.report.view import View
@@ -18,11 +18,12 @@ _COLOURS = {Seen.PLACE: "red", Seen.VALUE: "red", Seen.OPEN: "red", Seen.OTHER_M
 
 
 class Ran(Struct, frozen=True):
-    """A command that ran: its words, how it ended (None: time was up), how many ranks formed a group."""
+    """A command that ran: its words, how it ended (None: time was up), how many ranks formed a group, what their steps show."""
 
     command: str
     code: int | None
     ranks: int
+    in_step: InStep | None = None
 
 
 def lines(view: View, found: Overlay, command: str) -> Iterator[str]:
@@ -103,6 +104,7 @@ def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
         "command": ran.command,
         "code": ran.code,
         "ranks": ran.ranks,
+        "in_step": _in_step(ran.in_step) if ran.in_step else None,
         "groups": [_document(view, one, found.platform) for one in held] if found else [],
         "not_reached": [_site(view, site) for site in left],
     }
@@ -115,7 +117,7 @@ def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
         "backend": made.backend,
         "through": list(made.through),
         "ranks": list(made.ranks),
-        "stack": [{"path": frame.path, "line": frame.line} for frame in made.stack],
+        "stack": _stack(made.stack),
         "seen": one.seen.value,
         "site": _site(view, one.site) if one.site else None,
         "predicted": list(one.predicted),
@@ -123,6 +125,20 @@ def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
         "machine": one.machine or None,
         "bug": for_a_report(view, one, platform) if one.bug else None,
     }
+
+
+def _in_step(found: InStep) -> dict[str, Any]:
+    return {
+        "step": found.number,
+        "ranks": found.ranks,
+        "apart": found.apart,
+        "gradients": list(found.sums),
+        "stack": _stack(found.stack),
+    }
+
+
+def _stack(frames: tuple[Frame, ...]) -> list[dict[str, Any]]:
+    return [{"path": frame.path, "line": frame.line} for frame in frames]
 
 
 def _site(view: View, site: Decision) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 MARK = "@@ddp-codemod "
 LONGEST = 4000  # bytes of a line: a pipe takes 4096 at once, and lines of several ranks stay whole
 MOST = 12  # frames
-TARGET = "torch.distributed.distributed_c10d"
+GROUPS, STEPS = "torch.distributed.distributed_c10d", "torch.optim.optimizer"
 HERE = os.path.realpath(os.curdir)  # a program may go elsewhere
 ROOT = os.environ.get("DDP_CODEMOD_ROOT", "")  # of the project; none is recorded where it is not told
 LIBRARY = os.path.realpath(os.path.dirname(os.__file__))
+SUBGROUPS: List[int] = []  # the sizes of groups that hold some ranks only
 POSITIONS = {
     "init_process_group": ("backend", "init_method", "timeout", "world_size", "rank"),
     "new_group": ("ranks", "timeout", "backend"),
@@ -102,6 +103,9 @@ def _record_new_groups(module: Any) -> None:
             said.add(repr((asked, frames, through)))
             rank = module.get_rank() if module.is_initialized() else None
             _say(step="group", call="new_group", rank=rank, backend=asked, frames=frames, through=through, typed=_is_typed(asked))
+        members = _named("new_group", positional, named).get("ranks")
+        if members is not None and module.is_initialized() and len(members) < module.get_world_size():
+            SUBGROUPS.append(len(members))
         return real(*positional, **named)
 
     module.new_group = new_group
@@ -143,13 +147,21 @@ def _wrap(module: Any) -> None:
     _record_new_groups(module)
 
 
+def _watch_steps(module: Any) -> None:
+    if os.environ.get("DDP_CODEMOD_STEPS") != "0":
+        importlib.import_module("ddp_codemod_steps").record(module, _say, _stack, lambda: bool(SUBGROUPS))
+
+
 class _Finder(importlib.abc.MetaPathFinder):
-    """Wraps the function as soon as its module has been read, before torch hands it on."""
+    """Wraps functions as soon as their module has been read, before torch hands them on."""
+
+    def __init__(self) -> None:
+        self.waiting = {GROUPS: _wrap, STEPS: _watch_steps}
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name != TARGET:
+        if name not in self.waiting:
             return None
-        sys.meta_path.remove(self)
+        change = self.waiting.pop(name)
         spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return None
@@ -157,7 +169,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             read(module)
-            _wrap(module)
+            change(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

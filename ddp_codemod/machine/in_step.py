@@ -1,0 +1,57 @@
+"""Whether the ranks of a run train one model: what their first optimizer steps worked with, held against each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ddp_codemod.health import Frame, InStep
+
+OTHER = 1e-3  # by how much gradients of other data differ at least, of their size; of the same data rounding stays far below
+
+
+def in_step(entries: Iterable[Mapping[str, Any]]) -> InStep | None:
+    """What the last step that every rank took shows; None where it shows nothing.
+
+    Ranks are apart where at each step the gradient of every parameter differs, and the parameters that a later step starts with do
+    too: an optimizer may share gradients itself, and a program parameters. Where ranks hold other parts of a model, or other
+    parameters, differences mean nothing.
+    """
+    steps: dict[int, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for entry in entries:
+        steps[int(entry["number"])].setdefault(str(entry["rank"]), entry)
+    whole = [sorted(one.items()) for _, one in sorted(steps.items()) if _is_whole(one)]
+    if not whole:
+        return None
+    last = [entry for _, entry in whole[-1]]
+    compared = [_differ([entry["grads"] for _, entry in step], OTHER) for step in whole]
+    if None in compared:
+        return None
+    kept = "held" if len(whole) > 1 else "params"
+    apart = all(compared) and _differ([entry[kept] for entry in last], 0.0) is True
+    if any(compared) and not apart:
+        return None  # some are shared in another way, or later
+    frames = (Frame(str(path), int(line)) for path, line in last[0]["frames"])
+    sums = tuple(sum(value or 0.0 for value in entry["grads"]) for entry in last)
+    return InStep(int(last[0]["number"]), len(last), apart, tuple(frames), sums)
+
+
+def _is_whole(step: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether every rank took a step, with the same parameters."""
+    entries = list(step.values())
+    alike = all((entry["sizes"], entry["optimizer"]) == (entries[0]["sizes"], entries[0]["optimizer"]) for entry in entries)
+    return alike and len(entries) == entries[0]["ranks"] > 1 and not any(entry["shards"] for entry in entries)
+
+
+def _differ(of_ranks: Sequence[Sequence[float | None]], by: float) -> bool | None:
+    """Whether no value is the same on all ranks; False where all are, None where some are or nothing is there to compare."""
+    found: set[bool] = set()
+    for values in zip(*of_ranks, strict=True):
+        known = [value for value in values if value is not None]
+        if len(known) < len(values) or any(value != value for value in known):
+            continue  # not every rank used this parameter, or it is not a number
+        least, most = min(known), max(known)
+        if most > 0:
+            found.add(most - least > by * most)
+    return found.pop() if len(found) == 1 else None
