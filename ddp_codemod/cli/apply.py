@@ -72,9 +72,8 @@ def _write(patch: Patching, allow_dirty: bool) -> None:
 
 def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
     from ddp_codemod.report.patch import patch as patch_report
+    from ddp_codemod.report.screen import SCREEN, closing, screen
     from ddp_codemod.report.shift import shifted
-    from ddp_codemod.report.summary import closing, details, opening
-    from ddp_codemod.report.text import changed
 
     job, rendered = patch.job, patch.rendered
     if job.settings.format in MACHINES:
@@ -90,15 +89,12 @@ def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
     if take_back is not None:
         offer = outcome.again
         outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else offer(name, *words))
-    for line in opening(view, outcome):
-        job.console.out(line)
-    if not job.settings.quiet:
-        for line in changed(view, outcome.made):
-            job.console.out(line)
-    tell_cost(patch, below=True)
-    block = details(view, outcome)
-    if not job.settings.quiet and rendered.changes:
-        block += ["", *patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)]
-        block += closing(view, outcome)
+    listed = not job.settings.quiet
+    block = screen(view, outcome, job.console.room(SCREEN - 1), listed)
+    if listed and rendered.changes:
+        shown = patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)
+        block += ["", *shown]
+        if sum(part.count("\n") + 1 for part in shown) > SCREEN:
+            block += closing(view, outcome)
     for line in block:
         job.console.out(line)

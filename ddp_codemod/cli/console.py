@@ -38,6 +38,7 @@ class Console(Struct):
     color: str = "auto"
     quiet: bool = False
     _progress: bool = False
+    _said: int = 0  # lines of the screen that are taken
 
     def ink(self, stream: TextIO) -> Ink:
         """Colour for a stream: as asked, else only on a terminal (https://no-color.org)."""
@@ -60,6 +61,10 @@ class Console(Struct):
         from ddp_codemod.report.table import wrapped
 
         return "\n".join(wrapped(line, max(width - 1, 40), "", " " * rest))
+
+    def room(self, screen: int) -> int:
+        """How many lines of a screen are left below what was said."""
+        return screen - self._said
 
     def out(self, line: str = "") -> None:
         """Write a line of the result, with nothing in it that changes a terminal but our own colours."""
@@ -89,6 +94,7 @@ class Console(Struct):
     def error(self, line: str) -> None:
         """Say what the reader has to know, quiet or not."""
         self._clear()
+        self._said += line.count("\n") + 1
         sys.stdout.flush()  # so that the two streams come in order on a terminal
         sys.stderr.write(shown(line) + "\n")
         sys.stderr.flush()

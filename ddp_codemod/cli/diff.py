@@ -9,7 +9,7 @@ import click
 from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
 from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.options import narrow_options, patch_options, paths_argument, submodules_option
-from ddp_codemod.cli.patching import patching, tell_cost
+from ddp_codemod.cli.patching import patching
 from ddp_codemod.cli.run import prepare
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
@@ -25,7 +25,7 @@ def command(settings: Settings, summary: str | None) -> int:
     """Print the patch."""
     job = prepare(settings)
     patch = patching(job)
-    from ddp_codemod.report.summary import details, opening
+    from ddp_codemod.report.screen import SCREEN, closing, screen
 
     console = job.console
     if summary:
@@ -40,9 +40,8 @@ def command(settings: Settings, summary: str | None) -> int:
     if settings.format == "json":
         console.raw(patch.json(written=False))
         return patch.code
-    tell_cost(patch)
     view, outcome = job.view(patch.survey, sys.stderr), patch.outcome("shown")
-    for line in opening(view, outcome):
+    for line in screen(view, outcome, console.room(SCREEN - 1)):
         console.say(line)
     console.say("")
     data = patch.whole
@@ -53,6 +52,7 @@ def command(settings: Settings, summary: str | None) -> int:
             console.out(ink.diff(part.decode(encoding, "surrogateescape").replace("\r\n", "\n").rstrip("\n")))
     else:
         console.raw(data)
-    for line in details(view, outcome):
-        console.say(line)
+    if sys.stdout.isatty() and data.count(b"\n") > SCREEN:
+        for line in closing(view, outcome):
+            console.say(line)
     return patch.code

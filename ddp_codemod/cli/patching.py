@@ -50,19 +50,23 @@ class Patching(Struct, frozen=True):
         """What to tell about it."""
         from ddp_codemod.report.outcome import Outcome
 
-        return Outcome(done, self.made, self.rendered.left, self.rendered.failed, again(self.job))
+        return Outcome(done, self.made, self.rendered.left, self.rendered.failed, again(self.job), self.cost)
+
+    @property
+    def cost(self) -> str:
+        """What the platform's backend costs, where edits give it to a group; "" elsewhere."""
+        from ddp_codemod.messages import in_language
+
+        backends = {fix.id for fix in self.job.options.rules.fixes.values() if fix.recipe == "replace-backend"}
+        given = any(edit.rule in backends for edit in self.made)
+        return in_language(self.job.options.platform, "cost", self.job.settings.lang) if given else ""
 
 
-def tell_cost(patch: Patching, below: bool = False) -> None:
-    """Say what the platform's backend costs, where edits give it to a group; ``below`` other lines it begins after an empty one."""
-    from ddp_codemod.messages import in_language
-
-    job, rules = patch.job, patch.job.options.rules
-    backends = {fix.id for fix in rules.fixes.values() if fix.recipe == "replace-backend"}
-    cost = in_language(job.options.platform, "cost", job.settings.lang)
-    if cost and job.settings.format == "text" and not job.settings.quiet and any(edit.rule in backends for edit in patch.made):
-        said = job.console.folded(job.console.text("platform-cost", cost=cost), sys.stderr)
-        job.console.say(f"\n{said}" if below else said)
+def tell_cost(patch: Patching) -> None:
+    """Say what the platform's backend costs, where edits give it to a group."""
+    console = patch.job.console
+    if patch.cost and patch.job.settings.format == "text":
+        console.say(console.folded(console.text("platform-cost", cost=patch.cost), sys.stderr))
 
 
 def patching(job: Job, converted: bool = False) -> Patching:

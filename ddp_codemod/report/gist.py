@@ -24,7 +24,7 @@ _GLANCE = 40  # characters of two values that are read at a glance
 def gist(view: View, made: Sequence[Edit]) -> str:
     """The kinds of change, the most frequent first, each with its number where there are several; their numbers add up to all."""
     leads = [edit for edit in leading(made, view.survey) if not goes_along(edit)]
-    counts = Counter(_kind(view, edit) for edit in leads)
+    counts = Counter(kind_of(view, edit) for edit in leads)
     chosen = {id(edit) for edit in leads}
     beside = Counter(_ALONG.get(edit.reason.means, "gist-beside") for edit in made if id(edit) not in chosen)
     if not counts:
@@ -38,7 +38,7 @@ def gist(view: View, made: Sequence[Edit]) -> str:
     return view.say("list-comma").join(parts)
 
 
-def _kind(view: View, edit: Edit) -> str:
+def kind_of(view: View, edit: Edit) -> str:
     """What an edit does: the value that becomes another one, or what its rule is called."""
     args = dict(edit.reason.args)
     value, wanted = args.get("value", ""), args.get("wanted", "")

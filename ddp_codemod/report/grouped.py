@@ -26,6 +26,18 @@ class Finding(Struct, frozen=True):
     name: str
     line: int
     here: tuple[str, ...] = ()
+    also: tuple[tuple[str, int], ...] = ()  # further places that it is about ...
+    endless: bool = False  # ... which are only the first of them
+    urgent: bool = False  # a program fails, or trains wrong, until somebody acts on it
+    kind: str = ""  # what a list that has no room for reasons calls it; the head, where there is no other word
+
+
+class Listed(Struct, frozen=True):
+    """Lines, and how many places are not named in them."""
+
+    lines: list[str]
+    left: int = 0
+    cut: bool = False  # something else was left out, too
 
 
 class _Block(Struct):
@@ -35,8 +47,14 @@ class _Block(Struct):
 
 def blocks(view: View, found: Iterable[Finding], shown: int = SHOWN) -> list[str]:
     """A paragraph a reason, and its places under it; ``shown`` limits their lines, 0 shows all, as -v does."""
+    return listed(view, found, shown).lines
+
+
+def listed(view: View, found: Iterable[Finding], shown: int = SHOWN, spare: int = 1, rest: str = "list-rest") -> Listed:
+    """The same, with the number of places that are not named. So many lines more are shown where they are all; ``rest`` says that there are more."""
     lines: list[str] = []
     told: list[str] = []
+    left = 0
     for block in _blocks(view, found):
         block.said = _once(view, block, told)
         if len(block.places) == 1:
@@ -47,8 +65,10 @@ def blocks(view: View, found: Iterable[Finding], shown: int = SHOWN) -> list[str
             lines += view.folded(block.said, 2, 4)
             alike, places = _said_of_all(block.places)
             lines += [line for said in alike for line in view.folded(said, 6, 8)]
-            lines += _places(view, places, 0 if view.verbose else shown)
-    return lines
+            under = _places(view, places, 0 if view.verbose else shown, spare, rest)
+            lines += under.lines
+            left += under.left
+    return Listed(lines, left)
 
 
 def _blocks(view: View, found: Iterable[Finding]) -> list[_Block]:
@@ -122,7 +142,7 @@ def _own(parts: Sequence[str], common: frozenset[int]) -> tuple[str, ...]:
     return (own,) if own else ()
 
 
-def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown: int) -> list[str]:
+def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown: int, spare: int, rest: str) -> Listed:
     """A line a file with its lines, or a line a place where something is said of it alone."""
     files: dict[tuple[str, int | None], list[int]] = {}
     own: dict[tuple[str, int | None], tuple[str, ...]] = {}
@@ -131,7 +151,7 @@ def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown
         files.setdefault(key, []).append(one.line)
         own[key] = here
     keys = list(files)
-    if not shown or len(keys) <= shown + 1:
+    if not shown or len(keys) <= shown + spare:
         shown = len(keys)
     lines: list[str] = []
     if shown < len(keys):
@@ -141,10 +161,10 @@ def _places(view: View, places: Sequence[tuple[Finding, tuple[str, ...]]], shown
         first, *others = dict.fromkeys(files[key])  # two places of one line are one to look at
         where = ", ".join([view.at(key[0], first), *map(str, others)])
         lines += _placed(view, where, own[key])
-    if shown < len(keys):
-        left = sum(len(set(files[key])) for key in keys[shown:])
-        lines.append("    " + view.say("list-rest", n=left))
-    return lines
+    left = sum(len(set(files[key])) for key in keys[shown:])
+    if left:
+        lines.append("    " + view.say(rest, n=left))
+    return Listed(lines, left)
 
 
 def _placed(view: View, where: str, here: Sequence[str]) -> list[str]:

@@ -35,6 +35,12 @@ class Ink(Struct, frozen=True):
         return self(line, style) if style else line
 
 
+def plain(text: str) -> str:
+    """The text without our own colours."""
+    first, *coloured = text.split(_MARK)
+    return first + "".join(part.partition("m")[2] for part in coloured)
+
+
 def printable(text: str) -> str:
     """What may go to a terminal: our own colours as they are, every other control character as an escape."""
     first, *coloured = text.split(_MARK)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
-from ddp_codemod.model import Action
+from ddp_codemod.model import Action, Survey
 from ddp_codemod.report.view import View
 
 DEVICE = "device-"  # what the ids of the rules about devices start with
-_MOST = 5  # kinds that have a line of their own
+MOST = 5  # kinds that have a line of their own
 _WIDE = 5  # characters that a number has room in
 
 
@@ -30,33 +31,48 @@ def title_of(view: View, rule: str) -> str:
     return view.reason(title) if title is not None else view.titles.get(rule, "")
 
 
-def devices(view: View, all_of_them: str) -> list[str]:
-    """The uses of the other device, the most frequent kinds first, each with its number and what it is; [] where there are none.
+def ordered_kinds(survey: Survey) -> list[tuple[str, int]]:
+    """The rules about devices that find something, the most frequent first, each with its number."""
+    counts = Counter(rule for rules in _told(survey).values() for rule in rules)
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
-    ``all_of_them`` is the command that names the kinds which are not named here.
-    """
-    survey = view.survey
+
+def _told(survey: Survey) -> dict[str, list[str]]:
     kinds: dict[str, list[str | None]] = {
         "devices-edit": [one.rule for one in survey.decisions if one.action is Action.EDIT],
         "devices-review": [one.rule for one in survey.decisions if one.action is Action.REVIEW],
         "devices-note": [note.rule for note in survey.advisories if note.open],
     }
-    told = {kind: [rule for rule in rules if rule is not None and is_device(rule)] for kind, rules in kinds.items()}
-    counts = Counter(rule for rules in told.values() for rule in rules)
-    if not counts:
+    return {kind: [rule for rule in rules if rule is not None and is_device(rule)] for kind, rules in kinds.items()}
+
+
+def devices(view: View, all_of_them: str, most: int = MOST, places: Mapping[str, str] | None = None) -> list[str]:
+    """The uses of the other device, the most frequent kinds first, each with its number and what it is; [] where there are none.
+
+    ``all_of_them`` is the command that names the kinds which are not named here, "" where it is told elsewhere; ``places`` are
+    said beside those that are named.
+    """
+    survey = view.survey
+    told = _told(survey)
+    ordered = ordered_kinds(survey)
+    if not ordered:
         return []
     about = survey.devices
     parts = view.say("list-comma").join(view.say(kind, n=len(rules)) for kind, rules in told.items() if rules)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shown = len(ordered) if view.verbose or len(ordered) == _MOST + 1 else _MOST
+    shown = len(ordered) if view.verbose or len(ordered) == most + 1 else most
     names = {"old": about.old, "new": about.new} if about is not None else {}
     key = "summary-devices" if about is not None and about.new else "summary-no-device"
-    lines = view.folded(view.say(key, n=sum(counts.values()), parts=parts, platform=survey.platform, **names), 0, 2)
+    lines = view.folded(view.say(key, n=sum(n for _, n in ordered), parts=parts, platform=survey.platform, **names), 0, 2)
     for rule, n in ordered[:shown]:
         title = title_of(view, rule)
-        lines += _row(view, n, f"{title} ({rule})" if title else rule)
-    if rest := ordered[shown:]:
-        lines += _row(view, sum(n for _, n in rest), view.say("summary-other-kinds", n=len(rest), command=all_of_them))
+        said = f"{title} ({rule})" if title else rule
+        lines += _row(view, n, f"{said}: {places[rule]}" if places and rule in places else said)
+    rest = ordered[shown:]
+    if rest and (all_of_them or shown):
+        key = "summary-other-kinds" if all_of_them else "screen-other-kinds"
+        lines += _row(view, sum(n for _, n in rest), view.say(key, n=len(rest), command=all_of_them))
+    if not shown:
+        lines[-1] = lines[-1].rstrip(":：")
     return lines
 
 

@@ -19,9 +19,9 @@ class _Step(Struct, frozen=True):
     commands: tuple[tuple[str, str], ...] = ()  # each with what is said above it, "" for nothing
 
 
-def steps(view: View, outcome: Outcome, left: Left) -> list[str]:
-    """The steps that remain, numbered where there are several; [] where nothing remains."""
-    todo = list(_steps(view, outcome, left))
+def steps(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
+    """The steps that remain, numbered where there are several; [] where nothing remains. ``short``: the places are listed above."""
+    todo = list(_steps(view, outcome, left, short))
     if not todo:
         return []
     lines = [view.say("steps-order" if len(todo) > 1 else "steps-one")]
@@ -34,10 +34,14 @@ def steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     return lines
 
 
-def _steps(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
-    yield from _by_command(view, outcome, left)
-    yield from _by_eye(view, outcome, "steps-decide", "left-review", left.review)
-    yield from _by_eye(view, outcome, "steps-account", "left-unaccounted", left.unaccounted)
+def _steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterator[_Step]:
+    yield from _by_command(view, outcome, left, short)
+    if short:
+        yield from _first(view, outcome, "short-review", left.review)
+        yield from _first(view, outcome, "short-names", left.unaccounted)
+    else:
+        yield from _by_eye(view, outcome, "steps-decide", "left-review", left.review)
+        yield from _by_eye(view, outcome, "steps-account", "left-unaccounted", left.unaccounted)
     survey = view.survey
     listed = {
         "manual": (left.manual, view.say("left-manual", n=left.manual)),
@@ -45,11 +49,11 @@ def _steps(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
         "skipped": (left.skipped, view.say("left-skipped", n=len(survey.skipped) + len(outcome.failed))),
     }
     for kind, (n, heading) in listed.items():
-        if n:
+        if n and not short:  # the heading above says it
             yield _Step(view.say(f"steps-{kind}", n=n, heading=_bare(heading)))
 
 
-def _by_command(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
+def _by_command(view: View, outcome: Outcome, left: Left, short: bool) -> Iterator[_Step]:
     """The edits that apply makes with --unsafe, or the vendor's module instead."""
     survey, about = view.survey, view.survey.devices
     n = left.device + left.unsafe
@@ -58,14 +62,30 @@ def _by_command(view: View, outcome: Outcome, left: Left) -> Iterator[_Step]:
     if about is not None and about.entries and any(is_device(decision.rule) for decision in survey.decisions):
         vendor = outcome.again("apply", "--rule", about.vendor, "--unsafe")
     if left.device and rest and vendor and about is not None:
-        ways = ((view.say("steps-vendor", n=about.entries, new=about.new), vendor), (view.say("steps-each"), rest))
         stays = view.say("steps-stays") if outcome.made else ""
-        yield _Step(view.say("steps-two-ways", n=left.device, old=about.old, new=about.new, stays=stays), ways)
+        if short:
+            first, said = (
+                view.say("short-vendor", n=about.entries),
+                view.say("short-two-ways", n=left.device, old=about.old, new=about.new),
+            )
+        else:
+            first = view.say("steps-vendor", n=about.entries, new=about.new)
+            said = view.say("steps-two-ways", n=left.device, old=about.old, new=about.new, stays=stays)
+        yield _Step(said, ((first, vendor), (view.say("steps-each"), rest)))
         return
     if rest:
-        yield _Step(view.say("steps-device" if left.device else "steps-unsafe", n=n), (("", rest),))
+        kind = "device" if left.device else "unsafe"
+        yield _Step(view.say(f"short-{kind}" if short else f"steps-{kind}", n=n), (("", rest),))
     if vendor and any(is_device(one.rule) and one.action is Action.REVIEW for one in survey.decisions):
         yield _Step(view.say("steps-vendor-alone"), (("", vendor),))
+
+
+def _first(view: View, outcome: Outcome, key: str, places: Sequence[Place]) -> Iterator[_Step]:
+    """The places that are listed above, and the command that says what is open at the first of them."""
+    where = list(dict.fromkeys(map(view.where, places)))
+    if where:
+        command = outcome.again("explain", where[0])
+        yield _Step(view.say(key, n=len(places)), (("", command),) if command else ())
 
 
 def _by_eye(view: View, outcome: Outcome, key: str, heading: str, places: Sequence[Place]) -> Iterator[_Step]:

@@ -1,0 +1,140 @@
+"""The first sentences about a run: what was done, what does not work yet, and what the run did not look at."""
+
+from __future__ import annotations
+
+from ddp_codemod.model import Action, Applicability
+from ddp_codemod.report.gist import gist
+from ddp_codemod.report.kinds import of_device
+from ddp_codemod.report.outcome import Left, Outcome, counted
+from ddp_codemod.report.steps import FEW_PLACES
+from ddp_codemod.report.view import View
+
+UNKNOWN = "?"  # among what a site resolves to
+
+
+def headline(view: View, outcome: Outcome, left: Left) -> list[str]:
+    """What was done, and whether that is all."""
+    block = [*half(view, outcome, left), *done(view, outcome, left)]
+    if remains := missing(view, left):
+        return [*block, *remains]
+    return [*block, *complete(view, outcome)]
+
+
+def done(view: View, outcome: Outcome, left: Left) -> list[str]:
+    """What was done."""
+    survey = view.survey
+    edits, files = len(outcome.made), len({edit.name for edit in outcome.made})
+    if edits:
+        key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
+        what = gist(view, outcome.made)
+        line = view.say(f"{key}-as" if what else key, edits=edits, files=files, platform=survey.platform, what=what)
+    elif survey.elsewhere:
+        line = view.say("summary-elsewhere", platform=survey.platform, other=survey.elsewhere)
+    elif survey.hidden:
+        line = view.say("summary-nothing-here", platform=survey.platform)
+    elif (
+        not survey.decisions and not outcome.left and not survey.unaccounted and not any(note.open for note in survey.advisories)
+    ):
+        line = view.say("summary-no-sites", platform=survey.platform)
+    else:
+        none = "summary-none-made" if counted(view, left) else "summary-nothing"
+        line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
+    return [*(view.ink(one, "bold") for one in view.folded(line, 0, 2)), *_unsafe(view, outcome)]
+
+
+def missing(view: View, left: Left) -> list[str]:
+    """What remains to be done; [] where nothing does."""
+    if not (remains := counted(view, left)):
+        return []
+    return [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
+
+
+def complete(view: View, outcome: Outcome) -> list[str]:
+    """Where nothing remains: that nothing else is to be done, as far as that is known."""
+    survey = view.survey
+    if outcome.made and outcome.done != "scanned" and not survey.hidden and not survey.elsewhere:
+        return view.folded(_complete(view), 0, 2)
+    if not outcome.made and (notes := len(survey.advisories)) and outcome.done != "scanned":
+        return view.folded(view.say("summary-notes", n=notes), 0, 2)
+    return []
+
+
+def half(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
+    """That the code asks for a device which the machine lacks until the rest is done, and the command that does all of it.
+
+    ``short``: without the command, which is among the steps below.
+    """
+    about = view.survey.devices
+    if not left.device or about is None or not about.new or outcome.done not in ("written", "shown"):
+        return []
+    words = {"n": left.device, "old": about.old, "new": about.new, "platform": view.survey.platform}
+    said = view.say("screen-half" if short else "summary-half", **words)
+    command = "" if short else outcome.again("apply", "--unsafe")
+    head = [view.ink(one, "bold", "yellow") for one in view.folded(said, 0, 2)]
+    return [*head, f"  {view.ink(command, 'bold')}"] if command else head
+
+
+def _unsafe(view: View, outcome: Outcome) -> list[str]:
+    """Which of the changes that were made are unsafe: the first by their places; the list of changes marks all."""
+    unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
+    if not unsafe:
+        return []
+    places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
+    count = len(places)
+    if count > FEW_PLACES + 1:
+        places = [*places[:FEW_PLACES], view.say("summary-unsafe-more", n=count - FEW_PLACES)]
+    # two changes of one line are one place: then both numbers are said, so that what is named adds up
+    key = "summary-unsafe" if count == len(unsafe) else "summary-unsafe-at"
+    return view.folded(view.say(key, n=len(unsafe), places=count, which=view.say("list-comma").join(places)), 0, 2)
+
+
+def _complete(view: View) -> str:
+    """That nothing else is to be done, as far as that is known."""
+    made = (site for site in view.survey.decisions if site.action is Action.EDIT)
+    # a safe edit stands at the call then, and takes whatever comes in
+    if open_ := sum(UNKNOWN in site.resolves_to and site.applicability is Applicability.UNSAFE for site in made):
+        return view.say("summary-open", n=open_)
+    notes = len(view.survey.advisories)
+    return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)
+
+
+def coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
+    """How many files were read, and what becomes of the places that were looked at in them."""
+    survey = view.survey
+    if short or not survey.decisions:
+        return view.folded(view.say("summary-files", n=survey.files_seen), 0, 2)
+    kinds = dict.fromkeys(Applicability, 0)
+    for site in survey.decisions:
+        kinds[site.applicability] += site.action is Action.EDIT
+    left = kinds[Applicability.UNSAFE] if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left) else 0
+    now = sum(kinds.values()) - kinds[Applicability.MANUAL] - left
+    counts = {
+        "count-changed" if outcome.done == "written" else "count-to-change": now,
+        "count-unsafe": left,
+        "count-manual": kinds[Applicability.MANUAL],
+        "count-kept": sum(site.action is Action.KEEP for site in survey.decisions),
+        "count-review": sum(site.action is Action.REVIEW for site in survey.decisions),
+    }
+    what = view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
+    line = view.say("summary-counts", files=survey.files_seen, sites=len(survey.decisions), what=what)
+    return view.folded(line, 0, 2)
+
+
+def besides(view: View) -> list[str]:
+    """What was left out of the count, or left alone, and why."""
+    survey = view.survey
+    lines: list[str] = []
+    if survey.ignored:
+        lines += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
+    if survey.hidden:
+        lines += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
+    if survey.beyond:
+        lines += view.folded(of_device(view, "summary-beyond", survey.beyond), 0, 2)
+    if survey.unported:
+        lines += view.folded(view.say("summary-unported", n=survey.unported), 0, 2)
+    if survey.unstated and survey.decisions:
+        packages = view.say("list-comma").join(survey.unstated)
+        lines += view.folded(view.say("version-unstated", package=packages), 0, 2)
+    if survey.excluded:
+        lines += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
+    return lines
