@@ -89,4 +89,4 @@ def test_starts_beside_which_nothing_heeds_it_are_named_in_one_sentence(tmp_path
     )
     (one,) = items(tmp_path, a_sh=START, b_sh=START, c_sh="python train.py\n")
     assert one.startswith("--deepspeed (also at b.sh:1) makes Hugging Face Transformers ignore ddp_backend.")
-    assert one.endswith("with the wanted backend.")
+    assert one.endswith("under DeepSpeed deepspeed.init_distributed(dist_backend=...).")
