@@ -51,7 +51,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; both keep the changes made so far.")
-    assert screen[at + 2].startswith("   a. fewest changes: import the vendor's module, which maps CUDA to npu")
+    assert screen[at + 2].startswith("   a. fewest changes: in 1 entry point, import the vendor's module, which maps CUDA to npu")
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
     assert screen[at + 4] == "   b. to maintain the code or send it upstream: rewrite each use"
     assert screen[at + 5].endswith("--platform ascend --unsafe")
