@@ -34,7 +34,11 @@ _HIDDEN = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 def clean(text: str, limit: int = VALUE) -> str:
     """The text with everything escaped that does not show, cut to a number of characters, which the end then tells."""
     shown = _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", inert(text))
-    return shown if len(shown) <= limit else f"{shown[:limit]} [... {len(shown) - limit} more characters]"
+    if len(shown) <= limit:
+        return shown
+    cut = shown[:limit]
+    end = "”" if cut.count("“") > cut.count("”") else ""  # a quotation that is cut still ends
+    return f"{cut}{end} [... {len(shown) - limit} more characters]"
 
 
 def quoted(text: str, limit: int = SAID) -> str:

@@ -67,7 +67,7 @@ def test_a_folder_with_other_things_in_it_is_not_written_to(tmp_path: Path, caps
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("")
     assert run("list.txt", "--platform", "rocm", "--out", "out") == 2
-    assert "out holds other things" in capsys.readouterr().err
+    assert "out holds other files" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
 
 
@@ -76,9 +76,9 @@ def test_a_folder_with_other_things_in_it_is_not_written_to(tmp_path: Path, caps
     [
         (("--platform", "rocn"), "rocn"),
         (("--platform", "rocm", "--rule", "nccl-debugg"), "nccl-debug"),
-        (("--platform", "rocm", "--torch-version", "newest"), "--torch-version: newest is no version"),
+        (("--platform", "rocm", "--torch-version", "newest"), "--torch-version: newest is not a version"),
         (("--platform", "rocm", "--style", "portabel"), "portable"),
-        (("--platform", "rocm", "--memory-limit", "much"), "--memory-limit: much is no size"),
+        (("--platform", "rocm", "--memory-limit", "much"), "--memory-limit: much is not a size"),
         (("--platform", "rocm", "--memory-limit", "10M"), "the engine itself needs"),
     ],
 )

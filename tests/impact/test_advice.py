@@ -44,7 +44,7 @@ def test_a_note_is_said_once_and_names_the_other_places(tmp_path: Path) -> None:
     files = {"main.py": GROUP + "import p2p, ring\n", "p2p.py": SEND, "ring.py": SEND}
     found = look(tmp_path, "rocm", files)
     assert said(found) == [("p2p.py", 5, "gloo-point-to-point")]
-    assert "Also in: 6, ring.py:5, ring.py:6." in sentence(found.advisories[0].message)
+    assert "Also at: 6, ring.py:5, ring.py:6." in sentence(found.advisories[0].message)
     assert "另见：6、ring.py:5" in sentence(found.advisories[0].message, "zh").replace(", ", "、")
 
 

@@ -289,6 +289,6 @@ def test_a_torch_that_was_never_asked_is_not_called_missing() -> None:
     found = examine(facts, PLATFORMS)
     assert found.platform is None
     said = render(found.because, "en") + render(one(found, "torch").said, "en")
-    assert "could not be asked" in said
+    assert "was not queried" in said
     assert "missing" not in said
     assert "not installed" not in said

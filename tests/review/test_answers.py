@@ -215,7 +215,7 @@ def test_line_ends_stay_when_a_change_is_edited(project: Project, review: Review
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("-dist", "-tsid", "does not read"),
+        ("-dist", "-tsid", "of the file differs"),
         ("diff --git", "gone", "no longer has the 1 file"),
         ('+dist.init_process_group("gloo")', "+dist.init_process_group(", "is not valid Python"),
         ("nothing at all", "x", ""),
