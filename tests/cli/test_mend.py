@@ -30,7 +30,7 @@ def test_apply_puts_it_right_first_and_says_so(project, run) -> None:  # type: i
     assert (root / "one.py").read_text() == "old\n"
     assert "gloo" in (root / "train.py").read_text()
     assert [line for line in done.err.splitlines() if "interrupted" in line] == [
-        "The last apply was interrupted: restored the old text of its 2 file(s)."
+        "The last apply was interrupted: restored the old text of its 2 files."
     ]
 
 
@@ -57,5 +57,5 @@ def test_a_command_that_only_looks_writes_nothing(project, run) -> None:  # type
     root = project(train=TRAIN)
     cut_off(root, whole=False)
     for words in (("check", "."), ("apply", ".", "--dry-run"), ("diff", ".")):
-        assert "the next apply or undo repairs its 2 file(s)" in run(*words, "--platform", "rocm").err
+        assert "the next apply or undo repairs its 2 files" in run(*words, "--platform", "rocm").err
         assert (root / "one.py").read_text() == "new\n"
