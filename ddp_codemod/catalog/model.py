@@ -72,6 +72,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     name: Name
     role: Literal["backend", "init_method", "store"]
     position: int | None = None  # counted from 0, after self; None: keyword only
+    inside: str = ""  # the parameter takes a dictionary, and the value stands under this key of it
     # of a surface with ``commands``: "--distributed-backend", or "distributed_training.backend=" for an override
     option: str = ""
     # What leaving it out gives: torch's choice for the device; the default group's; nothing of interest; or this text.
@@ -106,6 +107,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     statement: Statement | None = None  # with add = "statement": another call, or an attribute, gives it
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
+    spared_by: tuple[Name, ...] = ()  # with ``ignored``: keywords of the call beside which nothing hangs on the parameter
     ignored_on: Conditions = ()  # machines on which it is not heeded; empty: on all of them
     right_on: Conditions = ()  # where it is not heeded: machines for which the surface picks what works by itself ...
     instead: str = ""  # ... and what does work on the others

@@ -176,7 +176,7 @@ def _takes_a_name(finding: Finding) -> bool:
     parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
     wanted = (one for one in parameters if one.name == finding.parameter)
     # a name that does harm in a process that no launcher started takes a condition, which a call cannot have beside another
-    return any(one.add in ("keyword", "never") and one.launched is None for one in wanted)
+    return any(one.add in ("keyword", "never") and one.launched is None and not one.inside for one in wanted)
 
 
 def _is_put_together(leaf: Leaf) -> bool:

@@ -98,7 +98,7 @@ def _before(context: Context, finding: Finding) -> Iterator[str]:
 
 def _in_settings(finding: Finding) -> bool:
     """Whether the value stands in a dictionary that the parameter takes."""
-    return any(part.settings is not None for part in finding.use.surface.parameters)
+    return any(part.settings is not None or part.inside for part in finding.use.surface.parameters)
 
 
 def _files(finding: Finding) -> Iterator[str]:

@@ -29,7 +29,7 @@ from ddp_codemod.policy.decision_reasons import (
     text_of,
     was_left_out,
 )
-from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
+from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
 from ddp_codemod.policy.foreign_hardware import for_other_hardware, one_branch
 from ddp_codemod.policy.left_out import naming, picks_wrong, who
 from ddp_codemod.policy.other_devices import said_of_object
@@ -46,6 +46,8 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
     """The argument for a parameter and the leaves of its value; a left-out one is a leaf of its own, at the call."""
     module, call = use.module, use.call
     argument = use.argument(parameter)
+    if argument is not None and parameter.inside:
+        return argument, _in_dictionary(context, module, argument, parameter.inside)
     if argument is not None:
         return argument, [*context.tracer.evaluate(module, argument)]
     found: list[Leaf] = []
@@ -65,6 +67,16 @@ def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.exp
     found = found or _of_class(context, use, parameter)
     omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
     return None, found or [Leaf(module, call, OMITTED, omitted)]
+
+
+def _in_dictionary(context: Context, module: Module, argument: ast.expr, key: str) -> list[Leaf]:
+    """The leaves of what stands under a key of a dictionary; a written one that lacks it is a leaf of its own."""
+    if isinstance(argument, ast.Constant) and argument.value is None:
+        return [Leaf(module, argument, OriginKind.LITERAL, Default())]
+    leaves = look_up(context.tracer, module, argument, ast.Constant(key), Way(), whole=True)
+    if leaves or (leaves is not None and isinstance(argument, ast.Dict)):
+        return leaves or [Leaf(module, argument, OMITTED, Default())]
+    return [context.tracer.unknown(module, argument, Way(), "why-expression", text=module.text(argument))]
 
 
 def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
@@ -89,6 +101,8 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         where = {"name": who(context, use), "text": " ".join(use.module.text(use.call.func).split())}
         return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
     argument, leaves = leaves_of(context, use, parameter)
+    if parameter.ignored is not None and (_is_off(leaves) or any(one.arg in parameter.spared_by for one in use.call.keywords)):
+        return None
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
         return None
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
@@ -185,6 +199,11 @@ def ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> 
     return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
 
 
+def _is_off(leaves: list[Leaf]) -> bool:
+    """Whether what would make a group is switched off."""
+    return bool(leaves) and all(isinstance(leaf.value, Known) and leaf.value.value is False for leaf in leaves)
+
+
 def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
     """What has to change, and the first thing that a person has to look at instead."""
     changes: list[Change] = []
@@ -248,9 +267,13 @@ def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
 
 def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
     if leaf.kind == OMITTED:
-        assert isinstance(leaf.node, ast.Call)
         assert isinstance(leaf.module, Module)
-        return NewKeyword(leaf.module, leaf.node, parameter.name, f'"{wanted}"')
+        if isinstance(leaf.node, ast.Dict):
+            text = f'"{parameter.inside}": "{wanted}"' + (", " if leaf.node.keys else "")
+            return Splice(leaf.module, leaf.module.place(leaf.node).start + 1, text)
+        assert isinstance(leaf.node, ast.Call)
+        value = f'{{"{parameter.inside}": "{wanted}"}}' if parameter.inside else f'"{wanted}"'
+        return NewKeyword(leaf.module, leaf.node, parameter.name, value)
     return NewText(leaf, wanted)
 
 

@@ -25,8 +25,9 @@ from ddp_codemod.sites.configured import ConfiguredUse
 
 def decide_configured(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Iterator[Finding]:
     """Decide about a backend that stands, or is left out, beside a ``_target_``, and about what launch files give in its place."""
-    entry = use.argument(parameter)
-    given = given_for(context.tracer, use.module, (*use.arguments, parameter.name), Way())
+    path = (*use.arguments, parameter.name, *([parameter.inside] if parameter.inside else []))
+    entry = use.argument(parameter) if not parameter.inside else next(iter(use.module.at(path, use.call.document)), None)
+    given = given_for(context.tracer, use.module, path, Way())
     if entry is None:
         yield _left_out(context, use, parameter, fix)
         leaves = given
@@ -53,7 +54,7 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
         by = parameter.handler.names[0] if parameter.handler is not None else parameter.name
         said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "by": by}
         return made.review(fix.id, Reason.of("review-configured-object", **said))
-    change = _new_key(use, parameter.name, choice.wanted)
+    change = _new_key(use, parameter, choice.wanted)
     if change is None:
         return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=choice.wanted))
     if named:
@@ -69,11 +70,17 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
     return made.edit(fix.id, safe, reason, [change])
 
 
-def _new_key(use: ConfiguredUse, name: str, wanted: str) -> NewKey | None:
+def _new_key(use: ConfiguredUse, parameter: Parameter, wanted: str) -> NewKey | None:
     """The argument beside those that the file gives, or as the first of them; None where the file is not written in lines."""
+    if parameter.inside:
+        beside = use.module.mapping((*use.arguments, parameter.name), use.call.document)
+        if (first := next((entry for entry in beside if use.module.may_add_below(entry)), None)) is not None:
+            return NewKey(use.module, first, parameter.inside, wanted)
+        free = use.place is not None and not beside and use.argument(parameter) is None
+        return NewKey(use.module, use.place, parameter.inside, wanted, parameter.name) if free and use.place is not None else None
     if (place := use.place) is not None:
-        return NewKey(use.module, place, name, wanted)
-    return NewKey(use.module, use.call, name, wanted, use.opens) if use.opens else None
+        return NewKey(use.module, place, parameter.name, wanted)
+    return NewKey(use.module, use.call, parameter.name, wanted, use.opens) if use.opens else None
 
 
 def decide_variable(context: Context, use: ConfiguredUse, fix: Fix, backends: Sequence[Finding]) -> Finding | None:
