@@ -52,7 +52,7 @@ def test_a_second_time_changes_nothing_and_says_why(project: Project, run) -> No
     assert done.code == 0
     assert files(root) == before
     assert "Nothing to change for rocm." in done.out
-    assert "train.py:4: torch.init_process_group(backend): resolves to gloo on rocm" in done.out
+    assert "train.py:4: torch.init_process_group(backend): works on rocm: gloo" in done.out
     assert "undo" not in done.out
 
 
