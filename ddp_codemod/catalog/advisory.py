@@ -59,6 +59,9 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     device: str = ""  # "device": what the name of the device starts with; with a dot, also the name of something from outside
     ranks: tuple[Name, ...] = ()  # "device": names that hold a number
     within: tuple[Name, ...] = ()  # only where the result goes to a name or parameter that is called so
+    # only where the number that is given goes to a name of which a test is seen: "no": to none, or none is; "several": code runs for
+    # more than 1 alone; "none": some runs for 0 alone
+    tested: Literal["", "no", "several", "none"] = ""
     commands: tuple[Name, ...] = ()  # programs that launch files start
     without: tuple[Name, ...] = ()  # "option": others, or texts, beside which it says nothing
 

@@ -18,6 +18,7 @@ from ddp_codemod.impact.derived_classes import entries, of_derived
 from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
 from ddp_codemod.impact.divisors import divided, divisors
 from ddp_codemod.impact.tensor_types import types_given
+from ddp_codemod.impact.tested_counts import tested
 from ddp_codemod.impact.unsynced import ungrouped, unsynced
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -124,7 +125,8 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
                 continue
             found = _narrowed(context, pattern, module, call)
             if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
-                yield found
+                if not pattern.tested or pattern.tested == (tested(module, call) or "no"):
+                    yield found
         yield from _derived(context, pattern, module)
 
 

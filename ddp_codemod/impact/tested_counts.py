@@ -1,0 +1,80 @@
+"""How a program tests a number that a call gives: for none at all, or for more than one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.dataflow.fold import COMPARISONS
+from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.sites.scopes import owner, scope_of
+
+
+def tested(module: Module, call: ast.Call) -> str:
+    """ "none" where some code runs for 0 alone, "several" where some does for more than 1, "mended" where 0 becomes another number.
+
+    "" where the number goes to no name, or no test of it is seen. A test that ends the program for 0 asks for a device, nothing else.
+    """
+    found: set[str] = set()
+    for use in _uses(module, call):
+        test, told = _outcomes(module, use)
+        if told[0] != told[1] and told[1] == told[2]:
+            found.add(_for_none(module, use, test, told[0]))
+        if told[1] != told[2]:
+            found.add("several")
+    return next((one for one in ("mended", "none", "several") if one in found), "")
+
+
+def _uses(module: Module, call: ast.Call) -> Iterator[ast.expr]:
+    """The places that read the name or attribute that the number goes to."""
+    at: ast.AST | None = module.parents.get(call)
+    while isinstance(at, ast.BinOp):
+        at = module.parents.get(at)
+    targets = at.targets if isinstance(at, ast.Assign) else [at.target] if isinstance(at, (ast.AnnAssign, ast.NamedExpr)) else []
+    for target in targets:
+        if isinstance(target, ast.Name):
+            home = owner(module, scope_of(module, target), target.id)
+            for node in module.nodes.get(ast.Name, ()):
+                if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
+                    if owner(module, scope_of(module, node), node.id) is home:
+                        yield node
+        elif isinstance(target, ast.Attribute):
+            text = ast.unparse(target)
+            for node in module.nodes.get(ast.Attribute, ()):
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == text:
+                    yield node
+
+
+def _outcomes(module: Module, use: ast.expr) -> tuple[ast.AST, tuple[bool, bool, bool]]:
+    """The test around a use, and what it comes to for 0, 1 and 2: the same for all where there is none."""
+    above = module.parents.get(use)
+    if isinstance(above, ast.Compare) and len(above.ops) == 1:
+        other = above.comparators[0] if above.left is use else above.left
+        compare = COMPARISONS.get(type(above.ops[0]))
+        if isinstance(other, ast.Constant) and type(other.value) is int and compare is not None:
+            pairs = [(number, other.value) if above.left is use else (other.value, number) for number in (0, 1, 2)]
+            none, one, two = (bool(compare(left, right)) for left, right in pairs)
+            return above, (none, one, two)
+    if isinstance(above, ast.BoolOp) or (isinstance(above, (ast.If, ast.IfExp, ast.While, ast.Assert)) and above.test is use):
+        return use, (False, True, True)
+    if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not):
+        return above, (True, False, False)
+    return use, (False, False, False)
+
+
+def _for_none(module: Module, use: ast.expr, test: ast.AST, holds: bool) -> str:
+    """What a test does with 0, for which it holds or does not: "mended", "none", or "" where it ends the program."""
+    above = module.parents.get(test)
+    if isinstance(above, ast.Assert):
+        return ""
+    if not isinstance(above, ast.If) or above.test is not test:
+        return "none"
+    branch = above.body if holds else above.orelse
+    text = ast.unparse(use)
+    stores = (part for one in branch for part in walk(one) if isinstance(part, (ast.Name, ast.Attribute)))
+    if any(isinstance(part.ctx, ast.Store) and ast.unparse(part) == text for part in stores):
+        return "mended"
+    if not branch:
+        return "" if holds else "none"
+    return "" if leaves(branch[-1]) else "none"
