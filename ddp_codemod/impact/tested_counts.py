@@ -7,22 +7,29 @@ from collections.abc import Iterator
 
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.dataflow.fold import COMPARISONS
-from ddp_codemod.parse.python import Module, walk
+from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.scopes import owner, scope_of
+
+_SHOWS = frozenset({"print", "debug", "info", "warning", "warn", "error", "format"})
 
 
 def tested(module: Module, call: ast.Call) -> str:
     """ "none" where some code runs for 0 alone, "several" where some does for more than 1, "mended" where 0 becomes another number.
 
-    "" where the number goes to no name, or no test of it is seen. A test that ends the program for 0 asks for a device, nothing else.
+    "" where the number goes to no name, or no test of it is seen. A test that ends the program for 0 asks for a device, nothing else;
+    where the number is only tested, shown, or made 1 at least where it is used, 0 is minded.
     """
     found: set[str] = set()
+    minds = True  # whether every use can do with 0
     for use in _uses(module, call):
         test, told = _outcomes(module, use)
+        minds &= len(set(told)) > 1 or _does_with_none(module, use)
         if told[0] != told[1] and told[1] == told[2]:
             found.add(_for_none(module, use, test, told[0]))
         if told[1] != told[2]:
             found.add("several")
+    if minds and "none" in found:
+        return "mended"
     return next((one for one in ("mended", "none", "several") if one in found), "")
 
 
@@ -61,6 +68,16 @@ def _outcomes(module: Module, use: ast.expr) -> tuple[ast.AST, tuple[bool, bool,
     if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not):
         return above, (True, False, False)
     return use, (False, False, False)
+
+
+def _does_with_none(module: Module, use: ast.expr) -> bool:
+    """Whether a use is shown to people, or part of ``max(1, n)``."""
+    above = module.parents.get(use)
+    if isinstance(above, ast.Call) and last_name(above.func) == "max" and len(above.args) == 2:
+        return any(isinstance(one, ast.Constant) and type(one.value) is int and one.value > 0 for one in above.args)
+    return isinstance(above, (ast.FormattedValue, ast.Call)) and (
+        isinstance(above, ast.FormattedValue) or last_name(above.func) in _SHOWS
+    )
 
 
 def _for_none(module: Module, use: ast.expr, test: ast.AST, holds: bool) -> str:
