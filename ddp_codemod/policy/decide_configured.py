@@ -18,7 +18,7 @@ from ddp_codemod.policy.decide import decide, ignored
 from ddp_codemod.policy.decide_environment import of_libraries, outcomes, set_at, unneeded
 from ddp_codemod.policy.decision_reasons import open_reason, set_already, text_of
 from ddp_codemod.policy.findings import Context, Finding, NewKey, NewVariable, start
-from ddp_codemod.policy.left_out import who
+from ddp_codemod.policy.left_out import picked, picks_wrong, who
 from ddp_codemod.policy.under_launcher import is_bare
 from ddp_codemod.sites.configured import ConfiguredUse
 
@@ -42,17 +42,17 @@ def decide_configured(context: Context, use: ConfiguredUse, parameter: Parameter
 def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: Fix) -> Finding:
     platform = context.platform
     choice = platform.backend
-    made = start(context, use, parameter, None, [], [choice.default])
+    made = start(context, use, parameter, None, [], [picked(context, parameter)])
     if platform.fits(parameter.open_on):
         return made.review(fix.id, open_reason(context, parameter))
     if (not_heeded := ignored(context, made, parameter, fix)) is not None:
         return not_heeded
     named = platform.fits(parameter.named_on)
-    if not named and (parameter.omitted != "platform-default" or not choice.default or choice.default in choice.works):
+    if not named and (parameter.omitted != "platform-default" or not picks_wrong(context, parameter)):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     if parameter.add != "keyword":
         by = parameter.handler.names[0] if parameter.handler is not None else parameter.name
-        said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "by": by}
+        said = {"value": picked(context, parameter), "wanted": choice.wanted, "who": who(context, use), "by": by}
         return made.review(fix.id, Reason.of("review-configured-object", **said))
     change = _new_key(use, parameter, choice.wanted)
     if change is None:
@@ -61,7 +61,7 @@ def _left_out(context: Context, use: ConfiguredUse, parameter: Parameter, fix: F
         reason = Reason.of("edit-named", parameter=parameter.name, wanted=choice.wanted, platform=platform.id)
         return made.edit(fix.id, False, reason, [change])
     why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": who(context, use)}
-    reason = Reason.of("edit-omitted", parameter=parameter.name, value=choice.default, wanted=choice.wanted, **why)
+    reason = Reason.of("edit-omitted", parameter=parameter.name, value=picked(context, parameter), wanted=choice.wanted, **why)
     safe = (
         parameter.add_applicability == "safe"
         and use.surface.edit_applicability == "safe"

@@ -64,7 +64,8 @@ def _left_out(context: Context, use: ConfiguredUse, entry: Entry | None, paramet
     assert objects is not None
     found = stands_for(context, use.module.name, parameter, Known(objects.automatic))
     count = _devices(context, use, objects)
-    commanded = _commanded(context, use, objects) if count in (Count.ONE, Count.UNSAID) else None
+    one = count in (Count.ONE, Count.UNSAID) and not use.named_in  # what builds on the file is said with it
+    commanded = _commanded(context, use, objects) if one else None
     if found is None or is_test(use.module.name) or _given(context, use, parameter):
         return None
     if commanded is None and count not in (Count.SEVERAL, Count.OPEN):
