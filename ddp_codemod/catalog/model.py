@@ -107,6 +107,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     statement: Statement | None = None  # with add = "statement": another call, or an attribute, gives it
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
+    of_several: bool = False  # with ``ignored``: it counts devices, and a group is made only where they surely are several
     spared_by: tuple[Name, ...] = ()  # with ``ignored``: keywords of the call beside which nothing hangs on the parameter
     ignored_on: Conditions = ()  # machines on which it is not heeded; empty: on all of them
     right_on: Conditions = ()  # where it is not heeded: machines for which the surface picks what works by itself ...

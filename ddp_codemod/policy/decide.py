@@ -29,9 +29,11 @@ from ddp_codemod.policy.decision_reasons import (
     text_of,
     was_left_out,
 )
+from ddp_codemod.policy.device_counts import Count, count_of
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
 from ddp_codemod.policy.foreign_hardware import for_other_hardware, one_branch
 from ddp_codemod.policy.left_out import naming, picks_wrong, who
+from ddp_codemod.policy.made_before import made_before
 from ddp_codemod.policy.other_devices import said_of_object
 from ddp_codemod.policy.related_backends import standing
 from ddp_codemod.policy.shown_groups import is_unshown, showing
@@ -39,6 +41,7 @@ from ddp_codemod.policy.test_code import about, is_tested, why_not_real
 from ddp_codemod.policy.under_launcher import is_bare, when_launched
 from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.keyed import imports
 from ddp_codemod.sites.scopes import bindings
 
 
@@ -101,7 +104,7 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         where = {"name": who(context, use), "text": " ".join(use.module.text(use.call.func).split())}
         return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
     argument, leaves = leaves_of(context, use, parameter)
-    if parameter.ignored is not None and (_is_off(leaves) or any(one.arg in parameter.spared_by for one in use.call.keywords)):
+    if parameter.ignored is not None and _makes_none(context, use, parameter, argument, leaves):
         return None
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
         return None
@@ -114,6 +117,13 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         if use.own_init:
             return made.keep(Reason.of("keep-class-open", parameter=parameter.name, origin=line_of(leaves[0])))
         return made.review(fix.id, open_reason(context, parameter))
+    if (
+        parameter.ignored is not None
+        and use.surface.finds_group
+        and (maker := made_before(context, use)) is not None
+        and maker.sure
+    ):
+        return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{maker.module.line(maker.node)}"))
     if parameter.ignored is not None and use.surface.shown is not None and (why := showing(context, use)[1]) is not None:
         return made.keep(why)
     decided = decide(context, made, parameter, fix)
@@ -132,6 +142,9 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     held = objects(context.tracer, use.module, use.call.func.value)
     if held and not any(isinstance(entity, External) for entity in held):
         return None  # the project's own objects and no other come here
+    packages = {name.partition(".")[0] for name in use.surface.names}
+    if parameter.ignored is not None and decided.action is Action.REVIEW and imports(use.module, packages):
+        return decided  # no value is there that would tell the method from a namesake: the import does
     if decided.action is Action.KEEP or not decided.changes:
         # a namesake, for all that is known; what is foreign is for a person in any case
         return decided if decided.at else None
@@ -199,9 +212,12 @@ def ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> 
     return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
 
 
-def _is_off(leaves: list[Leaf]) -> bool:
-    """Whether what would make a group is switched off."""
-    return bool(leaves) and all(isinstance(leaf.value, Known) and leaf.value.value is False for leaf in leaves)
+def _makes_none(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Leaf]) -> bool:
+    """Whether what the call is given shows that it makes no group: it is switched off, for one device, or another argument decides."""
+    off = bool(leaves) and all(isinstance(leaf.value, Known) and leaf.value.value is False for leaf in leaves)
+    spared = any(keyword.arg in parameter.spared_by for keyword in use.call.keywords)
+    counts = parameter.of_several and argument is not None
+    return off or spared or (counts and argument is not None and count_of(context, use.module, argument) is not Count.SEVERAL)
 
 
 def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
