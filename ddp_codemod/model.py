@@ -251,6 +251,14 @@ class Devices(Struct, frozen=True):
     entries: int = 0  # ... and the training entries that it edits
 
 
+class Start(Struct, frozen=True):
+    """A command that starts a program whose groups are edited."""
+
+    command: str
+    folder: str = ""  # that it is typed in, from the root
+    counts: bool = False  # it starts a process for each device, and the platform has none
+
+
 class Survey(Struct, frozen=True):
     """All that one run found, before anything is written."""
 
@@ -271,6 +279,7 @@ class Survey(Struct, frozen=True):
     excluded: int = 0  # files under the paths that pyproject.toml leaves out
     elsewhere: str = ""  # the platform that an apply on record ported the tree to, whose device the one of this run lacks
     hidden: int = 0  # findings that the options of this run leave out
+    starts: tuple[Start, ...] = ()  # where it was asked for, and it is plain which programs are meant
 
 
 class FileChange(Struct, frozen=True):

@@ -91,6 +91,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         versions=versions,
         cache=not settings.no_cache,
         style="portable" if settings.style == "portable" else "pin",
+        starts=settings.command in ("apply", "diff") and settings.format == "text" and not settings.quiet,
     )
     return Job(settings, console, options, root)
 

@@ -144,7 +144,20 @@ def _unsure(outcome: Outcome) -> bool:
 def _on(view: View, outcome: Outcome, left: Left) -> list[str]:
     """The command that takes the changes back or makes them, and the steps that are left."""
     first, todo = told(view, back_or_on(view, outcome)), steps(view, outcome, left, short=True)
-    return [*first, *([""] if first and todo else []), *todo]
+    starts = _starts(view, outcome)
+    return [line for part in (first, todo, starts) if part for line in ("", *part)][1:]
+
+
+def _starts(view: View, outcome: Outcome) -> list[str]:
+    """The command that starts the program, where it is plain which one that is."""
+    lines: list[str] = []
+    for one in view.survey.starts if outcome.made else ():
+        folder = view.path(one.folder or ".")
+        said = view.say("screen-start") if folder == "." else view.say("screen-start-in", folder=folder)
+        lines += told(view, [(said, one.command)], WIDE)
+        if one.counts:
+            lines += view.folded(view.say("screen-start-counts"), 2, 2)
+    return lines
 
 
 def _aside(view: View, outcome: Outcome, level: int) -> list[str]:

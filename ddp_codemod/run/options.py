@@ -33,6 +33,7 @@ class Options(Struct, frozen=True):
     style: Literal["pin", "portable"] = "pin"  # portable: a condition that keeps the old value elsewhere
     env_in: Literal["python", "shell"] = "python"  # where environment rules set their variables
     scope: Scope = field(default_factory=Scope)  # what the project leaves out
+    starts: bool = False  # say how the programs are started whose groups are edited
     others: Mapping[str, str] = field(default_factory=dict)  # projects in it, from the root, and the platform that each names
     # versions of packages, where the user knows better than the project's files
     versions: Mapping[str, Stated] = field(default_factory=dict)

@@ -82,7 +82,12 @@ def _run(look: Prefilter, deepest: int | None) -> Survey:
     run = Run(look, deepest)
     if look.options.keep is not None:
         look.options.keep(run)
-        return run.survey()
     found = run.survey()
-    run.project.take_apart()
+    if look.options.starts and found.edits:
+        from ddp_codemod.single_process.start_commands import Starts
+
+        starts = Starts(run.context, run.imports, alone=bool(look.options.guarding))
+        found = replace(found, starts=starts.of(found.decisions))
+    if look.options.keep is None:
+        run.project.take_apart()
     return found

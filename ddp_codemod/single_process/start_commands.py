@@ -1,0 +1,142 @@
+"""How the program is started whose groups a run edits: as its README says, or as its own code asks for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.model import Action, Decision, Start
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Context
+from ddp_codemod.single_process.api import Api, given
+from ddp_codemod.single_process.reach import Reach
+from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.outlines import MAIN
+from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.reach import acts, is_started
+from ddp_codemod.sites.typed_commands import typed
+
+FEW = 2  # programs of which it is plain which one is meant
+_LOOKED_AT, _FOLLOWED = 12, 4  # programs that may lead to an edited call: to look for commands, and to follow their code
+_FILES = 60  # that one of them imports
+_RANKS = 2  # processes that show whether a group forms
+_OWN_STARTS = re.compile(rb"\b(?:Process|Popen|ProcessPoolExecutor)\(")  # a program that starts others in a way of its own
+_STARTING = ("launch", "strategy")  # roles of calls by which a program starts its other processes: of a trainer, too
+_TRAINS = re.compile(r"(?i)train|finetune|fine_tune|^main$")  # what a program is called whose start is not told anywhere
+# arguments that have to be given: declared so, with a name but no dashes, or read by the program itself
+_ASKS = re.compile(rb"""required\s*=\s*True|\bsys\.argv\b|@click\b|add_argument\(\s*["'](?!-)""")
+
+
+class Starts:
+    """Finds the programs that run an edited call, and the command for each."""
+
+    def __init__(self, context: Context, imports: Imports, alone: bool) -> None:
+        """``alone``: one process makes no group on this platform."""
+        self.context, self.imports = context, imports
+        self.project: Project = context.tracer.resolver.project
+        self.api = Api(context.rules.processes, context.tracer.resolver)
+        self.processes = 1 if alone else _RANKS
+
+    def of(self, decisions: Iterable[Decision]) -> tuple[Start, ...]:
+        """The commands, where there are few programs and it is known how each is started; else none."""
+        calls = self._edited(decisions)
+        above = self.imports.above(module.name for module, _ in calls)
+        names = sorted(name for name in above if not is_test(name) and is_started(self.project, self.imports, name))
+        if not calls or len(names) > _LOOKED_AT or any(name in self.project.commands for name in names):
+            return ()  # what is installed as a command is started by that, with words of its own
+        names = [name for name in names if self._acts(name)]
+        posix = self.context.platform.facts.get("os.name") != "nt"
+        said = {name: list(typed(self.project, name, self.processes, posix)) for name in names}
+        if any(said.values()):  # what people are told to type is what is meant
+            first = {name: one for name in names if (one := next(filter(None, said[name]), None)) is not None}
+            written = [
+                Start(one.command, one.folder, self._counts(name)) for name, one in first.items() if self._gets_to(name, calls)
+            ]
+            return tuple(written) if len(written) <= FEW else ()
+        programs = [name for name in names if self._gets_to(name, calls)] if len(names) <= _FOLLOWED else []
+        found = [self._guessed(name) for name in programs] if len(programs) <= FEW else []
+        return tuple(one for one in found if one is not None) if all(found) else ()
+
+    def _edited(self, decisions: Iterable[Decision]) -> list[tuple[Module, ast.Call]]:
+        """The calls that make groups and are edited."""
+        places = {one.call for one in decisions if one.action is Action.EDIT and one.rule in self.context.rules.fixes}
+        modules = {name: self.project.module(name) for name in {place.name for place in places} & set(self.project.names)}
+        return [
+            (module, node)
+            for module in modules.values()
+            for node in (module.nodes.get(ast.Call, ()) if module is not None else ())
+            if module is not None and isinstance(node, ast.Call) and module.place(node) in places
+        ]
+
+    def _acts(self, name: str) -> bool:
+        """Whether a file does something when it is started."""
+        if MAIN.encode() in self.project.data(name):
+            return True
+        tree = self.project.passing_tree(name)
+        return tree is not None and acts(name, tree.body)
+
+    def _gets_to(self, name: str, calls: Sequence[tuple[Module, ast.Call]]) -> bool:
+        """Whether a program runs one of the calls; to follow one through many files takes longer than a line is worth."""
+        if any(module.name == name for module, _ in calls):
+            return True
+        entry = self.project.module(name)
+        if entry is None or len(self.imports.below([name])) > _FILES:
+            return False
+        reach = Reach(self.project, entry, self.api.passing)
+        return any(reach.holds(*call) for _ in reach.follow() for call in calls)
+
+    def _guessed(self, name: str) -> Start | None:
+        """The command for a program of which nobody says how it is started, where its code does; else None."""
+        below = self.imports.below([name])
+        if not _TRAINS.search(PurePosixPath(name).stem) or any(_ASKS.search(self.project.data(one)) for one in below):
+            return None
+        entry = self.project.module(name)
+        assert entry is not None
+        if not self.context.tracer.commands.functions.isdisjoint(entry.nodes.get(ast.FunctionDef, ())):
+            return None
+        if self.processes == 1 or any(self._role(*call) in _STARTING for call in self._calls(name)):
+            return Start(f"python {name}", "", self._counts(name))
+        if any(_OWN_STARTS.search(self.project.data(one)) for one in below):
+            return None
+        ranked = any(_holds_text(module, self.api.environment) for module in self._near(name))
+        return Start(f"torchrun --nproc_per_node={self.processes} {name}") if ranked else None
+
+    def _near(self, name: str) -> list[Module]:
+        """A program's own file, and those that it imports and that were read for their groups."""
+        names = (one for one in sorted({name, *self.imports.below([name])}) if one == name or self.project.is_parsed(one))
+        return [module for one in names if (module := self.project.module(one)) is not None]
+
+    def _calls(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
+        for module in self._near(name):
+            yield from ((module, node) for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
+
+    def _role(self, module: Module, node: ast.Call) -> str:
+        known = self.api.call(module, node)[0]
+        return known.role if known is not None else ""
+
+    def _counts(self, name: str) -> bool:
+        """Whether a program starts a process for each device that it counts, and the platform has none."""
+        device = self.context.platform.device
+        return device is not None and not device.module and any(self._is_counted(*call) for call in self._calls(name))
+
+    def _is_counted(self, module: Module, node: ast.Call) -> bool:
+        call = self.api.call(module, node)[0]
+        number = given(node, call.world_size) if call is not None and call.role in _STARTING else None
+        counted = self.api.table.counted.rpartition(".")[2]
+        named = number.id if isinstance(number, ast.Name) else ""
+        made = [one.value for one in module.nodes.get(ast.Assign, ()) if isinstance(one, ast.Assign) and named in _targets(one)]
+        there = (part for value in (number, *made) if value is not None for part in ast.walk(value))
+        return any(getattr(part, "attr", "") == counted for part in there)
+
+
+def _targets(assigned: ast.Assign) -> set[str]:
+    return {target.id for target in assigned.targets if isinstance(target, ast.Name)}
+
+
+def _holds_text(module: Module, texts: Container[str]) -> bool:
+    """Whether a file holds one of the texts as a whole, or an address of the environment."""
+    found = (node.value for node in module.nodes.get(ast.Constant, ()) if isinstance(node, ast.Constant))
+    return any(isinstance(text, str) and (text in texts or text.startswith("env://")) for text in found)

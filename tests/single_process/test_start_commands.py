@@ -1,0 +1,223 @@
+"""The command that starts the program: only where it is plain which one is meant and what people type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.catalog.load import load
+from ddp_codemod.cli import main
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
+
+HEAD = "import os\n\nimport torch\nimport torch.distributed as dist\nimport torch.multiprocessing as mp\n"
+MAIN = '\n\nif __name__ == "__main__":\n    main()\n'
+TRAIN = (
+    f'{HEAD}\n\ndef main():\n    dist.init_process_group("nccl")\n    torch.ones(1, requires_grad=True).sum().backward(){MAIN}'
+)
+RANKED = TRAIN.replace("    dist.init", '    rank = int(os.environ["LOCAL_RANK"])\n    dist.init')
+SPAWN = f"""{HEAD}
+
+def main():
+    n = torch.cuda.device_count()
+    mp.spawn(run, nprocs=n, args=(n,))
+
+
+def run(rank, n):
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", "29500"
+    dist.init_process_group("nccl", rank=rank, world_size=n)
+{MAIN}"""
+LAUNCHED = "torchrun --nproc_per_node=8 train.py --lr 0.1"
+RULES = load()
+
+
+def starts(root: Path, platform: str = "rocm", **files: str) -> list[tuple[str, str, bool]]:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_md", ".md").replace("_sh", ".sh").replace("_py", ".py").replace(
+            "_toml", ".toml"
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = survey(Options((root,), RULES.platforms[platform], RULES, (), root, starts=True))
+    return [(one.command, one.folder, one.counts) for one in found.starts]
+
+
+def readme(*commands: str) -> str:
+    return "# It\n\n```bash\n" + "\n".join(commands) + "\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        ("python train.py --lr 0.1", "python train.py --lr 0.1"),
+        ("python3 train.py", "python3 train.py"),
+        (LAUNCHED, "torchrun --nproc_per_node=2 train.py --lr 0.1"),
+        ("torchrun --nproc-per-node 4 \\\n    train.py \\\n    --lr 0.1", "torchrun --nproc-per-node=2 train.py --lr 0.1"),
+        ("torchrun --standalone --nproc_per_node=gpu train.py", "torchrun --standalone --nproc_per_node=2 train.py"),
+        ("python -m torch.distributed.launch --nproc_per_node 8 train.py", "python -m torch.distributed.launch --nproc_per_node=2 train.py"),
+        ("CUDA_VISIBLE_DEVICES=0,1 python train.py", "CUDA_VISIBLE_DEVICES=0,1 python train.py"),
+        ("python train.py --config conf/a.yaml", "python train.py --config conf/a.yaml"),
+        ("python train.py --out runs/first", "python train.py --out runs/first"),
+        ("torchrun --nnodes=1 --nproc_per_node=8 train.py", "torchrun --nnodes=1 --nproc_per_node=2 train.py"),
+    ],
+)  # fmt: skip
+def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str) -> None:
+    found = starts(tmp_path, train_py=TRAIN, README_md=readme(typed), **{"conf__a.yaml": "lr: 1\n"})
+    assert found == [(command, "", False)]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "python train.py --data <path>",
+        "python train.py --data $DATA",
+        "python train.py --data /path/to/data",
+        "python train.py --data path_to_data",
+        "python train.py --name YOUR_NAME",
+        "python train.py [--fast]",
+        "python train.py ...",
+        "python train.py --config conf/that_nobody_wrote.yaml",
+        "python train.py --eval",
+        "python train.py --resume last",
+        "torchrun --nnodes=2 --nproc_per_node=8 train.py",
+        "torchrun --nproc_per_node=8 --master_addr=10.0.0.1 train.py",
+        "python train.py --dist-url tcp://123.123.123.123:12312",
+        "python train.py --num_machines 2",
+        "accelerate launch train.py",
+        "srun python train.py",
+        "python other/train.py",
+    ],
+)
+def test_what_only_a_reader_can_put_in_is_not_guessed(tmp_path: Path, typed: str) -> None:
+    files = {"other__train_py": "print(1)\n"} if "other" in typed else {}
+    assert starts(tmp_path, train_py=TRAIN, README_md=readme(typed), **files) == []
+
+
+def test_the_first_that_can_be_typed_as_it_stands(tmp_path: Path) -> None:
+    commands = readme("python train.py --data <path>", "python train.py --eval", LAUNCHED, "python train.py")
+    assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [("torchrun --nproc_per_node=2 train.py --lr 0.1", "", False)]
+
+
+def test_a_script_is_read_too_and_after_the_readme(tmp_path: Path) -> None:
+    assert starts(tmp_path, train_py=TRAIN, run_sh="python train.py --lr 3\n") == [("python train.py --lr 3", "", False)]
+    found = starts(tmp_path, train_py=TRAIN, README_md=readme("python train.py --lr 4"))
+    assert found == [("python train.py --lr 4", "", False)]
+
+
+def test_a_guide_elsewhere_is_about_something_more(tmp_path: Path) -> None:
+    assert starts(tmp_path, train_py=TRAIN, docs__more_md=readme("python train.py --with-more")) == []
+
+
+def test_a_command_is_typed_in_its_own_folder(tmp_path: Path) -> None:
+    found = starts(tmp_path, egs__a__train_py=TRAIN, egs__a__README_md=readme("python train.py --lr 1"))
+    assert found == [("python train.py --lr 1", "egs/a", False)]
+
+
+def test_of_one_process_no_launcher_is_needed(tmp_path: Path) -> None:
+    found = starts(tmp_path, "single-gpu", train_py=RANKED, README_md=readme(LAUNCHED))
+    assert found == [("python train.py --lr 0.1", "", False)]
+
+
+def test_on_windows_nothing_is_set_before_a_command(tmp_path: Path) -> None:
+    assert starts(tmp_path, "windows", train_py=TRAIN, README_md=readme("CUDA_VISIBLE_DEVICES=0 python train.py")) == []
+    found = starts(tmp_path, "windows", train_py=TRAIN, README_md=readme("python train.py"))
+    assert found == [("python train.py", "", False)]
+
+
+def test_without_a_word_of_it_the_program_says_whether_it_wants_a_launcher(tmp_path: Path) -> None:
+    assert starts(tmp_path / "a", train_py=RANKED) == [("torchrun --nproc_per_node=2 train.py", "", False)]
+    assert starts(tmp_path / "b", train_py=SPAWN) == [("python train.py", "", False)]
+    assert starts(tmp_path / "c", train_py=TRAIN) == []  # nothing shows what starts its processes
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'parser.add_argument("--data", required=True)\n',
+        'parser.add_argument("data")\n',
+        "import sys\n\nname = sys.argv[1]\n",
+        "import click\n\n\n@click.command()\ndef other():\n    pass\n",
+        "import fire\n\nfire.Fire(main)\n",
+        "from multiprocessing import Process\n\nProcess(target=main).start()\n",
+    ],
+)
+def test_a_program_that_wants_more_than_is_known_is_not_started_by_guess(tmp_path: Path, more: str) -> None:
+    before = "import argparse\n\nparser = argparse.ArgumentParser()\n"
+    assert starts(tmp_path, train_py=before + RANKED.replace(MAIN, f"\n\n{more}{MAIN}")) == []
+
+
+def test_a_program_is_named_like_one_where_nobody_says_how_it_is_started(tmp_path: Path) -> None:
+    assert starts(tmp_path, layers_py=RANKED) == []
+
+
+def test_two_programs_are_named_and_no_more(tmp_path: Path) -> None:
+    one, two = ("torchrun --nproc_per_node=2 train_a.py", "", False), ("torchrun --nproc_per_node=2 train_b.py", "", False)
+    assert starts(tmp_path, train_a_py=RANKED) == [one]
+    assert starts(tmp_path, train_b_py=RANKED) == [one, two]
+    assert starts(tmp_path, train_c_py=RANKED) == []
+
+
+def test_of_several_programs_that_one_is_meant_of_which_people_are_told(tmp_path: Path) -> None:
+    files = {f"train_{letter}_py": RANKED for letter in "abcd"}
+    assert starts(tmp_path, README_md=readme("python train_c.py"), **files) == [("python train_c.py", "", False)]
+
+
+def test_a_program_that_imports_the_file_of_a_group(tmp_path: Path) -> None:
+    group = f'{HEAD}\n\ndef setup():\n    dist.init_process_group("nccl")\n\n\ndef other():\n    pass\n'
+    calls = "from group import NAME\n\n\ndef main():\n    NAME(){MAIN}"
+    uses, other = (calls.replace("NAME", name).replace("{MAIN}", MAIN) for name in ("setup", "other"))
+    said = readme("python train.py", "python look.py")
+    found = starts(tmp_path, group_py=group, train_py=uses, look_py=other, README_md=said)
+    assert found == [("python train.py", "", False)]
+
+
+def test_nothing_is_said_where_no_program_is_known(tmp_path: Path) -> None:
+    library = TRAIN.replace(MAIN, "\n")
+    assert starts(tmp_path, train_py=library, README_md=readme("python train.py")) == []
+    assert starts(tmp_path, tests__test_train_py=RANKED) == []
+
+
+def test_what_is_installed_as_a_command_is_started_by_that(tmp_path: Path) -> None:
+    project = '[project]\nname = "it"\nscripts = { it = "pkg.train:main" }\n'
+    assert starts(tmp_path, pyproject_toml=project, pkg____init___py="", pkg__train_py=RANKED) == []
+
+
+def test_nothing_is_said_where_no_group_is_edited(tmp_path: Path) -> None:
+    assert starts(tmp_path, "cuda", train_py=RANKED, README_md=readme(LAUNCHED)) == []
+
+
+def test_a_launcher_that_counts_gpus_says_so_where_there_are_none(tmp_path: Path) -> None:
+    assert starts(tmp_path, "cpu", train_py=SPAWN) == [("python train.py", "", True)]
+    two = SPAWN.replace("torch.cuda.device_count()", "2")
+    assert starts(tmp_path, "cpu", train_py=two) == [("python train.py", "", False)]
+    assert starts(tmp_path, "rocm", train_py=SPAWN) == [("python train.py", "", False)]
+
+
+@pytest.mark.parametrize("command", ["diff", "apply"])
+def test_it_is_the_last_thing_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    starts(tmp_path, train_py=SPAWN, README_md=readme("python train.py --epochs 1"))
+    main([command, ".", "--platform", "cpu"])
+    caught = capsys.readouterr()
+    said = caught.err + caught.out
+    assert "\nStart it: python train.py --epochs 1\n  It starts one process for each GPU" in said
+    first = {"diff": "\nApply: ", "apply": "\nUndo the last run: "}[command]
+    assert said.index(first) < said.index("Start it:") < said.index("diff --git")
+    main(["check", ".", "--platform", "cpu"])
+    caught = capsys.readouterr()
+    assert "Start it" not in caught.err + caught.out
+
+
+def test_the_folder_is_named_where_it_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    starts(tmp_path, egs__train_py=TRAIN, egs__README_md=readme("python train.py --lr 1"))
+    main(["diff", ".", "--platform", "rocm"])
+    assert "Start it, in egs: python train.py --lr 1\n" in capsys.readouterr().err
