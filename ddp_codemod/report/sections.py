@@ -85,7 +85,9 @@ def skipped(view: View, files: Sequence[Skipped]) -> Section:
 
 def advisories(view: View, found: Sequence[Advisory]) -> Section:
     """Notes that no edit cures. One about the whole project has no place."""
-    from ddp_codemod.impact.advisories import parted  # not where there is none
+    if not found:  # then the module is not needed
+        return Section("left-advisories", 0, ())
+    from ddp_codemod.impact.advisories import parted
 
     notes = dict.fromkeys((one.name if one.line else "", one.line, one.rule, one.message, one.open) for one in found)
 
