@@ -56,7 +56,7 @@ def _counted(view: View, section: Section, kinds: list[list[Finding]]) -> Listed
     heading = view.say(section.heading, n=section.count)
     if len(kinds) > 1:
         shown = len(kinds) if len(kinds) == NAMED + 1 else NAMED
-        told = [view.say("screen-number", kind=_label(found[0]), n=len(_where(found))) for found in kinds[:shown]]
+        told = [view.say("screen-number", kind=_label(found[0]), n=len(_where(found) or found)) for found in kinds[:shown]]
         told += [_others(view, rest)] if (rest := kinds[shown:]) else []
         first = view.at(*_where(kinds[0])[0]) if _where(kinds[0]) else ""
         said = view.say("screen-counted", heading=heading, kinds=view.say("list-comma").join(told), place=first)
@@ -126,6 +126,8 @@ def _kind(view: View, found: list[Finding], several: bool, level: int) -> Listed
     """One kind: what it is called, its first places, and its reason where there is room."""
     label = _label(found[0])
     said = _SOURCES.sub("", view.reason(found[0].reason)) if level == REASONS else ""
+    if label and not _where(found):  # about the whole project
+        return Listed([*view.folded(label, 2, 4), *cut(view, said, 6).lines])
     if label:
         named = _named(view, "screen-kind" if several else "screen-places", found, 2, kind=label)
         return Listed([*named.lines, *cut(view, said, 6).lines], named.left)

@@ -21,7 +21,7 @@ from ddp_codemod.sites.typed_commands import typed
 
 FEW = 2  # programs of which it is plain which one is meant
 _LOOKED_AT, _FOLLOWED = 12, 4  # programs that may lead to an edited call: to look for commands, and to follow their code
-_FILES = 60  # that one of them imports
+_FILES = 20  # that one of them imports, where its code is followed
 _RANKS = 2  # processes that show whether a group forms
 _OWN_STARTS = re.compile(rb"\b(?:Process|Popen|ProcessPoolExecutor)\(")  # a program that starts others in a way of its own
 _STARTING = ("launch", "strategy")  # roles of calls by which a program starts its other processes: of a trainer, too

@@ -13,9 +13,11 @@ from msgspec import Struct
 from ddp_codemod.parse.shell import GUIDE, Launch, Script
 from ddp_codemod.sites.project import Project
 
-_STAND_IN = re.compile(r"[$<>{}\[\]*`|;&…~]|\.\.\.|(?i:path[_/-]?to(?![a-z])|/path\b|\byour|\bxx)")  # what only a reader can put in
+_STAND_IN = re.compile(
+    r"[$<>{}\[\]*`|;&…~]|\.\.\.|(?i:path[_/-]?to(?![a-z])|/path\b|\byour|\bxx)"
+)  # what only a reader can put in
 _OTHER_TASK = re.compile(
-    r"(?i)(?<![a-z])(?:demo|eval\w*|export\w*|infer\w*|predict\w*|resume\w*|sampl\w*|test\w*|valid\w*)(?![a-z])"
+    r"(?i)(?<![a-z])(?:demo|eval\w*|export\w*|help|infer\w*|predict\w*|resume\w*|sampl\w*|test\w*|valid\w*)(?![a-z])"
 )
 _PYTHON = re.compile(r"python[\d.]*")
 _SET = re.compile(r"[A-Za-z_]\w*=")
@@ -23,7 +25,7 @@ _TORCHRUN, _RUNNERS = "torchrun", ("torch.distributed.launch", "torch.distribute
 _PROCESSES = re.compile(r"--nproc[_-]per[_-]node(?:=(.*))?")
 _ELSEWHERE = re.compile(r"--(?:nnodes|node[_-]rank|master[_-]addr|rdzv[_-]\w+)(?:=(.*))?")
 _SEVERAL = re.compile(r"--(?:num[_-]machines|num[_-]nodes|nnodes)[= ]+[2-9]|(?<![\d.])(?!127\.0\.0\.1)\d+\.\d+\.\d+\.\d+")
-_FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.(?=\w*[a-z])[a-z0-9]{2,5}")
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.(?=\w*[a-z])[a-z0-9]{2,5}|(?:[\w.-]+/)+")
 _HERE = ("1", "0", "localhost", "127.0.0.1", "1:1")
 
 

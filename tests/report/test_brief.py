@@ -119,3 +119,13 @@ def test_a_paragraph_is_cut_behind_a_word(lang: str, width: int) -> None:
     assert all(cells(line) <= width for line in lines)
     assert lang == "zh" or set(" ".join(lines).split()) <= {*text.split(), "…"}
     assert cut(view(width, lang), "short", 4).lines == ["    short"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_note_about_the_whole_project_has_no_place_and_counts_as_one(level: int) -> None:
+    note = Finding("whole", found(1, 1)[0].reason, "", 0)
+    made = brief(view(), Section("left-advisories", 4, (*found(1, 3), note)), level)
+    said = "\n".join(made.lines)
+    assert "whole" in said
+    assert "(0)" not in said
+    assert len(named(made.lines)) + made.left == 3

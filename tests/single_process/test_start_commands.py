@@ -79,6 +79,8 @@ def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str)
         "python train.py ...",
         "python train.py --config conf/that_nobody_wrote.yaml",
         "python train.py --eval",
+        "python train.py --help",
+        "python train.py data_dir/ out/",
         "python train.py --resume last",
         "torchrun --nnodes=2 --nproc_per_node=8 train.py",
         "torchrun --nproc_per_node=8 --master_addr=10.0.0.1 train.py",
