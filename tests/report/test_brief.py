@@ -71,7 +71,7 @@ def test_a_level_without_lines_leaves_all() -> None:
 
 def test_the_kinds_are_counted_where_no_place_is_named() -> None:
     said = " ".join(brief(view(), Section("left-review", 30, found(6, 5)), COUNT).lines)
-    assert "For a person to decide (30): kind0 (5), kind1 (5), kind2 (5), and 15 places of 3 other kinds" in said
+    assert "Needs review (30): kind0 (5), kind1 (5), kind2 (5), and 15 places of 3 other kinds" in said
     assert said.split("; ")[1].split() == ["first", "d/k0f0.py:7"]
 
 
@@ -97,7 +97,7 @@ def test_further_places_of_a_note_count() -> None:
         said = " ".join(brief(view(), Section("left-advisories", 1, (one,)), level).lines)
         assert "a.py:3, b.py:1, 2 and 18 more" in said
     said = " ".join(brief(view(), Section("left-advisories", 1, (one,)), WHOLE).lines)
-    assert "also in: b.py:1, 2, 3 and 17 more" in said
+    assert "also at: b.py:1, 2, 3 and 17 more" in said
     assert "many" not in said
 
 

@@ -89,13 +89,13 @@ def test_what_matters_stands_above_what_can_wait(write, capsys: pytest.CaptureFi
     lines = before_patch(capsys, "diff", ".", "--platform", "ascend")
     order = [
         "Platform ascend",
-        "Half a port",
+        "This port is incomplete",
         "Not finished",
-        "72 changes in",
-        "For a person",
+        "72 changes",
+        "Needs review",
         "Apply:",
         "To finish",
-        "Left out:",
+        "Not shown:",
     ]
     at = [next(number for number, line in enumerate(lines) if line.startswith(head)) for head in order]
     assert at == sorted(at)
@@ -104,9 +104,9 @@ def test_what_matters_stands_above_what_can_wait(write, capsys: pytest.CaptureFi
 def test_where_there_is_room_all_is_said(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     write(wrong=WRONG)
     text = "\n".join(before_patch(capsys, "diff", ".", "--platform", "rocm"))
-    assert "wrong0.py:3: unsupported-backend: nccl does not work on rocm: on ROCm the name nccl means RCCL" in text
+    assert "wrong0.py:3: unsupported-backend: nccl does not work on rocm: on ROCm, nccl means RCCL" in text
     assert '"nccl" → "gloo"' in text
-    assert "Left out" not in text
+    assert "Not shown" not in text
     assert "… " not in text
 
 
@@ -116,13 +116,13 @@ def test_three_places_are_named_and_the_rest_is_counted(write, capsys: pytest.Ca
     named = [line for line in lines if re.match(r" +wrong\d\.py:3", line)]
     assert len(named) == 3
     assert "    and 6 more" in lines
-    assert lines[-1] == "Left out: 6 places. All of them: ddp-codemod check . --platform rocm -v"
+    assert lines[-1] == "Not shown: 6 places. All of them: ddp-codemod check . --platform rocm -v"
 
 
 def test_the_command_names_all_that_is_left_out(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     write(9, wrong=WRONG, unknown=UNKNOWN)
     last = before_patch(capsys, "diff", ".", "--platform", "rocm")[-1]
-    assert last.startswith("Left out: 12 places. All of them: ")
+    assert last.startswith("Not shown: 12 places. All of them: ")
     main(last.partition("ddp-codemod ")[2].split())
     caught = capsys.readouterr()
     for number in range(9):
@@ -136,7 +136,7 @@ def test_what_needs_review_is_counted_by_kind_with_a_place(write, capsys: pytest
     write(7, "z", other=other)
     lines = before_patch(capsys, "diff", ".", "--platform", "rocm")
     text = " ".join(" ".join(lines).split())
-    assert "For a person to decide (47): torch.init_process_group(backend) (40)" in text
+    assert "Needs review (47): torch.init_process_group(backend) (40)" in text
     assert "torch.new_group(backend) (7)" in text
     assert f"ddp-codemod explain {DEEP}unknown0.py:4 " in "".join(lines)
 
@@ -147,32 +147,32 @@ def test_verbose_says_all(write, capsys: pytest.CaptureFixture[str]) -> None:  #
     for name, line in (("wrong", 3), ("unknown", 4), ("unsafe", 5), ("broken", 1)):
         for number in range(12):
             assert re.search(rf"\b{name}{number}\.py(:{line})?\b", text), (name, number)
-    assert "Left out" not in text
+    assert "Not shown" not in text
 
 
 def test_the_uses_of_a_device_are_one_list(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     """A table with their places: no second list says the same with the reasons."""
     write(2, devices=DEVICES)
     text = "\n".join(before_patch(capsys, "diff", ".", "--platform", "ascend"))
-    assert "2  moving to a CUDA device (device-method): devices0.py:6, devices1.py:6" in text
-    assert "2  calls of torch.cuda (device-module): devices0.py:4, devices1.py:4" in text
+    assert "2  moves to a CUDA device (device-method): devices0.py:6, devices1.py:6" in text
+    assert "2  torch.cuda calls (device-module): devices0.py:4, devices1.py:4" in text
     assert "Not applied" not in text
     assert text.count("devices0.py:6") == 1
-    assert "Left out" not in text
+    assert "Not shown" not in text
 
 
 def test_a_note_that_stops_the_program_stands_before_what_is_to_be_decided(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     main_ = 'from fairseq_cli.train import cli_main\n\nif __name__ == "__main__":\n    cli_main()\n'
     write(train=main_, unknown=UNKNOWN)
     text = "\n".join(before_patch(capsys, "diff", ".", "--platform", "rocm"))
-    assert "Not finished: 1 place for a person to decide, 1 note to act on." in text
-    assert 0 < text.index("\nNotes (1):\n") < text.index("\nFor a person to decide (1):\n")
+    assert "Not finished: 1 place needs review, 1 note to act on." in text
+    assert 0 < text.index("\nNotes (1):\n") < text.index("\nNeeds review (1):\n")
 
 
 def test_other_notes_stand_behind(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     write(wrong=WRONG, parallel="import torch\n\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 2))\n", unknown=UNKNOWN)
     text = "\n".join(before_patch(capsys, "diff", ".", "--platform", "rocm"))
-    assert text.index("\nFor a person to decide (1):\n") < text.index("\nNotes (")
+    assert text.index("\nNeeds review (1):\n") < text.index("\nNotes (")
 
 
 def test_lines_said_before_take_their_room(write, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -180,7 +180,7 @@ def test_lines_said_before_take_their_room(write, capsys: pytest.CaptureFixture[
     main(["apply", ".", "--platform", "windows"])
     capsys.readouterr()
     lines = before_patch(capsys, "diff", ".", "--platform", "rocm")
-    assert any(line.startswith("An earlier apply changed this tree for windows") for line in lines)
+    assert any(line.startswith("An earlier apply ported this tree to windows") for line in lines)
     assert len(lines) < SCREEN
 
 
