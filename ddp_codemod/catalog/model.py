@@ -108,7 +108,9 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
     ignored_zh: str | None = None
     of_several: bool = False  # with ``ignored``: it counts devices, and a group is made only where they surely are several
-    spared_by: tuple[Name, ...] = ()  # with ``ignored``: keywords of the call beside which nothing hangs on the parameter
+    spared_by: tuple[
+        Name, ...
+    ] = ()  # with ``ignored`` or ``chosen``: keywords of the call beside which nothing hangs on the parameter
     ignored_on: Conditions = ()  # machines on which it is not heeded; empty: on all of them
     right_on: Conditions = ()  # where it is not heeded: machines for which the surface picks what works by itself ...
     instead: str = ""  # ... and what does work on the others

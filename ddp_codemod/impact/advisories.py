@@ -18,6 +18,7 @@ from ddp_codemod.impact.tried import goes_on
 from ddp_codemod.impact.usage import Hit, Runs, hits
 from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, may_hold, texts_of
 from ddp_codemod.impact.usage_device import knows
+from ddp_codemod.impact.usage_names import is_asked_for
 from ddp_codemod.impact.usage_settings import in_commands, in_launch_files, in_readmes, in_requirements, in_settings
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.parse.python import Module, last_name
@@ -54,6 +55,8 @@ class Whole(Struct, dict=True):
     def versions(self, advice: Advice, file: str = "") -> bool:
         """Whether it holds for the versions that the project states, here for the code of a file."""
         known = self.context.versions.holds(advice.when, file, asks=advice.if_open)
+        if known is None and advice.if_admitted and all(self.context.versions.alternatives(one, file) for one in advice.when):
+            return True
         if known is None and not advice.if_open and advice.rewrite is None:
             # a note costs less than an edit: a README's word will do
             return self.context.versions.shown(advice.when, file)
@@ -184,7 +187,7 @@ def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
             if advice.level == "note" and _has_another_way(around, child, hit.node):
                 return True
-            if _compares(around.test, foreign, advice.guards):
+            if _compares(around.test, foreign, advice.guards) or is_asked_for(module, around, child, hit.node):
                 return True
         elif isinstance(around, ast.Try) and child in around.body and goes_on(around):
             return True

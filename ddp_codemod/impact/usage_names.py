@@ -92,3 +92,16 @@ def _text(part: ast.expr) -> str | None:
     if isinstance(part, ast.Constant) and isinstance(part.value, str):
         return part.value.lower()
     return part.attr.lower() if isinstance(part, ast.Attribute) and part.attr.isupper() else None
+
+
+def is_asked_for(module: Module, around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
+    """Whether a place runs only where what it names is there: ``dist.New.Options() if hasattr(dist, "New") else None``."""
+    asked = around.test.values if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And) else [around.test]
+    body = around.body if isinstance(around.body, list) else [around.body]
+    name = node.func if isinstance(node, ast.Call) else node
+    for call in asked if child in body else ():
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "hasattr" and len(call.args) == 2:
+            held = str(call.args[1].value) if isinstance(call.args[1], ast.Constant) else ""
+            if held and f"{module.text(name)}.".startswith(f"{module.text(call.args[0])}.{held}."):
+                return True
+    return False

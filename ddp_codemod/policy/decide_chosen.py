@@ -22,6 +22,9 @@ def decide_chosen(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     assert parameter.chosen is not None
     found = by_variable(context, use, parameter, parameter.chosen, fix)
     if found.action is Action.EDIT and context.versions.holds(parameter.chosen.when, use.module.name) is not True:
+        given = [keyword.value for keyword in use.call.keywords if keyword.arg in parameter.spared_by]
+        if given and all(isinstance(leaf.node, ast.Call) for leaf in context.tracer.evaluate(use.module, given[0])):
+            return None  # the object that it is given is a site of its own
         said = {"instead": parameter.instead, "instead_zh": parameter.instead_zh, "value": context.platform.backend.default}
         said["who"] = who(context, use)
         return found.review(fix.id, Reason.of("review-chosen-open", platform=context.platform.id, **said))
