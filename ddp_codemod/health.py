@@ -103,6 +103,10 @@ class Verified(Struct, frozen=True):
     left: Reason | None = None
 
 
+TARGET = "torch.distributed.distributed_c10d"  # the module whose functions are recorded
+FIRST = "init_process_group"  # the one that makes the group of all ranks
+
+
 class Made(Struct, frozen=True):
     """A process group that a run made, as its call passed it: once for all ranks that did the same."""
 
@@ -112,6 +116,10 @@ class Made(Struct, frozen=True):
     through: tuple[str, ...]  # packages between them and the call, innermost first; <string> for code in a text
     typed: bool  # the command line or the environment of a rank holds the value
     ranks: tuple[str, ...] = ()
+    span: tuple[int, ...] | None = None  # of the innermost frame's call, as ast counts: line, end line, columns in bytes
+    passed: tuple[int, tuple[str, ...]] = (0, ())  # how many arguments by position, and the names of the others
+    taken: tuple[tuple[str, int | None], ...] = ()  # the library's parameters that hold the value, each with its position
+    text_line: int = 0  # of the call, where it is code in a text
 
     @property
     def caller(self) -> str | None:

@@ -9,7 +9,7 @@ from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, 
 from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
 from ddp_codemod.cli.formats import document
-from ddp_codemod.cli.options import narrow_options, paths_argument, submodules_option, survey_options
+from ddp_codemod.cli.options import from_run_option, narrow_options, paths_argument, submodules_option, survey_options
 from ddp_codemod.cli.patching import Patching, patching, tell_cost
 from ddp_codemod.cli.recorded import recorded
 from ddp_codemod.cli.run import again, prepare
@@ -23,6 +23,7 @@ from ddp_codemod.cli.translate import Command, option
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
 @commit_options
 @SUMMARY
+@from_run_option
 @submodules_option
 @narrow_options
 @survey_options

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ddp_codemod.cli import after
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.narrow import look
@@ -21,21 +22,29 @@ from ddp_codemod.cli.translate import Command, option
 @option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-baseline")
 @option("--update-baseline", is_flag=True, help="help-update-baseline")
 @option("--statistics", is_flag=True, help="help-statistics")
+@option("--after-apply", is_flag=True, help="help-after-apply")
+@option("--add-ignore", is_flag=True, help="help-add-ignore")
 @submodules_option
 @narrow_options
 @survey_options
-def command(settings: Settings, statistics: bool) -> int:
+def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore: bool) -> int:
     """List the edits that ``apply`` would make."""
     if settings.update_baseline and settings.baseline is None:
         raise fail("baseline-which")
     if statistics and settings.format != "text":
         raise fail("statistics-format", format=settings.format)
+    if add_ignore and (after_apply or settings.format != "text"):
+        raise fail("add-ignore-alone")
     job = prepare(settings)
     from ddp_codemod.report import text
     from ddp_codemod.report.outcome import Outcome
     from ddp_codemod.report.summary import details, opening
 
-    found = look(job)
+    found = after.after_apply(job) if after_apply else look(job)
+    if add_ignore:
+        from ddp_codemod.cli.add_ignore import add_ignore as write_comments
+
+        return write_comments(job, found)
     if settings.format in MACHINES:
         job.console.raw(document(job, found))
         return exit_code(found, settings, edits_count=True)

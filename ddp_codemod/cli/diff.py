@@ -8,7 +8,7 @@ import click
 
 from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
 from ddp_codemod.cli.formats import document
-from ddp_codemod.cli.options import narrow_options, patch_options, paths_argument, submodules_option
+from ddp_codemod.cli.options import from_run_option, narrow_options, patch_options, paths_argument, submodules_option
 from ddp_codemod.cli.patching import patching
 from ddp_codemod.cli.run import prepare
 from ddp_codemod.cli.settings import MACHINES, Settings
@@ -18,6 +18,7 @@ from ddp_codemod.cli.translate import Command
 @click.command("diff", cls=Command, help="help-diff")
 @paths_argument
 @SUMMARY
+@from_run_option
 @submodules_option
 @narrow_options
 @patch_options

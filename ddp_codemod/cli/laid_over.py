@@ -56,7 +56,10 @@ def read(settings: Settings, console: Console, python: str) -> Project | None:
     if platform is None:
         return None
     console.working(console.text("overlay-reading", platform=platform.id))
-    found = survey(Options(paths=(root,), platform=platform, rules=rules, root=root, scope=config.scope))
+    # where one process needs no group no rule of the platform asks for backends, and a run makes groups all the same
+    asking = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "replace-backend")
+    wanted = asking if not {*asking} & {*platform.rules} else ()
+    found = survey(Options(paths=(root,), platform=platform, rules=rules, fixes=wanted, root=root, scope=config.scope))
     return Project(found, rules, platform, config.scope, named is not None)
 
 

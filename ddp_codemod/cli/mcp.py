@@ -16,9 +16,10 @@ from ddp_codemod.cli.translate import Command, option
 @click.command("mcp", cls=Command, help="help-mcp")
 @click.argument("paths", nargs=-1, metavar="[FOLDER...]")
 @option("--allow-apply", "writes", is_flag=True, help="help-allow-apply")
+@option("--allow-run", "commands", is_flag=True, help="help-allow-run")
 @option("--python", metavar="EXE", help="help-python")
 @server_options
-def command(settings: Settings, writes: bool, python: str | None) -> int:
+def command(settings: Settings, writes: bool, commands: bool, python: str | None) -> int:
     """Answer a client until it closes standard input."""
     folders = tuple(existing(path).absolute() for path in settings.paths)
     for folder in folders:
@@ -28,5 +29,5 @@ def command(settings: Settings, writes: bool, python: str | None) -> int:
         raise fail("servers-missing", command="mcp", extra="mcp")
     from ddp_codemod.servers.mcp.server import Start, serve
 
-    serve(Start(folders, writes, python, settings.folders, settings.json_lang))
+    serve(Start(folders, writes, commands, python, settings.folders, settings.json_lang))
     return DONE

@@ -145,6 +145,12 @@ def narrow_options(function: F) -> F:
     return function
 
 
+def from_run_option(function: F) -> F:
+    """Let a command make what a run of the project shows to be needed."""
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return option("--from-run", type=kind, metavar="FILE", help="help-from-run")(function)
+
+
 def submodules_option(function: F) -> F:
     """Let a command go through the submodules and clones below its paths too."""
     return option("--submodules", is_flag=True, help="help-submodules")(function)

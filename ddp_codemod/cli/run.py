@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ddp_codemod.catalog.load import Rules
     from ddp_codemod.cli.platform import Choice
     from ddp_codemod.discover.config import Config
+    from ddp_codemod.health import Made
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.report.view import View
     from ddp_codemod.run.options import Options
@@ -69,6 +70,11 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     config, rules = configured(root, settings.folders)
     known_rules(settings.rules, rules)
     choice = choose(settings, config, rules, Machine())
+    recorded: tuple[Made, ...] = ()
+    if settings.from_run is not None:
+        from ddp_codemod.cli.from_run import read
+
+        recorded = read(settings.from_run, root)
     _announce(settings, console, choice)
     versions = given_versions(settings, rules)
     (mend if writes else tell)(console, root)
@@ -92,6 +98,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         cache=not settings.no_cache,
         style="portable" if settings.style == "portable" else "pin",
         starts=settings.command in ("apply", "diff") and settings.format == "text" and not settings.quiet,
+        recorded=recorded,
     )
     return Job(settings, console, options, root)
 

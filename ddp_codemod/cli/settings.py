@@ -11,6 +11,7 @@ from msgspec import Struct
 MACHINES = ("sarif", "github", "rdjson", "gitlab")  # formats that other tools read, beside the project's own JSON
 NARROWED = ("apply", "diff", "check", "scan", "review")  # commands that may be about a part of what is found
 
+FROM_RUN = ("apply", "diff")  # commands that take a run on record
 WITH_SUBMODULES = ("apply", "diff", "check", "scan")
 
 
@@ -45,6 +46,7 @@ class Settings(Struct, frozen=True):
     others: tuple[tuple[str, str], ...] = ()  # such folders that this run does not go through, and the platform that each names
     submodules: bool = False  # go through other repositories below the paths too
 
+    from_run: Path | None = None  # a run of the project on record
     words: tuple[str, ...] = ()  # the command line as it was typed
 
     def same(self, platform: str) -> str:
@@ -75,6 +77,8 @@ class Settings(Struct, frozen=True):
             words += ["--style", self.style]
         if self.submodules and command in WITH_SUBMODULES:
             words.append("--submodules")
+        if command in FROM_RUN and self.from_run is not None:
+            words += ["--from-run", str(self.from_run)]
         if command in NARROWED:
             words += [part for rule in self.select for part in ("--select", rule)]
             words += [part for rule in self.ignore for part in ("--ignore", rule)]

@@ -47,6 +47,7 @@ class Request(Struct, frozen=True):
 @option("--launch", type=click.Choice(["spawn", "torchrun", BOTH]), default=BOTH, help="help-verify-launch")
 @option("--timeout", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="help-verify-timeout")
 @option("--run", "own", metavar="COMMAND", help="help-verify-run")
+@option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-verify-record")
 @option("--steps", type=click.IntRange(0, 0), metavar="0", help="help-verify-steps")
 @verbose("help-verbose-ranks")
 @machine_options
@@ -57,6 +58,7 @@ def command(
     launch: str,
     timeout: float,
     own: str | None,
+    record: Path | None,
     steps: int | None,
 ) -> int:
     """Try every site, or watch a command of the user's."""
@@ -65,10 +67,13 @@ def command(
     console = Console(settings.lang, settings.color, settings.quiet)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends its ranks
     if own is not None:
-        from ddp_codemod.cli.watch import watched
+        from ddp_codemod.cli.watch import Wish, watched
 
         given = click.get_current_context().get_parameter_source("timeout") is not ParameterSource.DEFAULT
-        return watched(settings, console, own, steps == 0, timeout if given or steps == 0 else None, python)
+        wish = Wish(own, steps == 0, timeout if given or steps == 0 else None, python, record)
+        return watched(settings, console, wish)
+    if record is not None:
+        raise fail("verify-record-alone")
     if not settings.paths:
         raise fail("verify-usage")
     exe = python or trial_python(console, root_of([existing(path) for path in settings.paths]))

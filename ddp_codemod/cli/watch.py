@@ -2,58 +2,119 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shlex
+import signal
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from msgspec import Struct, to_builtins
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import DONE, FOUND, fail
+from ddp_codemod.cli.laid_over import Project, lay_over, read
+from ddp_codemod.cli.run import load_rules
 from ddp_codemod.cli.settings import Settings, command_line
+from ddp_codemod.health import InStep, Overlay
+from ddp_codemod.machine.in_step import in_step
+from ddp_codemod.machine.watch import Watched, watch
 from ddp_codemod.report.overlay import Ran
 
-if TYPE_CHECKING:
-    from ddp_codemod.cli.laid_over import Project
-    from ddp_codemod.health import InStep, Overlay
+
+class Wish(Struct, frozen=True):
+    """A command that is to be watched."""
+
+    own: str
+    stop: bool  # as soon as the group has formed
+    seconds: float | None
+    python: str | None
+    record: Path | None
 
 
-def watched(settings: Settings, console: Console, own: str, stop: bool, seconds: float | None, python: str | None) -> int:
-    """Run the command with the recorder, to its end or for so many seconds, and hold its groups against what reading finds."""
-    from ddp_codemod.cli.laid_over import lay_over, read
-    from ddp_codemod.cli.run import load_rules
-    from ddp_codemod.machine.in_step import in_step
-    from ddp_codemod.machine.overlay import missed
-    from ddp_codemod.machine.watch import watch
+class Seen(Struct, frozen=True):
+    """A command that was watched, and its project as it was read before."""
 
-    words = shlex.split(own, posix=sys.platform != "win32")
+    project: Project | None
+    found: Watched
+    laid: Overlay | None
+    ran: Ran
+
+
+def observe(settings: Settings, console: Console, wish: Wish, tell: Callable[[bytes], None], folder: Path | None = None) -> Seen:
+    """Read the project, run the command with the recorder, and hold its groups against what was read. Raises Failure."""
+    words = shlex.split(wish.own, posix=sys.platform != "win32")
     if not words:
         raise fail("verify-usage")
-    asked = python or _own_python(words)
+    asked = wish.python or _own_python(words)
     project = read(settings, console, asked)
-    tell = console.raw if settings.format == "text" else _aside
+    if project is None and wish.record is not None:
+        raise fail("verify-record-unread")
+    since = time.time()
+    root = project.survey.root if project else None
     rules = project.rules if project else load_rules(())
     sharding = [name for table in rules.processes for name in table.sharding]
+    facts = dict(to_builtins(project.platform.facts)) if project else {}
     try:
-        found = watch(words, stop, seconds, lambda line: tell(_plain(line)), project.survey.root if project else None, sharding)
+        found = watch(words, wish.stop, wish.seconds, tell, root, facts, folder, sharding)
     except OSError as why:
         raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
-    ranks = len({entry["rank"] for entry in found.formed})
+    ranks, imitated = (len({entry["rank"] for entry in some}) for some in (found.formed, found.imitated))
     laid = lay_over(project, [*found.asked, *found.groups], words, settings, console, asked) if project else None
-    stepped = in_step(found.steps)
-    _report(settings, console, project, laid, Ran(own, found.code, ranks, stepped))
-    if found.code is None:
-        console.say(console.text("verify-run-time", seconds=f"{seconds or 0:.0f}", n=ranks))
-    else:
-        console.say(console.text("verify-run-done", code=found.code, n=ranks))
-    if stepped is not None:
-        console.say(_of_ranks(console, stepped))
-    if found.code == 0 and found.formed:
-        apart = stepped is not None and stepped.apart
-        return FOUND if apart or (laid is not None and any(missed(laid))) else DONE
+    ran = Ran(wish.own, found.code, ranks, in_step(found.steps), imitated, found.left, _files(project, laid, since))
+    return Seen(project, found, laid, ran)
+
+
+def watched(settings: Settings, console: Console, wish: Wish) -> int:
+    """Run the command, to its end or for so many seconds, and report."""
+    from ddp_codemod.machine.overlay import missed
+
+    if wish.record is not None and not wish.record.absolute().parent.is_dir():
+        raise fail("output-folder", path=wish.record, folder=wish.record.parent)
+    tell = console.raw if settings.format == "text" else _aside
+    seen = observe(settings, console, wish, lambda line: tell(_plain(line)))
+    found = seen.found
+    _report(settings, console, seen.project, seen.laid, seen.ran, wish.record)
+    for line in ended(console, found, seen.ran, wish):
+        console.say(line)
+    if found.code == 0 and (found.formed or found.imitated):
+        apart = seen.ran.in_step is not None and seen.ran.in_step.apart
+        return FOUND if apart or (seen.laid is not None and any(missed(seen.laid))) else DONE
     if settings.format == "text":
         _explain(console, found.output)
     return FOUND
+
+
+def _files(project: Project | None, laid: Overlay | None, since: float) -> dict[str, str]:
+    """The files that the groups were made from, with what they hold."""
+    from ddp_codemod.cli.from_run import hashes
+
+    if project is None or laid is None:
+        return {}
+    names = dict.fromkeys(frame.path for one in laid.held for frame in one.made.stack)
+    return hashes(project.survey.root, names, since)
+
+
+def ended(console: Console, found: Watched, ran: Ran, wish: Wish) -> Iterator[str]:
+    """How the run ended, and what it came to."""
+    if found.code is None:
+        yield console.text("verify-run-time", seconds=f"{wish.seconds or 0:.0f}", n=ran.ranks)
+    elif found.code < 0:
+        with contextlib.suppress(ValueError):
+            yield console.text("verify-run-killed", signal=signal.Signals(-found.code).name, n=ran.ranks)
+    elif not ran.imitated:
+        yield console.text("verify-run-done", code=found.code, n=ran.ranks)
+    if ran.imitated:
+        lacking = ", ".join(dict.fromkeys(entry["lacking"] for entry in found.imitated))
+        yield console.text("verify-run-imitated", n=ran.imitated, lacking=lacking)
+    if not found.asked:
+        yield console.text("verify-run-none")
+    if ran.left:
+        yield console.text("verify-run-left", n=ran.left)
+    if ran.in_step is not None:
+        yield _of_ranks(console, ran.in_step)
 
 
 def _of_ranks(console: Console, stepped: InStep) -> str:
@@ -77,21 +138,31 @@ def _aside(data: bytes) -> None:
     sys.stderr.buffer.flush()
 
 
-def _report(settings: Settings, console: Console, project: Project | None, laid: Overlay | None, ran: Ran) -> None:
+def _report(
+    settings: Settings, console: Console, project: Project | None, laid: Overlay | None, ran: Ran, record: Path | None
+) -> None:
     from ddp_codemod.model import Survey
     from ddp_codemod.report import overlay, trials
     from ddp_codemod.report.view import View
 
     survey = project.survey if project else Survey(Path.cwd(), "", (), (), (), ())
     ink, width = console.ink(sys.stdout), console.width(sys.stdout)
-    if settings.format == "json":
+    if settings.format == "json" or record is not None:
+        from ddp_codemod.cli.from_run import written
+
         view = View(survey, settings.json_lang, ink, Path.cwd())
         platform = project.platform.id if project else None
-        console.raw(trials.dumps((), platform, settings.json_lang, lambda _: None, overlay.entry(view, laid, ran)))
-    elif laid is not None and laid.held:
+        document = trials.dumps((), platform, settings.json_lang, lambda _: None, overlay.entry(view, laid, ran))
+        if record is not None:
+            written(record, document)
+        if settings.format == "json":
+            console.raw(document)
+            return
+    if laid is not None and laid.held:
         view = View(survey, settings.lang, ink, Path.cwd(), settings.verbose, width)
-        command = command_line(["ddp-codemod", "apply", *(settings.paths[:1] or (".",)), "--platform", laid.platform])
-        for line in overlay.lines(view, laid, command):
+        words = ["ddp-codemod", "apply", *(settings.paths[:1] or (".",)), "--platform", laid.platform]
+        from_run = command_line([*words, "--from-run", str(record), "--unsafe"]) if record is not None else ""
+        for line in overlay.lines(view, laid, command_line(words), from_run):
             console.out(line)
 
 
@@ -122,6 +193,8 @@ def _plain(line: bytes) -> bytes:
     if entry["step"] == "asked":
         environment = "".join(f" {name}={value}" for name, value in entry["environment"].items())
         said = f"rank {entry['rank']}: init_process_group(backend={entry['backend']!r}, init_method={entry['init_method']!r}){environment}"
+    elif entry["step"] == "imitated":
+        said = f"rank {entry['rank']} of {entry['ranks']}: answered by a stand-in, this machine lacks {entry['lacking']}: no group, no training"
     else:
         said = f"rank {entry['rank']} of {entry['ranks']}: group formed over {entry['backend']} in {entry['seconds']:.2f} s"
     return line[:at] + f"[ddp-codemod] {said}\n".encode()

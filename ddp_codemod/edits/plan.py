@@ -190,7 +190,7 @@ class Planner(Struct):
 
     def _change(self, finding: Finding, change: Change, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
         if isinstance(change, Splice):
-            return [edit(change.offset, change.offset, change.text)]
+            return [edit(change.offset, change.offset + change.length, change.text)]
         if isinstance(change, NewText):
             value = new_value(change.leaf, change.text, self.rules, self.purely)
             if value is None:

@@ -12,7 +12,7 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.discover.scope import Scope
-from ddp_codemod.health import Frame, Held, Made, Overlay
+from ddp_codemod.health import FIRST, Frame, Held, Made, Overlay
 from ddp_codemod.kinds import Meaning, OriginKind, Seen
 from ddp_codemod.machine.site_index import Sites
 from ddp_codemod.model import Decision, Survey
@@ -41,8 +41,17 @@ def groups(entries: Iterable[Mapping[str, Any]]) -> tuple[Made, ...]:
     """What the recorder told of, once for all ranks that did the same."""
     found: dict[Made, list[str]] = defaultdict(list)
     for entry in entries:
-        stack = tuple(Frame(str(path), int(line)) for path, line in entry["frames"])
-        made = Made(entry["call"], entry["backend"], stack, tuple(map(str, entry["through"])), bool(entry["typed"]))
+        made = Made(
+            entry["call"],
+            entry["backend"],
+            tuple(Frame(str(path), int(line)) for path, line in entry["frames"]),
+            tuple(map(str, entry["through"])),
+            bool(entry["typed"]),
+            span=tuple(entry["span"]) if entry["span"] else None,
+            passed=(entry["passed"][0], tuple(entry["passed"][1])),
+            taken=tuple((name, at) for name, at in entry["taken"]),
+            text_line=entry["text_line"],
+        )
         found[made].append(str(entry["rank"]))
     return tuple(replace(made, ranks=tuple(dict.fromkeys(ranks))) for made, ranks in found.items())
 
@@ -81,7 +90,7 @@ def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
 
 def _fails(made: Made, rules: Rules, platform: Platform) -> bool:
     """Whether what the call passed does not work on the platform; where it passed none, what torch picks there."""
-    if made.backend is None and made.call != "init_process_group":
+    if made.backend is None and made.call != FIRST:
         return False  # a further group is like the first
     passed = platform.backend.default if made.backend is None else made.backend
     return assess(passed, platform.backend, rules.backends).wanted is not None

@@ -76,6 +76,13 @@ class Crew:
         """How each process ended."""
         return [process.poll() for process in self._running]
 
+    def left(self) -> int:
+        """How many processes still run after a moment that were started by those that have ended; where that can be told."""
+        limit = time.monotonic() + GRACE
+        while (still := len([*_marked(self.token)])) and time.monotonic() < limit:
+            time.sleep(0.1)
+        return still
+
     def end(self) -> None:
         """End whatever runs: launchers first, who end their ranks; ranks end when their standard input does."""
         for process in self._running:

@@ -53,12 +53,13 @@ class Translation(Struct, frozen=True, eq=False):
 
 
 class Splice(Struct, frozen=True, eq=False):
-    """This source text goes in at an offset of the file."""
+    """This source text goes in at an offset of the file, in place of what stands there for a length."""
 
     module: Tree
     offset: int
     text: str
     before: Place | None = None  # what it is put before, where a reader should see that
+    length: int = 0
 
 
 class NewKeyword(Struct, frozen=True, eq=False):

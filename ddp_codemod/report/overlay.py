@@ -24,14 +24,20 @@ class Ran(Struct, frozen=True):
     code: int | None
     ranks: int
     in_step: InStep | None = None
+    imitated: int = 0  # ranks that a stand-in answered
+    left: int = 0  # processes that the command left running
+    files: dict[str, str] = {}  # the files that the groups were made from, with what they held
 
 
-def lines(view: View, found: Overlay, command: str) -> Iterator[str]:
-    """What the run did, place by place; ``command`` is the one that changes the project."""
+def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Iterator[str]:
+    """What the run did, place by place; ``command`` is the one that changes the project, ``from_run`` that which reads the record."""
     counts = {"platform": found.platform, "n": len(found.held), "agree": sum(one.seen is Seen.AGREES for one in found.held)}
     yield view.ink(view.say("overlay-head", **counts), "bold")
     for one in found.held:
         yield from _group(view, one, found.platform, command)
+    if any(one.fails and not _mends(one) for one in found.held):
+        key = "overlay-from-run" if from_run else "overlay-to-record"
+        yield from view.folded(view.say(key, command=from_run), 2, 4)
     if found.not_reached:
         yield view.say("overlay-not-reached", n=len(found.not_reached))
         shown = found.not_reached if view.verbose else found.not_reached[:SHOWN]
@@ -55,12 +61,16 @@ def _group(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
         yield from view.folded(view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site)), 6, 8)
     if one.fails:
         failing = view.say("overlay-default", platform=platform) if made.backend is None else value
-        mends = one.site is not None and one.site.action is Action.EDIT
-        key = "overlay-fails-mend" if mends else "overlay-fails"
+        key = "overlay-fails-mend" if _mends(one) else "overlay-fails"
         yield from view.folded(view.say(key, value=failing, platform=platform, command=command), 6, 8)
     if one.bug:
         yield from view.folded(view.say("overlay-bug"), 6, 8)
         yield "        " + for_a_report(view, one, platform)
+
+
+def _mends(one: Held) -> bool:
+    """Whether reading has an edit of the call site that gave the value."""
+    return one.site is not None and one.site.action is Action.EDIT and one.made.backend in (None, *one.predicted)
 
 
 def _reading(view: View, predicted: tuple[str, ...]) -> Iterator[str]:
@@ -105,6 +115,9 @@ def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
         "code": ran.code,
         "ranks": ran.ranks,
         "in_step": _in_step(ran.in_step) if ran.in_step else None,
+        "imitated": ran.imitated,
+        "left": ran.left,
+        "files": ran.files,
         "groups": [_document(view, one, found.platform) for one in held] if found else [],
         "not_reached": [_site(view, site) for site in left],
     }
@@ -118,6 +131,11 @@ def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
         "through": list(made.through),
         "ranks": list(made.ranks),
         "stack": _stack(made.stack),
+        "span": list(made.span) if made.span else None,
+        "passed": {"positional": made.passed[0], "keywords": list(made.passed[1])},
+        "taken": [{"parameter": name, "position": position} for name, position in made.taken],
+        "text_line": made.text_line or None,
+        "typed": made.typed,
         "seen": one.seen.value,
         "site": _site(view, one.site) if one.site else None,
         "predicted": list(one.predicted),

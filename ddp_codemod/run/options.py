@@ -12,6 +12,7 @@ from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.discover.scope import Scope
+from ddp_codemod.health import Made
 from ddp_codemod.versions import Stated
 
 Progress = Callable[[str, int, int], None]
@@ -37,6 +38,7 @@ class Options(Struct, frozen=True):
     others: Mapping[str, str] = field(default_factory=dict)  # projects in it, from the root, and the platform that each names
     # versions of packages, where the user knows better than the project's files
     versions: Mapping[str, Stated] = field(default_factory=dict)
+    recorded: tuple[Made, ...] = ()  # the groups that a run of the project made
 
     @property
     def wanted(self) -> list[Fix]:

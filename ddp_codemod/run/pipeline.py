@@ -52,6 +52,7 @@ from ddp_codemod.policy.reported import decisions_of, in_order
 from ddp_codemod.policy.signatures import Signatures
 from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
+from ddp_codemod.run.from_run import with_recorded
 from ddp_codemod.run.prefilter import Prefilter
 from ddp_codemod.run.unseen_callers import with_unseen_callers
 from ddp_codemod.sites.find import Finder, Use
@@ -136,9 +137,8 @@ class Run:
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        plan = self._planner(style).plan(
-            with_unseen_callers(self.context, self.limits, placed(self.context, findings, asking), asking)
-        )
+        findings = with_unseen_callers(self.context, self.limits, placed(self.context, findings, asking), asking)
+        plan = self._planner(style).plan(with_recorded(self.context, self.limits, findings, options.recorded, asking))
         decided, edits = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding)), plan.edits
         for fix in self.options.guarding[:1]:  # a second one only says more about the machine
             from ddp_codemod.single_process.plan import planned  # only one platform needs them

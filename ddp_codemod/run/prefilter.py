@@ -34,7 +34,12 @@ class Prefilter:
     def is_over(self) -> bool:
         """Whether nothing can come of going on: no file uses a surface, and no rule of the run asks for anything else."""
         options = self.options
-        if self.candidates.names or options.platform.earlier or any(fix.recipe not in ABOUT_USES for fix in options.wanted):
+        if (
+            self.candidates.names
+            or options.recorded
+            or options.platform.earlier
+            or any(fix.recipe not in ABOUT_USES for fix in options.wanted)
+        ):
             return False
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
         if self.texts.naming(shown_by | self._picking) or self._names_wrong or self._trains_on_another:

@@ -19,7 +19,7 @@ from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.python import Module, parse, passing_tree
 from ddp_codemod.parse.scripts import parse_shell, script_of
-from ddp_codemod.parse.shell import Script
+from ddp_codemod.parse.shell import Parts, Script
 from ddp_codemod.sites.entry_points import entry_points
 from ddp_codemod.sites.import_roots import ImportRoots
 from ddp_codemod.sites.texts import Texts
@@ -213,6 +213,13 @@ class Project(ImportRoots):
         """The text of a file of C, C++ or CUDA, read anew each time: such files are large, and few are asked for."""
         made = read_loosely(self.root / name, self.root)
         return made if isinstance(made, Source) else None
+
+    def text(self, name: str) -> Script | None:
+        """Any text file, as one in which nothing is started; None for what is no text."""
+        if name not in self._scripts:
+            source = read_text(self.root / name, self.root)
+            self._scripts[name] = Script(source, "text", Parts((), (), (), ())) if isinstance(source, Source) else None
+        return self._scripts[name]
 
     def _notebook(self, name: str) -> NotebookSource | None:
         if not name.endswith(NOTEBOOK):

@@ -27,12 +27,15 @@ def runs(python: str | None) -> bool:
 OLDEST = next((path for name in ("python3.8", "python3.9", "python3.10") if runs(path := shutil.which(name))), None)
 
 
-@pytest.mark.parametrize("path", [PROBE, WORKER, RECORDER / "sitecustomize.py"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROBE, WORKER, *sorted(RECORDER.glob("*.py"))], ids=lambda path: path.name)
 def test_what_other_pythons_run_is_python_3_8_and_needs_nothing_of_ours(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"), feature_version=(3, 8))
     named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name.split(".")[0] for name in named} <= sys.stdlib_module_names | {"torch"}
+    assert {name.split(".")[0] for name in named} <= sys.stdlib_module_names | {
+        "torch",
+        *(path.stem for path in RECORDER.glob("*.py")),
+    }
 
 
 def test_every_question_is_answered() -> None:

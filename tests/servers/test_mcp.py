@@ -292,6 +292,6 @@ def test_a_folder_that_is_none_is_told_before_anything_is_served(project: Path) 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_list_of_tools_is_cheap_to_read(lang: str) -> None:
-    shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed(True, lang)]
+    shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed(True, True, lang)]
     assert len(json.dumps(shown, ensure_ascii=False).encode()) < 12_000
     assert all(tool["inputSchema"]["additionalProperties"] is False for tool in shown)

@@ -255,6 +255,19 @@ def test_a_value_of_another_platform_says_nothing_about_reading(project: Path, c
     assert document["groups"][0]["bug"] is None
 
 
+def test_where_one_process_needs_no_group_the_sites_are_known_all_the_same(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        project,
+        train="import functools\nimport torch.distributed as dist\n\nstart = functools.partial(dist.init_process_group, 'gloo')\n"
+        "start(ALONE)\ndist.new_group([0], backend='gloo')\n",
+    )
+    code, document, err = run(capfd, platform="single-gpu")
+    assert code == 0, err
+    assert seen(document) == [("train.py:5", "gloo", "agrees"), ("train.py:6", "gloo", "agrees")]
+
+
 def test_nothing_is_written_into_the_project(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(project, train="import torch.distributed as dist\n\ndist.init_process_group('gloo', ALONE)\nprint('trained')\n")
     before = {path: path.read_bytes() for path in project.rglob("*")}

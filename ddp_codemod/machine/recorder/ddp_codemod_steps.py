@@ -15,7 +15,7 @@ STEPS = 3  # the first may have a learning rate of 0
 SAMPLED = 8  # parameters, spread over all of them
 
 
-def record(module: Any, say: Callable[..., None], stack: Callable[[], Any], part: Callable[[], bool]) -> None:
+def record(module: Any, say: Callable[..., None], frames: Callable[[], Any], part: Callable[[], bool]) -> None:
     """``module``: torch.optim.optimizer; ``part``: whether the program made groups of some ranks only, which share what others do not."""
     before = getattr(module, "register_optimizer_step_pre_hook", None)
     after = getattr(module, "register_optimizer_step_post_hook", None)
@@ -40,7 +40,6 @@ def record(module: Any, say: Callable[..., None], stack: Callable[[], Any], part
             return
         state["step"] += 1
         some = _sampled(optimizer)
-        frames, _through = stack()
         say(
             step="stepped",
             number=state["step"],
@@ -52,7 +51,7 @@ def record(module: Any, say: Callable[..., None], stack: Callable[[], Any], part
             grads=state["grads"],
             held=state["held"],
             params=[_size(one) for one in some],
-            frames=frames,
+            frames=frames(),
         )
         if state["step"] >= STEPS:  # torch is in the middle of its hooks: they stay, and do nothing
             state["first"] = STEPS

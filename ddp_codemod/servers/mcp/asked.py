@@ -11,7 +11,7 @@ from ddp_codemod.messages import text
 from ddp_codemod.request import EnvIn, Style
 
 Kind = Literal["sites", "edits", "advisories", "skipped"]
-_BOUNDS = ("maxLength", "maxItems", "pattern")
+_BOUNDS = ("maxLength", "maxItems", "pattern", "minimum", "maximum")
 T = TypeVar("T", bound=Struct)
 Text = Annotated[str, Meta(max_length=1000)]
 Name = Annotated[str, Meta(max_length=4096)]
@@ -98,12 +98,22 @@ class Verify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seconds: Annotated[int, Meta(ge=1, le=600)] = 60
 
 
+class VerifyRun(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Run a command of the user's, and hold its groups against the code."""
+
+    command: Name
+    paths: Names = ()
+    platform: Text | None = None
+    stop: bool = True
+    limit_seconds: Annotated[int, Meta(ge=1, le=3600)] = 600
+
+
 def schema(kind: type[Struct], lang: str) -> dict[str, Any]:
     """The JSON schema of what a tool takes, each argument with its description."""
     _, parts = msgspec.json.schema_components([kind])
     found: dict[str, Any] = parts[kind.__name__]
     found["properties"] = {name: _shown(kind, name, one, lang) for name, one in found["properties"].items()}
-    return {key: value for key, value in found.items() if key not in ("title", "description")}
+    return {key: value for key, value in found.items() if key not in ("title", "description") and (key != "required" or value)}
 
 
 def _shown(kind: type[Struct], name: str, one: dict[str, Any], lang: str) -> dict[str, Any]:

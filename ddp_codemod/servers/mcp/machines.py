@@ -81,8 +81,7 @@ def diagnose(call: Call, asked: Diagnose) -> Answer:
 
 def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
     """Which platform this machine is, and what is wrong with it."""
-    listener = _listener(call)
-    found = examined(Settings("doctor", folders=call.rule_folders, lang=call.lang), listener, python)
+    found = examined(Settings("doctor", folders=call.rule_folders, lang=call.lang), listener(call), python)
     line = command_line(["ddp-codemod", "apply", ".", "--platform", found.platform]) if found.platform else None
     report = document(json.loads(checkups.dumps(found, call.lang, line)))
     states = [check.state for check in found.checks]
@@ -108,14 +107,14 @@ def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
         job = options(within.paths, asked.platform, root=within.root, rule_folders=call.rule_folders)
     except PlanError as why:
         raise Refused(call.say("mcp-refused"), str(why)) from None
-    listener = _listener(call)
-    exe = python or trial_python(listener, within.root)
+    quiet = listener(call)
+    exe = python or trial_python(quiet, within.root)
     launches = LAUNCHES if asked.launch == BOTH else (asked.launch,)
     known = known_errors(Settings("verify", folders=_configured(call, within)[0].all_folders(call.rule_folders), lang=call.lang))
     stores = tuple(ident for ident, fix in job.rules.fixes.items() if fix.recipe == "init-method-query")
     found = guarded(survey(replace(job, fixes=stores)))
     device = next((name for name, ident in by_accelerator(job.rules.platforms).items() if ident == job.platform.id), None)
-    attempts = Trying(listener, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
+    attempts = Trying(quiet, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
     done: list[Verified] = []
     for one in trials(found, job.rules.surfaces, job.platform):
         trial = one.trial
@@ -148,7 +147,8 @@ def _trial(one: dict[str, Any]) -> str:
     )
 
 
-def _listener(call: Call) -> Listener:
+def listener(call: Call) -> Listener:
+    """A console whose words become progress."""
     count = 0
 
     def note(said: str) -> None:

@@ -39,6 +39,7 @@ class Start(Struct, frozen=True):
 
     folders: tuple[Path, ...] = ()
     writes: bool = False
+    commands: bool = False  # whether it may run what a client says
     python: str | None = None
     rule_folders: tuple[Path, ...] = ()
     lang: str = "en"
@@ -65,7 +66,7 @@ class Tools:
         )
 
     async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed(self.start.writes, self.start.lang))
+        return types.ListToolsResult(tools=listed(self.start.writes, self.start.commands, self.start.lang))
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -76,6 +77,8 @@ class Tools:
                 raise MCPError(types.INVALID_PARAMS, text("mcp-no-tool", lang, names=", ".join(TOOLS)))
             if tool.writes and not self.start.writes:
                 raise Refused(text("mcp-read-only", lang))
+            if tool.commands and not self.start.commands:
+                raise Refused(text("mcp-no-commands", lang))
             given = asked.read(tool.takes, params.arguments)
             roots = await self._roots(context, params)
             if roots is None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ddp_codemod.messages import text
 from ddp_codemod.report import checkup, diagnosis, trials
 from ddp_codemod.report import json as survey
-from ddp_codemod.servers.mcp import asked, machines, projects
+from ddp_codemod.servers.mcp import asked, machines, projects, runs
 from ddp_codemod.servers.mcp.answer import Answer
 
 _ALWAYS = ("notice", "said")  # the parts of every answer
@@ -50,6 +50,7 @@ class Tool(Struct, frozen=True):
     more: dict[str, Any] = {}
     writes: bool = False
     runs: bool = False  # a Python, which may be named when the server starts
+    commands: bool = False  # runs what a client says
 
 
 TOOLS = {
@@ -60,14 +61,16 @@ TOOLS = {
     "diagnose": Tool(asked.Diagnose, machines.diagnose, diagnosis.SCHEMA),
     "doctor": Tool(asked.Doctor, machines.doctor, checkup.SCHEMA, runs=True),
     "verify": Tool(asked.Verify, machines.verify, trials.SCHEMA, _ROOT, runs=True),
+    "verify_run": Tool(asked.VerifyRun, runs.verify_run, trials.SCHEMA, _ROOT, runs=True, commands=True),
     "apply": Tool(asked.Apply, projects.apply, None, {**_ROOT, **_WRITTEN}, writes=True),
     "undo": Tool(asked.Undo, projects.take_back, None, {**_ROOT, **_RESTORED}, writes=True),
 }
 
 
-def listed(writes: bool, lang: str) -> list[types.Tool]:
-    """What a client is shown: the tools that write only where they may."""
-    return [_described(name, tool, lang) for name, tool in TOOLS.items() if writes or not tool.writes]
+def listed(writes: bool, commands: bool, lang: str) -> list[types.Tool]:
+    """What a client is shown: the tools that write, and the one that runs commands, only where they may."""
+    may = (one for one in TOOLS.items() if (writes or not one[1].writes) and (commands or not one[1].commands))
+    return [_described(name, tool, lang) for name, tool in may]
 
 
 def _described(name: str, tool: Tool, lang: str) -> types.Tool:
@@ -77,10 +80,15 @@ def _described(name: str, tool: Tool, lang: str) -> types.Tool:
         description=text(f"mcp-tool-{name}", lang),
         input_schema=asked.schema(tool.takes, lang),
         output_schema=_announced(name),
-        annotations=types.ToolAnnotations(
-            read_only_hint=not tool.writes, destructive_hint=tool.writes, idempotent_hint=not tool.writes, open_world_hint=False
-        ),
+        annotations=_hints(tool),
     )
+
+
+def _hints(tool: Tool) -> types.ToolAnnotations:
+    """What a client may think of a tool; those that mean nothing where a tool only reads are left out."""
+    if tool.writes or tool.commands:
+        return types.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=tool.commands)
+    return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
 def _announced(name: str) -> dict[str, Any]:

@@ -1,0 +1,121 @@
+"""``--record`` and ``--from-run``: a run of the project on record, and what is made of it later."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from ddp_codemod.cli.errors import fail
+from ddp_codemod.cli.settings import command_line
+
+if TYPE_CHECKING:
+    from ddp_codemod.health import Made
+
+
+class _Frame(Struct):
+    path: str
+    line: int
+
+
+class _Passed(Struct):
+    positional: int
+    keywords: list[str]
+
+
+class _Taken(Struct):
+    parameter: str
+    position: int | None
+
+
+class _Group(Struct):
+    call: str
+    backend: str | None
+    through: list[str]
+    ranks: list[str]
+    stack: list[_Frame]
+    span: list[int] | None
+    passed: _Passed
+    taken: list[_Taken]
+    text_line: int | None
+    typed: bool
+
+
+class _Run(Struct):
+    command: str
+    files: dict[str, str]
+    groups: list[_Group]
+
+
+class _Record(Struct):
+    version: int
+    run: _Run
+
+
+def written(path: Path, document: bytes) -> None:
+    """Write the record of a run. Raises Failure."""
+    from ddp_codemod.write.document import write_new
+
+    try:
+        write_new(path, document)
+    except OSError as why:
+        raise fail("output-failed", path=path, why=why.strerror or why) from None
+
+
+def hashes(root: Path, names: Iterable[str], since: float) -> dict[str, str]:
+    """What files hold; "" for one that changed since a moment: its lines are not those that ran."""
+    found: dict[str, str] = {}
+    for name in names:
+        path = root / name
+        try:
+            found[name] = "" if path.stat().st_mtime > since else _hash(path)
+        except OSError:
+            found[name] = ""
+    return found
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def read(path: Path, root: Path) -> tuple[Made, ...]:
+    """The groups on record, where the files that made them are still the same. Raises Failure."""
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=_Record)
+    except OSError as why:
+        raise fail("run-record-unreadable", path=path, why=why.strerror or why) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as why:
+        raise fail("run-record-none", path=path, why=why) from None
+    run = record.run
+    if not run.groups:
+        raise fail("run-record-empty", path=path)
+    again = command_line(["ddp-codemod", "verify", "--run", run.command, "--record", str(path)])
+    known = {frame.path for one in run.groups for frame in one.stack}
+    missing = sorted(name for name in known if not (root / name).is_file())
+    if missing:
+        raise fail("run-record-elsewhere", *missing, path=path, root=root, command=again)
+    changed = sorted(name for name in known if _hash(root / name) != run.files.get(name))
+    if changed:
+        raise fail("run-record-changed", *changed, path=path, command=again)
+    return tuple(map(_made, run.groups))
+
+
+def _made(one: _Group) -> Made:
+    from ddp_codemod.health import Frame, Made
+
+    return Made(
+        one.call,
+        one.backend,
+        tuple(Frame(frame.path, frame.line) for frame in one.stack),
+        tuple(one.through),
+        one.typed,
+        tuple(one.ranks),
+        tuple(one.span) if one.span else None,
+        (one.passed.positional, tuple(one.passed.keywords)),
+        tuple((taken.parameter, taken.position) for taken in one.taken),
+        one.text_line or 0,
+    )

@@ -1,0 +1,246 @@
+"""The edits that a run calls for: a group that got a backend which fails, where reading found nothing that changes it.
+
+Each is an unsafe edit: it is known what one run did, not what every run does. Where none is possible, an item says why.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.catalog.model import Parameter, Surface
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.leaves import Leaf, Possible
+from ddp_codemod.dataflow.translations import is_translated
+from ddp_codemod.health import FIRST, TARGET, Made
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Action, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import (
+    Change,
+    Context,
+    Finding,
+    Insertions,
+    NewKeyword,
+    NewObject,
+    NewText,
+    Splice,
+    Translation,
+    start,
+)
+from ddp_codemod.policy.left_out import unsafe
+from ddp_codemod.policy.limits import Limits
+from ddp_codemod.run.run_places import call_at, direct_argument, in_texts, library_argument, only_name, passes_itself
+from ddp_codemod.sites.find import Use
+
+
+def with_recorded(
+    context: Context, limits: Limits, findings: Sequence[Finding], recorded: Iterable[Made], asking: Sequence[str]
+) -> list[Finding]:
+    """The findings, with what mends the groups of a run; ``asking`` are the rules that change backends."""
+    found = [*findings]
+    for made in recorded if asking else ():
+        wanted = _wanted(context, made)
+        module = _module(context, made)
+        if wanted is None or module is None or not limits.admits(module.name):
+            continue
+        mended = _mended(context, limits, found, made, module, wanted, asking[0])
+        if mended is not None:
+            old, new = mended
+            if (heeded := limits.within(new)) is not None:
+                found = [*(one for one in found if one is not old), heeded]
+    return found
+
+
+def _wanted(context: Context, made: Made) -> str | None:
+    """The backend that the group should get; None where what it got works, or a library has left it to torch."""
+    platform = context.platform
+    if made.backend is None and made.call != FIRST:
+        return None  # a further group is like the first
+    passed = platform.backend.default if made.backend is None else made.backend
+    return assess(passed, platform.backend, context.rules.backends).wanted
+
+
+def _module(context: Context, made: Made) -> Module | None:
+    project = context.tracer.resolver.project
+    name = made.stack[0].path if made.stack else ""
+    return project.module(name) if name in project.names else None
+
+
+def _mended(
+    context: Context, limits: Limits, found: Sequence[Finding], made: Made, module: Module, wanted: str, rule: str
+) -> tuple[Finding | None, Finding] | None:
+    """The finding that goes, and the one that comes in its place; None where an edit of the project's findings is enough."""
+    surface, parameter = _surface(context, made)
+    call = call_at(module, made)
+    on_stack = [one for one in found if _is_on_stack(one, made) and _is_of_backend(one)]
+    if any(_mends(one, made) for one in (*on_stack, *_of_library(context, found, made))):
+        return None
+    if call is None:
+        return None, _item(context, _at_line(module, made, surface), parameter, made, rule, "review-run-line")
+    use = Use(module, call, surface)
+    old = next((one for one in on_stack if one.use.call is call), None)
+    changes, why = _changes(context, limits, found, use, parameter, made, wanted, rule)
+    if changes and all(_is_made(found, change) for change in changes):
+        return None
+    if not changes:
+        has_its_own = old is not None and old.action is not Action.KEEP
+        return None if has_its_own else (old, _item(context, use, parameter, made, rule, why))
+    argument = direct_argument(use, parameter, made) if made.caller is None else None
+    leaves = [change.leaf for change in changes if isinstance(change, NewText)]
+    texts = (made.backend,) if made.backend is not None else ()
+    new = start(context, use, parameter, argument, leaves, texts)
+    platform = context.platform
+    said = {"value": made.backend or platform.backend.default, "wanted": wanted, "platform": platform.id}
+    reason = Reason.of("edit-from-run", **said, why=platform.why, why_zh=platform.why_zh)
+    new = new.edit(rule, False, reason, changes)
+    if (needed := platform.required_import) is not None and needed not in module.source.text:
+        new = replace(new, required_import=needed)
+    return _joined(old, new)
+
+
+def _joined(old: Finding | None, new: Finding) -> tuple[Finding | None, Finding]:
+    """One finding of two about a call: what the old one changes elsewhere is changed too."""
+    if old is None or old.action is not Action.EDIT:
+        return old, new
+    pairs = [one.pairs for one in old.changes if isinstance(one, Translation)]
+    if not pairs:
+        return None, new
+    known = [pair for some in pairs for pair in some]
+    changes = [
+        replace(one, pairs=tuple(dict([*known, *one.pairs]).items())) if isinstance(one, Translation) else one
+        for one in new.changes
+    ]
+    beside = [one for one in old.changes if not isinstance(one, Translation)]
+    return old, unsafe(replace(new, changes=(*beside, *changes)))
+
+
+def _changes(
+    context: Context,
+    limits: Limits,
+    found: Sequence[Finding],
+    use: Use,
+    parameter: Parameter,
+    made: Made,
+    wanted: str,
+    rule: str,
+) -> tuple[list[Change], str]:
+    """What has to change, or the key of why nothing can."""
+    module, value = use.module, made.backend
+    if made.caller is None:
+        if not passes_itself(use.call, made):
+            return [], "review-run-bound"
+        argument = direct_argument(use, parameter, made)
+        if argument is not None:
+            return _of_argument(module, argument, value, wanted), "review-run-translated"
+        if use.spread:
+            spread = [node for node in use.spread if not is_translated(node, parameter.name)]
+            if value is None and len(spread) > 1:
+                return [], "review-run-bound"
+            return [Translation(module, node, ((value, wanted),), key=parameter.name) for node in spread], "review-run-translated"
+        return [NewKeyword(module, use.call, parameter.name, f'"{wanted}"')], ""
+    if value is None:
+        return [], "review-run-library"
+    if made.caller.startswith("<"):
+        return in_texts(context, limits, use, made, wanted), "review-run-text"
+    if (argument := library_argument(use.call, made)) is not None:
+        return _of_argument(module, argument, value, wanted), "review-run-translated"
+    leaf = only_name(context, limits, found, use.call, module, value, rule)
+    return ([NewText(leaf, wanted)] if leaf is not None else []), "review-run-library"
+
+
+def _of_argument(module: Module, argument: ast.expr, value: str | None, wanted: str) -> list[Change]:
+    """The change of an argument: of the text that it is, else of what arrives there."""
+    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+        return [NewText(Leaf(module, argument, OriginKind.LITERAL, Known(argument.value)), wanted)]
+    return [] if is_translated(argument) else [Translation(module, argument, ((value, wanted),))]
+
+
+def _surface(context: Context, made: Made) -> tuple[Surface, Parameter]:
+    surface = context.tracer.finder.surface(f"{TARGET}.{made.call}")
+    assert surface is not None
+    return surface, next(one for one in surface.parameters if one.role == "backend")
+
+
+def _is_of_backend(finding: Finding) -> bool:
+    return isinstance(finding.use, Use) and any(
+        one.role == "backend" and one.name == finding.parameter for one in finding.use.surface.parameters
+    )
+
+
+def _is_on_stack(finding: Finding, made: Made) -> bool:
+    """Whether the call of a finding is one of those that the run was in; of several on a line, for the innermost, the very one."""
+    module, call = finding.use.module, finding.use.call
+    if not isinstance(module, Module) or not isinstance(call, ast.Call) or not hasattr(call, "lineno"):
+        return False
+    lines = [frame.line for frame in made.stack if frame.path == module.name]
+    if not any(call.lineno <= line <= (call.end_lineno or call.lineno) for line in lines):
+        return False
+    if made.caller is not None and made.caller.startswith("<"):
+        return call is call_at(module, made)
+    return made.stack[0].path != module.name or made.span is None or call is call_at(module, made) or made.caller is not None
+
+
+def _of_library(context: Context, found: Sequence[Finding], made: Made) -> Iterator[Finding]:
+    """The sites of the library that made the group, perhaps long after their calls; torch itself is no such library."""
+    packages = {*made.through} - {TARGET.partition(".")[0]}
+    for one in found if packages and _is_library(made) else ():
+        surface = context.rules.surfaces.get(one.use.surface.id)
+        if surface is not None and any(name.partition(".")[0] in packages for name in surface.called):
+            yield one
+
+
+def _is_library(made: Made) -> bool:
+    return made.caller is not None and not made.caller.startswith("<")
+
+
+def _mends(finding: Finding, made: Made) -> bool:
+    """Whether the edits of a finding give the call another backend than this one; what a library makes of its own is not looked into."""
+    if finding.action is not Action.EDIT:
+        return False
+    return _is_library(made) or any(_changes_value(change, made.backend) for change in finding.changes)
+
+
+def _changes_value(change: Change, value: str | None) -> bool:
+    if isinstance(change, Translation):
+        return value in dict(change.pairs)
+    if isinstance(change, NewText):
+        return isinstance(change.leaf.value, Known) and change.leaf.value.value == value
+    return isinstance(change, (NewKeyword, NewObject)) if value is None else not isinstance(change, (NewKeyword, Insertions))
+
+
+def _is_made(found: Sequence[Finding], change: Change) -> bool:
+    """Whether another site's edit changes the same text."""
+    if isinstance(change, Splice):
+        name, at = change.module.name, change.offset
+    elif isinstance(change, NewText):
+        name, at = change.leaf.place.name, change.leaf.place.start
+    else:
+        return False
+    others = (one.leaf.place for finding in found for one in finding.changes if isinstance(one, NewText))
+    return any(place.name == name and place.start <= at < place.end for place in others)
+
+
+def _at_line(module: Module, made: Made, surface: Surface) -> Use:
+    """A use to hang an item on, where no call is known: the statement at the line."""
+    line = made.stack[0].line
+    at = next(_statements_at(module, line), module.tree.body[0])
+    call = ast.copy_location(ast.Call(ast.copy_location(ast.Constant(None), at), [], []), at)
+    module.parents[call] = module.parents.get(at) or module.tree
+    return Use(module, call, surface)
+
+
+def _statements_at(module: Module, line: int) -> Iterator[ast.stmt]:
+    every = (node for node in ast.walk(module.tree) if isinstance(node, ast.stmt))
+    yield from sorted((one for one in every if one.lineno <= line <= (one.end_lineno or 0)), key=lambda one: -one.lineno)
+
+
+def _item(context: Context, use: Use, parameter: Parameter, made: Made, rule: str, why: str) -> Finding:
+    platform = context.platform
+    value = made.backend or platform.backend.default
+    found = start(context, use, parameter, None, (), (value,))
+    said = {"value": value, "platform": platform.id, "wanted": platform.backend.wanted, "name": made.caller or made.call}
+    return replace(found, possible=Possible(())).review(rule, Reason.of(why, **said))
