@@ -81,9 +81,11 @@ def lay_over(
     project: Project, entries: Iterable[dict[str, Any]], words: Sequence[str], settings: Settings, console: Console, python: str
 ) -> Overlay:
     """Hold what the recorder told of against the survey; where they differ, this machine is asked whether it is of the platform."""
+    from ddp_codemod.machine.in_notebooks import in_notebooks
     from ddp_codemod.machine.overlay import elsewhere, groups, overlay
 
-    made = (_with_files(one, words, project.survey.root) for one in groups(entries))
+    located = in_notebooks(entries, project.survey.root)
+    made = (_with_files(one, words, project.survey.root) for one in groups(located))
     found = overlay(made, project.survey, project.rules, project.platform, project.scope)
     if not project.named or not any(one.bug for one in found.held):
         return found

@@ -12,7 +12,7 @@ from ddp_codemod.health import Frame
 from ddp_codemod.model import Decision, Survey
 from ddp_codemod.policy.limits import IGNORE
 
-PYTHON = ".py"
+PYTHON = (".py", ".ipynb")
 
 
 class Sites:

@@ -33,7 +33,7 @@ from ddp_codemod.policy.findings import (
 )
 from ddp_codemod.policy.left_out import unsafe
 from ddp_codemod.policy.limits import Limits
-from ddp_codemod.run.run_places import call_at, direct_argument, in_texts, library_argument, only_name, passes_itself
+from ddp_codemod.run.run_places import call_at, direct_argument, in_texts, library_argument, only_name, passes_itself, spans
 from ddp_codemod.sites.find import Use
 
 
@@ -177,7 +177,7 @@ def _is_on_stack(finding: Finding, made: Made) -> bool:
     if not isinstance(module, Module) or not isinstance(call, ast.Call) or not hasattr(call, "lineno"):
         return False
     lines = [frame.line for frame in made.stack if frame.path == module.name]
-    if not any(call.lineno <= line <= (call.end_lineno or call.lineno) for line in lines):
+    if not any(spans(module, call, line) for line in lines):
         return False
     if made.caller is not None and made.caller.startswith("<"):
         return call is call_at(module, made)
@@ -235,7 +235,7 @@ def _at_line(module: Module, made: Made, surface: Surface) -> Use:
 
 def _statements_at(module: Module, line: int) -> Iterator[ast.stmt]:
     every = (node for node in ast.walk(module.tree) if isinstance(node, ast.stmt))
-    yield from sorted((one for one in every if one.lineno <= line <= (one.end_lineno or 0)), key=lambda one: -one.lineno)
+    yield from sorted((one for one in every if spans(module, one, line)), key=lambda one: -one.lineno)
 
 
 def _item(context: Context, use: Use, parameter: Parameter, made: Made, rule: str, why: str) -> Finding:

@@ -28,15 +28,17 @@ LARGEST = 1_000_000  # bytes of a text that a program executes
 def call_at(module: Module, made: Made) -> ast.Call | None:
     """The call of the project that the run was in; of several on a line the one at whose columns, else the one that passes the same."""
     line = made.stack[0].line
-    here = [node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call) and _spans(node, line)]
+    here = [node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call) and spans(module, node, line)]
     if made.span is not None:
         return next((call for call in here if _span(call) == made.span), None)
     fitting = [call for call in here if passes_itself(call, made)] if made.caller is None else here
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _spans(call: ast.Call, line: int) -> bool:
-    return call.lineno <= line <= (call.end_lineno or call.lineno)
+def spans(module: Module, node: ast.AST, line: int) -> bool:
+    """Whether a line of the file is one of those that a node stands on; the text of a notebook has others."""
+    place = module.place(node)
+    return module.source.position(place.start)[0] <= line <= module.source.position(place.end)[0]
 
 
 def _span(call: ast.Call) -> tuple[int | None, ...]:

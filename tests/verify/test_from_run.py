@@ -416,3 +416,51 @@ def test_the_report_offers_the_command_that_changes_what_was_missed(
     record = tmp_path / "run.json"
     _, out, _ = called(capfd, *own, "--record", str(record))
     assert f"ddp-codemod apply . --platform cpu --from-run {record} --unsafe" in out
+
+
+KERNEL = """import json
+import linecache
+import sys
+
+space = {}
+for number, cell in enumerate(json.load(open(sys.argv[1]))["cells"]):
+    text = "".join(cell["source"])
+    if cell["cell_type"] == "code":
+        name = NAME.format(number)
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        exec(compile(text, name, "exec"), space)
+"""
+
+
+@pytest.mark.parametrize("name", ["<ipython-input-{0}-abc>", "/tmp/ipykernel_{0}77/{0}.py"])
+def test_a_cell_of_a_notebook_is_located_and_cured(
+    name: str, root: Path, tmp_path: Path, write: Callable[[Missed], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    alone = ALONE.replace("{port}", str(free_port()))
+    start = [
+        "import importlib, json\n",
+        "words = json.load(open('plugins.json'))['start']\n",
+        "start = getattr(importlib.import_module(words[0]), words[1])\n",
+        f"start('nccl', {alone})",
+    ]
+    more = ["import torch.distributed as dist\n", "dist.new_group([0], backend='gloo')"]
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# start"]}]
+    cells += [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": one} for one in (start, more)
+    ]
+    write(Missed({}, "", "", ""))
+    path = root / "train.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+    (tmp_path / "kernel.py").write_text(KERNEL.replace("NAME", repr(name)))
+    at = next(number for number, line in enumerate(path.read_text().splitlines(), 1) if "start('nccl'" in line)
+    record = tmp_path / "run.json"
+    own = ["verify", "--platform", "cpu", "--run", f"{sys.executable} {tmp_path / 'kernel.py'} train.ipynb", "--timeout", "120"]
+    main([*own, "--record", str(record)])
+    document = json.loads(record.read_bytes())["run"]
+    assert [(one["stack"], one["seen"]) for one in document["groups"]] == [([{"path": "train.ipynb", "line": at}], "not-seen")]
+    _, out, err = called(capfd, "apply", ".", "--from-run", str(record), "--unsafe")
+    assert "start('gloo'" in path.read_text(), out + err
+    capfd.readouterr()
+    main([*own, "--format", "json"])
+    document = json.loads(capfd.readouterr().out)["run"]
+    assert [(one["backend"], one["seen"]) for one in document["groups"]] == [("gloo", "not-seen"), ("gloo", "agrees")]

@@ -3,12 +3,14 @@
 Python 3.8 and its standard library only.
 """
 
-# ruff: noqa: UP006, UP035, UP045, PTH113, PTH118, PTH120, PTH206
+# ruff: noqa: UP006, UP035, UP045, PTH110, PTH113, PTH118, PTH120, PTH206
 from __future__ import annotations
 
 import itertools
 import json
+import linecache
 import os
+import re
 import sys
 from types import FrameType
 from typing import Any, Dict, List, Optional, Tuple
@@ -21,6 +23,7 @@ ROOT = os.environ.get("DDP_CODEMOD_ROOT", "")  # of the project; none is recorde
 RECORD = os.environ.get("DDP_CODEMOD_RECORD", "")  # the folder that takes the record
 LIBRARY = os.path.realpath(os.path.dirname(os.__file__))
 OWN = os.path.dirname(os.path.realpath(__file__)) + os.sep
+CELL = re.compile(r"^<ipython-input-|ipykernel_\d+")  # how IPython and ipykernel name what they compile
 VARIABLE_POSITIONAL, VARIABLE_KEYWORDS = 4, 8  # flags of a code object
 
 
@@ -50,11 +53,12 @@ def _line(entry: Dict[str, Any]) -> bytes:
 def made(positional: Tuple[Any, ...], named: Dict[str, Any], backend: Optional[str]) -> Dict[str, Any]:
     """Where the call stands that makes a group, and how it came by its backend.
 
-    ``frames``: the project's own, innermost first. ``through``: the packages that stand between them and the call. ``span``: of the
+    ``frames``: the project's own, innermost first. ``cells``: the text of those that are cells of a notebook. ``through``: the packages that stand between them and the call. ``span``: of the
     call in the innermost, as ``ast`` counts. ``passed``: how many arguments by position, and the names of the others. ``taken``:
     the parameters by which the library's function got the value, with their positions. ``text_line``: of code in a text.
     """
     frames: List[Tuple[str, int]] = []
+    cells: Dict[str, str] = {}
     through: List[str] = []
     span: Optional[List[int]] = None
     taken: List[Tuple[str, Optional[int]]] = []
@@ -64,6 +68,9 @@ def made(positional: Tuple[Any, ...], named: Dict[str, Any], backend: Optional[s
     while frame is not None and len(frames) < MOST:
         name = frame.f_code.co_filename
         place = None if name.startswith("<") else _place(name)
+        if place is None and (text := _cell(name)) is not None:
+            place = name
+            cells[name] = text
         if place is not None:
             if not frames:
                 span = _span(frame)
@@ -76,6 +83,7 @@ def made(positional: Tuple[Any, ...], named: Dict[str, Any], backend: Optional[s
         inner, frame = frame, frame.f_back
     return {
         "frames": frames,
+        "cells": cells,
         "through": list(dict.fromkeys(through)),
         "span": span,
         "passed": [len(positional), sorted(named)],
@@ -128,6 +136,12 @@ def _place(name: str) -> Optional[str]:
         return None
     parts = path[len(ROOT) + 1 :].split(os.sep)
     return None if "site-packages" in parts or "dist-packages" in parts else "/".join(parts)
+
+
+def _cell(name: str) -> Optional[str]:
+    """The text of a notebook's cell, which IPython keeps for tracebacks under a name that is no file; None for anything else."""
+    known = linecache.cache.get(name) if CELL.search(name) else None
+    return "".join(known[2]) if known is not None and len(known) > 2 and not os.path.exists(name) else None
 
 
 def _is_ours(name: str) -> bool:
