@@ -14,6 +14,7 @@ from ddp_codemod.model import Action, Decision
 from ddp_codemod.report.view import View
 
 SHOWN = 10  # sites that were not reached; -v shows all
+_MISSED = (Seen.PLACE, Seen.OPEN, Seen.VALUE)
 _COLOURS = {Seen.PLACE: "red", Seen.VALUE: "red", Seen.OPEN: "red", Seen.OTHER_MACHINE: "yellow"}
 
 
@@ -35,7 +36,7 @@ def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Itera
     yield view.ink(view.say("overlay-head", **counts), "bold")
     for one in found.held:
         yield from _group(view, one, found.platform, command)
-    if any(one.fails and not _mends(one) for one in found.held):
+    if any(one.fails and one.seen in _MISSED and not _mends(one) for one in found.held):
         key = "overlay-from-run" if from_run else "overlay-to-record"
         yield from view.folded(view.say(key, command=from_run), 2, 4)
     if found.not_reached:

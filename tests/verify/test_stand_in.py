@@ -103,6 +103,22 @@ def test_a_backend_that_this_machine_has_forms_its_group_also_where_the_device_i
     assert "trained on" not in err
 
 
+def test_the_device_of_whichever_kind_and_a_backend_that_is_left_out_are_answered_for_too(
+    root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (root / "train.py").write_text(
+        "import os\nimport torch\nimport torch.distributed as dist\n\nassert torch.accelerator.device_count() == 2\n"
+        "device = torch.accelerator.current_accelerator()\ntorch.accelerator.set_device_index(int(os.environ['LOCAL_RANK']))\n"
+        "print('on', device.type)\ndist.init_process_group()\nprint('trained')\n"
+    )
+    code, document, err = run(capfd, torchrun(2), "cuda", "--steps", "0")
+    assert code == 0, err
+    assert seen(document) == [("train.py", 9, None, "agrees")]
+    assert document["imitated"] == 2
+    assert "on cuda" in err
+    assert "trained\n" not in err
+
+
 def test_for_this_machine_itself_nothing_is_imitated(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = TRAIN.replace("torch.cuda.set_device", "assert not torch.cuda.is_available()\nprint")
     (root / "train.py").write_text(text.replace("KIND", "'gloo'"))

@@ -28,8 +28,10 @@ NOTHING = (
     "reset_peak_memory_stats",
     "ipc_collect",
 )
+ACCELERATOR = ("set_device_index", "set_device_idx", "device_index", "synchronize", "empty_cache")
 ANSWERS = {"current_device": 0, "get_device_name": "stand-in", "get_device_capability": (8, 0), "is_bf16_supported": True}
 _here: Dict[str, int] = {}  # devices of each type that this machine has
+_imitated: List[str] = []  # the types that torch is said to have, and this machine lacks
 
 
 def imitate(torch: Any) -> None:
@@ -38,17 +40,25 @@ def imitate(torch: Any) -> None:
     kinds = [kind for kind in kinds if "." not in kind and hasattr(torch, kind) and kind not in ("distributed", "accelerator")]
     for kind in kinds:
         _here[kind] = devices(torch, kind)
-    lacking = [kind for kind in kinds if not _here[kind]]
-    if not lacking:
+    _imitated.extend(kind for kind in kinds if not _here[kind])
+    if not _imitated:
         return
     for name, value in FACTS.items():
         _set(torch, name, value)
-    for kind in lacking:
-        module = getattr(torch, kind)
+    for module in [getattr(torch, kind) for kind in _imitated]:
         for name in NOTHING:
             _replace(module, name, None)
         for name, answer in ANSWERS.items():
             _replace(module, name, answer)
+    if hasattr(torch, "accelerator"):  # of whichever kind
+        _replace(torch.accelerator, "device_count", _many())
+        _replace(torch.accelerator, "current_accelerator", torch.device(_imitated[0]))
+        for name in ACCELERATOR:
+            _replace(torch.accelerator, name, None)
+
+
+def _many() -> int:
+    return int(os.environ.get("LOCAL_WORLD_SIZE") or os.environ.get("WORLD_SIZE") or MANY)
 
 
 def devices(torch: Any, kind: str) -> int:
@@ -75,8 +85,7 @@ def _set(torch: Any, name: str, value: Any) -> None:
     if path[0] != "torch" or holder is None or not hasattr(holder, path[-1]):
         return
     if isinstance(value, dict):
-        many = int(os.environ.get("LOCAL_WORLD_SIZE") or os.environ.get("WORLD_SIZE") or MANY)
-        value = None if value.get("none") else many if name.endswith(COUNT) else "1.0"
+        value = None if value.get("none") else _many() if name.endswith(COUNT) else "1.0"
     setattr(holder, path[-1], (lambda *_, **__: value) if name.endswith("()") else value)
 
 
@@ -84,6 +93,8 @@ def lacking(module: Any, backend: Any) -> str:
     """What this machine lacks for a backend to make a group; "" where it can, and where the backend is left to torch."""
     import torch
 
+    if backend is None and _imitated:
+        return "{}, for which torch would pick a backend".format("/".join(_imitated))
     for name in (part.rpartition(":")[2].lower() for part in str(backend or "").split(",")):
         known = getattr(module, "is_backend_available", None)
         if name and known is not None and not known(name):
