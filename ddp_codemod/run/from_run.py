@@ -23,9 +23,7 @@ from ddp_codemod.policy.findings import (
     Change,
     Context,
     Finding,
-    Insertions,
     NewKeyword,
-    NewObject,
     NewText,
     Splice,
     Translation,
@@ -198,18 +196,14 @@ def _is_library(made: Made) -> bool:
 
 
 def _mends(finding: Finding, made: Made) -> bool:
-    """Whether the edits of a finding give the call another backend than this one; what a library makes of its own is not looked into."""
+    """Whether the edits of a finding are for this value: one that reading found for the call, or that the call itself replaces."""
     if finding.action is not Action.EDIT:
         return False
-    return _is_library(made) or any(_changes_value(change, made.backend) for change in finding.changes)
-
-
-def _changes_value(change: Change, value: str | None) -> bool:
-    if isinstance(change, Translation):
-        return value in dict(change.pairs)
-    if isinstance(change, NewText):
-        return isinstance(change.leaf.value, Known) and change.leaf.value.value == value
-    return isinstance(change, (NewKeyword, NewObject)) if value is None else not isinstance(change, (NewKeyword, Insertions))
+    if _is_library(made) or made.backend is None:
+        return True  # what a library makes of its own is not looked into
+    read = {text.lower() for text in finding.resolves_to}
+    replaced = (one.pairs for one in finding.changes if isinstance(one, Translation))
+    return made.backend.lower() in read or any(made.backend in dict(pairs) for pairs in replaced)
 
 
 def _is_made(found: Sequence[Finding], change: Change) -> bool:

@@ -303,6 +303,28 @@ def test_what_reading_has_of_a_library_is_not_put_in_question(
     assert "in a run" not in err
 
 
+def test_an_edit_of_what_asks_torch_for_its_backend_is_enough(
+    root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "import torch\nimport torch.distributed as dist\n\nbackend = dist.get_default_backend_for_device('cuda')\n"
+        "dist.init_process_group(backend, ALONE)\n"
+    )
+    write(Missed({"train.py": text}, "", "", ""))
+    record = tmp_path / "run.json"
+    capfd.readouterr()
+    rocm = ("--platform", "rocm")
+    main(["verify", *rocm, "--run", f"{sys.executable} train.py", "--steps", "0", "--timeout", "120", "--record", str(record)])
+    document = json.loads(record.read_bytes())["run"]
+    assert [(one["backend"], one["seen"], one["fails"]) for one in document["groups"]] == [("nccl", "agrees", True)]
+    capfd.readouterr()
+    main(["diff", ".", *rocm, "--unsafe"])
+    plain = capfd.readouterr().out
+    assert '+backend = "gloo"' in plain or "+backend = 'gloo'" in plain
+    main(["diff", ".", *rocm, "--unsafe", "--from-run", str(record)])
+    assert capfd.readouterr().out == plain
+
+
 @pytest.mark.parametrize("name", OPEN)
 def test_where_no_edit_is_possible_an_item_says_why(
     name: str, root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
