@@ -1,0 +1,79 @@
+"""Whether a place that an advice is about is never come past, or looked after by the code around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.catalog.advisory import Advice
+from ddp_codemod.dataflow.demands import leaves
+from ddp_codemod.impact.tried import goes_on
+from ddp_codemod.impact.usage import Hit
+from ddp_codemod.impact.usage_device import knows
+from ddp_codemod.impact.usage_names import is_asked_for
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.findings import Context
+
+
+def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
+    """Whether a place is never come past, or only where a backend or device of other machines was asked for, or is tried."""
+    module, facts, child = hit.module, context.facts, hit.node
+    device = context.platform.device
+    if advice.where and device is not None and device.module and knows(module, hit.node, device.type):
+        return True
+    never = facts.unset.unreachable(module, hit.node)
+    if never is not None and not (advice.level == "review" and _leaves(module, never)):
+        return True
+    foreign = {name for name in context.rules.backends if name not in context.platform.backend.works}
+    for around in module.ancestors(hit.node):
+        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
+            if advice.level == "note" and _has_another_way(around, child, hit.node):
+                return True
+            if _compares(around.test, foreign, advice.guards) or is_asked_for(module, around, child, hit.node):
+                return True
+        elif isinstance(around, ast.Try) and child in around.body and goes_on(around):
+            return True
+        elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            # code that asks for the new backend by its name knows what it does
+            backends = set(advice.backend)
+            return bool(backends) and any(_compares(test, backends, ()) for test in _compared(module, around))
+        child = around
+    return False
+
+
+def _compared(module: Module, function: ast.AST) -> Iterator[ast.expr]:
+    for part in module.nodes.get(ast.Compare, ()):
+        if isinstance(part, ast.Compare) and function in module.ancestors(part):
+            yield part
+
+
+def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
+    """Whether the other branch does the same without it: then a switch of the code's own decides."""
+    branches = [part if isinstance(part, list) else [part] for part in (around.body, around.orelse)]
+    own, other = branches if child in branches[0] else reversed(branches)
+    using = [
+        call
+        for part in own
+        for call in ast.walk(part)
+        if isinstance(call, ast.Call) and call is not node and node in ast.walk(call)
+    ]
+    called = {last_name(call.func) for call in using}
+    return any(isinstance(call, ast.Call) and last_name(call.func) in called for part in other for call in ast.walk(part))
+
+
+def _leaves(module: Module, never: ast.AST) -> bool:
+    """Whether code is not come past because an earlier assertion fails or a test raises: that is a place of its own."""
+    at = module.parents.get(never)
+    return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and leaves(at.body[-1]))
+
+
+def _compares(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:
+    """Whether a condition asks for one of the backends or devices by its name."""
+    for part in ast.walk(test):
+        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Eq, ast.In)):
+            for side in (part.left, *part.comparators):
+                text = side.value.lower() if isinstance(side, ast.Constant) and isinstance(side.value, str) else ""
+                named = side.attr.lower() if isinstance(side, ast.Attribute) else ""
+                if text in backends or named in backends or (devices and text.startswith(devices)):
+                    return True
+    return False
