@@ -25,13 +25,14 @@ def in_step(entries: Iterable[Mapping[str, Any]]) -> InStep | None:
     if not whole:
         return None
     last = [entry for _, entry in whole[-1]]
-    compared = [_differ([entry["grads"] for _, entry in step], OTHER) for step in whole]
-    if None in compared:
-        return None
-    kept = "held" if len(whole) > 1 else "params"
-    apart = all(compared) and _differ([entry[kept] for entry in last], 0.0) is True
-    if any(compared) and not apart:
-        return None  # some are shared in another way, or later
+    gradients = [_differing([entry["grads"] for _, entry in step], OTHER) for step in whole]
+    compared = {differs for step in gradients for differs in step.values()}
+    # the parameters that the last step starts with; of one step alone, those that it ends with
+    marks = _differing([entry["held" if len(whole) > 1 else "params"] for entry in last], 0.0)
+    taught = {index for step in gradients[:-1] or gradients for index in step}
+    apart = compared == {True} and bool(taught) and all(marks.get(index) for index in taught)
+    if compared != {False} and not apart:
+        return None  # nothing was compared, or some are shared in another way, or later
     frames = (Frame(str(path), int(line)) for path, line in last[0]["frames"])
     sums = tuple(sum(value or 0.0 for value in entry["grads"]) for entry in last)
     return InStep(int(last[0]["number"]), len(last), apart, tuple(frames), sums)
@@ -44,14 +45,14 @@ def _is_whole(step: Mapping[str, Mapping[str, Any]]) -> bool:
     return alike and len(entries) == entries[0]["ranks"] > 1 and not any(entry["shards"] for entry in entries)
 
 
-def _differ(of_ranks: Sequence[Sequence[float | None]], by: float) -> bool | None:
-    """Whether no value is the same on all ranks; False where all are, None where some are or nothing is there to compare."""
-    found: set[bool] = set()
-    for values in zip(*of_ranks, strict=True):
+def _differing(of_ranks: Sequence[Sequence[float | None]], by: float) -> dict[int, bool]:
+    """By its number, whether a value is another one on some rank; without those that say nothing."""
+    found: dict[int, bool] = {}
+    for index, values in enumerate(zip(*of_ranks, strict=True)):
         known = [value for value in values if value is not None]
         if len(known) < len(values) or any(value != value for value in known):
             continue  # not every rank used this parameter, or it is not a number
-        least, most = min(known), max(known)
-        if most > 0:
-            found.add(most - least > by * most)
-    return found.pop() if len(found) == 1 else None
+        largest = max(map(abs, known))
+        if largest > 0:
+            found[index] = max(known) - min(known) > by * largest
+    return found

@@ -173,6 +173,7 @@ def entry(rank: int, grads: list[float | None], params: list[float], number: int
         (entry(0, [1.0, 2.0], [1.0, 1.0]), entry(1, [5.0, 3.0], [2.0, 2.0]), True),
         (entry(0, [1.0, 2.0], [1.0, 1.0]), entry(1, [1.0, 2.0], [1.0, 1.0]), False),
         (entry(0, [1.0, 0.0], [1.0, 1.0]), entry(1, [1.00001, 0.0], [1.0, 1.0]), False),  # rounding of another device
+        (entry(0, [0.0, 2.0], [1.0, 1.0]), entry(1, [0.0, 3.0], [1.0, 2.0]), True),  # one learns nothing yet
         (entry(0, [1.0, None], [1.0, 1.0]), entry(1, [5.0, None], [2.0, 2.0]), True),  # what takes no part
         (entry(0, [1.0, 2.0], [1.0, 1.0]), entry(1, [5.0, 3.0], [1.0, 1.0]), None),  # the same afterwards
         (entry(0, [float("nan")], [1.0]), entry(1, [float("nan")], [1.0]), None),

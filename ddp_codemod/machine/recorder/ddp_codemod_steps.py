@@ -12,7 +12,7 @@ import sys
 from typing import Any, Callable, Dict, List
 
 STEPS = 3  # the first may have a learning rate of 0
-SAMPLED = 8  # parameters, spread over all of them
+SAMPLED = 16  # parameters, spread over all of them, the first and the last included
 
 
 def record(module: Any, say: Callable[..., None], frames: Callable[[], Any], part: Callable[[], bool]) -> None:
@@ -33,7 +33,7 @@ def record(module: Any, say: Callable[..., None], frames: Callable[[], Any], par
             state["first"] = optimizer
         if state["first"] is optimizer:
             some = _sampled(optimizer)
-            state["grads"], state["held"] = [_size(one.grad) for one in some], [_size(one) for one in some]
+            state["grads"], state["held"] = [_size(one.grad) for one in some], [_mark(one) for one in some]
 
     def parameters(optimizer: Any, *_: Any) -> None:
         if state["first"] is not optimizer:
@@ -50,7 +50,7 @@ def record(module: Any, say: Callable[..., None], frames: Callable[[], Any], par
             sizes=[int(one.numel()) for one in some],
             grads=state["grads"],
             held=state["held"],
-            params=[_size(one) for one in some],
+            params=[_mark(one) for one in some],
             frames=frames(),
         )
         if state["step"] >= STEPS:  # torch is in the middle of its hooks: they stay, and do nothing
@@ -72,7 +72,7 @@ def _quietly(function: Callable[..., None]) -> Callable[..., None]:
 
 def _sampled(optimizer: Any) -> List[Any]:
     every = [one for group in optimizer.param_groups for one in group["params"]]
-    return [every[index * len(every) // SAMPLED] for index in range(SAMPLED)] if len(every) > SAMPLED else every
+    return [every[index * (len(every) - 1) // (SAMPLED - 1)] for index in range(SAMPLED)] if len(every) > SAMPLED else every
 
 
 def _size(tensor: Any) -> Any:
@@ -81,8 +81,19 @@ def _size(tensor: Any) -> Any:
         return None
     tensor = tensor.detach()
     tensor = tensor.coalesce().values() if tensor.is_sparse else tensor
+    return float(tensor.abs().sum(dtype=_precise(tensor)))
+
+
+def _mark(tensor: Any) -> float:
+    """A sum with signs and places: a first step of Adam changes every value by the same amount, up or down."""
     torch: Any = sys.modules["torch"]
-    return float(tensor.abs().sum(dtype=torch.float32 if tensor.device.type == "mps" else torch.float64))
+    values = tensor.detach().flatten().to(_precise(tensor))
+    return float((values * (torch.arange(values.numel(), device=values.device) % 97 + 1)).sum())
+
+
+def _precise(tensor: Any) -> Any:
+    torch: Any = sys.modules["torch"]
+    return torch.float32 if tensor.device.type == "mps" else torch.float64
 
 
 def _is_shard(parameter: Any) -> bool:
