@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 import time
 from contextlib import suppress
@@ -44,7 +43,7 @@ def keep(place: Path, data: bytes, most: int, most_bytes: int) -> None:
     Whoever reads meanwhile sees the old file or the new one, whole. Raises OSError.
     """
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = place.with_name(f"{place.name}.{secrets.token_hex(8)}{UNFINISHED}")
+    temporary = place.with_name(f"{place.name}.{os.urandom(8).hex()}{UNFINISHED}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         with os.fdopen(handle, "wb") as file:

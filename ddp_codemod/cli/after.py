@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ddp_codemod.cli.narrow import look
 from ddp_codemod.cli.patching import patched
 
@@ -19,4 +21,4 @@ def after_apply(job: Job) -> Survey:
     changes = patched(job, look(job)).rendered.changes
     job.console.say(job.console.text("after-apply", files=len(changes), n=sum(len(change.edits) for change in changes)))
     with holding({str((job.root / change.name).absolute()): change.after for change in changes}):
-        return look(job)
+        return look(replace(job, options=replace(job.options, cache=False)))

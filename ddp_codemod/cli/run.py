@@ -95,7 +95,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
         others=dict(settings.others),
         env_in="shell" if settings.env_in == "shell" else "python",
         versions=versions,
-        cache=not settings.no_cache,
+        cache=not settings.no_cache and not recorded,  # what a run executed as text is looked for in files that no answer knows
         style="portable" if settings.style == "portable" else "pin",
         starts=settings.command in ("apply", "diff") and settings.format == "text" and not settings.quiet,
         recorded=recorded,

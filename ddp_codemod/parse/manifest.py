@@ -55,6 +55,8 @@ def _commands(document: Document) -> Iterator[list[Entry]]:
     """The entries of each command: those of the keys that stand beside each other in one mapping."""
     found: dict[tuple[int, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in document.entries:
+        if not entry.path:
+            continue  # the whole document is one text
         path = entry.path[:-1] if entry.path[-1].isdigit() else entry.path
         if path and path[-1] not in (*COMMAND, *_PROSE) and entry.is_text and _WHOLE.match(entry.value):
             yield [entry]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
@@ -12,8 +12,10 @@ from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.discover.scope import Scope
-from ddp_codemod.health import Made
 from ddp_codemod.versions import Stated
+
+if TYPE_CHECKING:
+    from ddp_codemod.health import Made  # with the types of diagnoses
 
 Progress = Callable[[str, int, int], None]
 # rules that do nothing where no surface is used
