@@ -58,6 +58,11 @@ def _rocm_installed(machine: Machine) -> bool:
     return bool(machine.matches("opt", r"rocm(-\d.*)?")) or bool(named and machine.has(named))
 
 
+def _dtk_installed(machine: Machine) -> bool:
+    """Whether Hygon's toolkit is there: its own instructions begin with ``source /opt/dtk/env.sh``."""
+    return machine.linux and bool(machine.matches("opt", r"dtk(-\d.*)?"))
+
+
 def _amd_gpu(machine: Machine) -> bool:
     if not machine.linux or not machine.has("dev/kfd"):
         return False
@@ -116,6 +121,7 @@ CHECKS: dict[str, Check] = {
     "linux": lambda machine: machine.linux,
     "wsl": _wsl,
     "rocm-installed": _rocm_installed,
+    "dtk-installed": _dtk_installed,
     "amd-gpu": _amd_gpu,
     "nvidia-gpu": _nvidia_gpu,
     "ascend-npu": _ascend_npu,

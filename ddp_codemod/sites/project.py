@@ -163,7 +163,8 @@ class Project(ImportRoots):
 
     def _scripts_with(self, texts: tuple[str, ...], behind: re.Pattern[bytes] | None) -> list[Script]:
         found = list[Script]()
-        plain, wide = [text.encode() for text in texts], [text.encode("utf-16-le") for text in texts]
+        plain = [text.encode("utf-8", "surrogateescape") for text in texts]  # a name of a file need not be one of UTF-8
+        wide = [text.encode("utf-16-le", "surrogatepass") for text in texts]
         for name in self.launchers:
             data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
             if some_stands(data, plain, behind) or (windows and some_stands(data, wide)):
@@ -182,7 +183,7 @@ class Project(ImportRoots):
     def manifests(self, *texts: str, behind: re.Pattern[bytes] | None = None) -> list[Script]:
         """The commands that configuration files hold whose bytes hold one of the texts, with this ``behind`` it."""
         if (texts, behind) not in self._stating:
-            plain = [text.encode() for text in texts]
+            plain = [text.encode("utf-8", "surrogateescape") for text in texts]
             names = [name for name in self._with_commands if some_stands(self.data(name), plain, behind)]
             self._stating[texts, behind] = [script for name in names if (script := self._manifest(name)) is not None]
         return self._stating[texts, behind]

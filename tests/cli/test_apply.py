@@ -361,8 +361,8 @@ def test_the_places_of_one_file_that_take_a_value_are_one_line(project, run) -> 
 def test_what_the_backend_costs_comes_after_what_changed(project) -> None:  # type: ignore[no-untyped-def]
     line = [sys.executable, "-m", "ddp_codemod", "apply", ".", "--platform", "rocm"]
     done = subprocess.run(line, cwd=project(train=TRAIN), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
-    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "What it costs", "What changed"))]
-    assert [text.split()[1] for text in said] == ["change", "changed,", "it"]
+    said = [text for text in done.stdout.splitlines() if text.startswith(("1 change written", "Cost:", "Changes and their"))]
+    assert [text.split()[1] for text in said] == ["change", "and", "gloo"]
 
 
 def test_many_unsafe_changes_are_named_and_marked_in_the_list(project, run) -> None:  # type: ignore[no-untyped-def]

@@ -87,7 +87,7 @@ def test_a_laptop_is_asked_and_every_answer_works(project, run, machine: Machine
     done = run("apply", ".", "--dry-run", "--lang", lang)
     assert (done.code, done.out) == (2, "")
     answers = [line.strip().split("  ")[0] for line in done.err.splitlines() if line.startswith("  ")]
-    assert len(answers) == 18
+    assert len(answers) == 24
     for answer in answers:
         program, *words = answer.split()
         assert program == "ddp-codemod"

@@ -147,3 +147,12 @@ def test_nobody_is_there(variable: str) -> None:
 @pytest.mark.parametrize("environ", [{}, {"CI": ""}, {"CI": "false"}, {"CI": "0"}, {"CITY": "1"}])
 def test_somebody_is_there(environ: dict[str, str]) -> None:
     assert unattended(environ) is None
+
+
+def test_hygons_toolkit_tells_its_machines_from_amds(tmp_path: Path) -> None:
+    (tmp_path / "opt" / "dtk-25.04.1").mkdir(parents=True)
+    assert CHECKS["dtk-installed"](Machine(tmp_path, "linux", {}))
+    assert not CHECKS["dtk-installed"](Machine(tmp_path, "win32", {}))
+    (tmp_path / "opt" / "dtk-25.04.1").rmdir()
+    (tmp_path / "opt" / "dtkit").mkdir()
+    assert not CHECKS["dtk-installed"](Machine(tmp_path, "linux", {}))

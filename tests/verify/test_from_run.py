@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,11 @@ class Missed(Struct, frozen=True):
     text: str  # what stands there then
     seen: str = "not-seen"
     library: str = ""  # of a package beside the project, called ``starters``
+
+
+def mostly_long(projects: Iterable[str]) -> list[Any]:
+    """The first three; the others, which start real processes just so, are tried by ``make long``."""
+    return [name if at < 3 else pytest.param(name, marks=pytest.mark.long) for at, name in enumerate(projects)]
 
 
 def plugin(root: Path) -> None:
@@ -190,7 +195,7 @@ def called(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
     return main([*words, "--platform", "cpu"]), *capfd.readouterr()
 
 
-@pytest.mark.parametrize("name", MISSED)
+@pytest.mark.parametrize("name", mostly_long(MISSED))
 def test_what_reading_missed_is_found_located_and_cured(
     name: str, root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,7 +241,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", mostly_long(RIGHT))
 def test_of_a_project_that_is_right_no_miss_is_claimed_and_nothing_more_is_changed(
     name: str, root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

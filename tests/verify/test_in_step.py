@@ -113,10 +113,12 @@ def test_a_learning_rate_of_0_at_first_hides_nothing(project: Path, capfd: pytes
         {"world": "1"},
         {"shared": "continue"},  # no step
         {"later": "[dist.broadcast(one.data, 0) for one in model.parameters()]"},
-        {"imports": "import torch.distributed.algorithms.model_averaging.averagers"},
+        pytest.param({"imports": "import torch.distributed.algorithms.model_averaging.averagers"}, marks=pytest.mark.long),
         {"wrap": "half = dist.new_group([rank]) if rank == 0 else dist.new_group([0])"},  # groups of some ranks
-        {"wrap": "model = torch.nn.Linear(4, 2 + rank)"},  # other parameters
-        {"shared": "dist.all_reduce(model[0].weight.grad); dist.all_reduce(model[0].bias.grad)"},  # only some
+        pytest.param({"wrap": "model = torch.nn.Linear(4, 2 + rank)"}, marks=pytest.mark.long),  # other parameters
+        pytest.param(
+            {"shared": "dist.all_reduce(model[0].weight.grad); dist.all_reduce(model[0].bias.grad)"}, marks=pytest.mark.long
+        ),
     ],
     ids=[
         "one process",
@@ -142,7 +144,10 @@ from torch.distributed.device_mesh import init_device_mesh"""
 @pytest.mark.parametrize(
     "wrap",
     [
-        "model = fsdp.FullyShardedDataParallel(model, use_orig_params=True, device_id=torch.device('cpu'))",
+        pytest.param(
+            "model = fsdp.FullyShardedDataParallel(model, use_orig_params=True, device_id=torch.device('cpu'))",
+            marks=pytest.mark.long,
+        ),
         "fsdp.fully_shard(model, mesh=init_device_mesh('cpu', (2,)))",
     ],
 )
