@@ -260,16 +260,16 @@ LIBRARY = (
 OPEN = {
     "a library that has its value from elsewhere": Missed(
         {"train.py": "import starters\n\nstarters.begin()\n", "kind.txt": "nccl"},
-        "train.py:3", "", "and no line of the project surely sets it", library=LIBRARY,
+        "train.py:3", "", "and no line of the project certainly sets it", library=LIBRARY,
     ),
     "a library, and two names that may come to it": Missed(
         {"train.py": "import starters\n\nONE, OTHER = {'a': 'nccl'}, {'b': 'nccl'}\nstarters.begin(ONE, OTHER)\n", "kind.txt": "nccl"},
-        "train.py:4", "", "and no line of the project surely sets it", library=LIBRARY,
+        "train.py:4", "", "and no line of the project certainly sets it", library=LIBRARY,
     ),
     "a text that is read from somewhere": Missed(
         {"train.py": "import json\nimport torch.distributed as dist\n\nalone = dict(ALONE)\n"
          "exec('dist.%s(%r, **alone)' % tuple(json.load(open('words.json'))))\n", "words.json": json.dumps([INIT, "nccl"])},
-        "train.py:5", "", "write gloo in the text",
+        "train.py:5", "", "write gloo in that string",
     ),
     "a call that binds the backend beforehand": Missed(
         {"train.py": "import functools\nimport importlib\nimport json\n\nmodule, name = json.load(open('plugins.json'))['start']\n"
@@ -439,7 +439,7 @@ def test_the_report_offers_the_command_that_changes_what_was_missed(
     write(MISSED["a dynamic import"])
     own = ["verify", "--run", f"{sys.executable} train.py", "--timeout", "120"]
     _, out, _ = called(capfd, *own)
-    assert "run it again with --record FILE" in out
+    assert "run the command again with --record FILE" in out
     record = tmp_path / "run.json"
     _, out, _ = called(capfd, *own, "--record", str(record))
     assert f"ddp-codemod apply . --platform cpu --from-run {record} --unsafe" in out
