@@ -42,6 +42,11 @@ class Seen(Struct, frozen=True):
     laid: Overlay | None
     ran: Ran
 
+    @property
+    def trains_apart(self) -> bool:
+        """Whether the ranks of a group share nothing of what they learn."""
+        return self.ran.in_step is not None and self.ran.in_step.apart
+
 
 def observe(settings: Settings, console: Console, wish: Wish, tell: Callable[[bytes], None], folder: Path | None = None) -> Seen:
     """Read the project, run the command with the recorder, and hold its groups against what was read. Raises Failure."""
@@ -80,8 +85,7 @@ def watched(settings: Settings, console: Console, wish: Wish) -> int:
     for line in ended(console, found, seen.ran, wish):
         console.say(line)
     if found.code == 0 and (found.formed or found.imitated):
-        apart = seen.ran.in_step is not None and seen.ran.in_step.apart
-        return FOUND if apart or (seen.laid is not None and any(missed(seen.laid))) else DONE
+        return FOUND if seen.trains_apart or (seen.laid is not None and any(missed(seen.laid))) else DONE
     if settings.format == "text":
         _explain(console, found.output)
     return FOUND

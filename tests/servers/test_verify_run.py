@@ -78,3 +78,40 @@ def test_what_a_command_says_is_quoted(server: Started, project: Path) -> None:
 def test_what_cannot_be_started_is_refused(server: Started, project: Path) -> None:
     for command in ("", "no-such-program train.py", '"'):
         assert server.ask("verify_run", {"command": command, "platform": "cpu"}, project, "--allow-run").is_error
+
+
+APART = """import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def work(rank):
+    dist.init_process_group("gloo", init_method="tcp://127.0.0.1:PORT?use_libuv=0", rank=rank, world_size=2)
+    model = torch.nn.Linear(4, 2)
+    WRAP
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.manual_seed(rank)
+    for step in range(4):
+        optimizer.zero_grad()
+        model(torch.rand(3, 4)).sum().square().backward()
+        optimizer.step()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrap", "said"),
+    [
+        ("pass", "Next: tell the user that the ranks train apart"),
+        ("model = torch.nn.parallel.DistributedDataParallel(model)", "Next: have the user start the training."),
+    ],
+)
+def test_ranks_that_train_apart_are_not_called_verified(wrap: str, said: str, server: Started, project: Path) -> None:
+    (project / "train.py").write_text(APART.replace("PORT", str(free_port())).replace("WRAP", wrap))
+    given = {"command": f"{sys.executable} -W ignore train.py", "platform": "cpu", "stop": False}
+    answer = server.ask("verify_run", given, project, "--allow-run")
+    assert own_words(answer).startswith(said)

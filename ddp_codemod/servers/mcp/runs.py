@@ -52,6 +52,8 @@ def _next(seen: Seen) -> str:
         return "mcp-todo-no-group"
     if seen.laid is not None and any(missed(seen.laid)):
         return "mcp-todo-missed"
+    if seen.trains_apart:
+        return "mcp-todo-apart"
     return "mcp-todo-verified" if seen.found.code == 0 else "mcp-todo-failed"
 
 
