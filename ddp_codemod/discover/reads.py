@@ -46,7 +46,7 @@ def note(path: str | os.PathLike[str], data: bytes | None) -> None:
     """Tell the recordings of a file's bytes; None where they could not be read."""
     if _recording:
         at = os.fspath(path)
-        digest = digest_now(at) if data is None or len(data) >= MAX_BYTES else _digest(data)
+        digest = digest_of(bytes_now(at) if data is None or len(data) >= MAX_BYTES else data)
         for reads in _recording:
             reads.note(at, digest, len(data or b""))
 
@@ -58,17 +58,18 @@ def note_again(digests: Mapping[str, bytes]) -> None:
             reads.note(path, digest)
 
 
-def digest_now(path: str) -> bytes:
-    """The digest of what a file holds now, of the start and of whether there is more where it is too large; NOT_READ where it cannot be read."""
+def bytes_now(path: str) -> bytes | None:
+    """What a file holds now, of one that is too large the start and a byte more; None where it cannot be read."""
     if (held := unsaved(path)) is not None:
-        return _digest(held)
+        return held
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
-            return _digest(file.read(MAX_BYTES + 1)) if stat.S_ISREG(os.fstat(handle).st_mode) else NOT_READ
+            return file.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(handle).st_mode) else None
     except OSError:
-        return NOT_READ
+        return None
 
 
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_SIZE).digest()
+def digest_of(data: bytes | None) -> bytes:
+    """The digest of a file's bytes; NOT_READ where there are none."""
+    return NOT_READ if data is None else blake2b(data, digest_size=_SIZE).digest()

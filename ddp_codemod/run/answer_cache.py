@@ -19,10 +19,10 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ddp_codemod.discover.listing import Listing
-from ddp_codemod.discover.reads import Reads, digest_now, note_again, recording
-from ddp_codemod.model import Survey
+from ddp_codemod.discover.reads import Reads, bytes_now, digest_of, note_again, recording
+from ddp_codemod.model import Source, Survey
 from ddp_codemod.run.options import Options
-from ddp_codemod.run.rebuilt import Kind, kind_of, rebuilt
+from ddp_codemod.run.rebuilt import rebuilt
 from ddp_codemod.run.stamp import stamp
 from ddp_codemod.user_cache import cache_folder, keep, own_bytes
 
@@ -37,7 +37,7 @@ class Entry(Struct, frozen=True, array_like=True):
 
     listing: bytes
     reads: dict[str, bytes]
-    sources: list[tuple[str, Kind]]
+    sources: dict[str, str]  # names, and the encodings that they are read in
     answer: Raw
 
 
@@ -68,7 +68,7 @@ def _place(options: Options, listing: Listing) -> Path | None:
         folder = Path(os.path.realpath(answers_folder()))
     except (OSError, RuntimeError):  # no home
         return None
-    if not options.cache or folder.is_relative_to(os.path.realpath(listing.root)):
+    if folder.is_relative_to(os.path.realpath(listing.root)):
         return None
     question = replace(options, paths=(), root=None, progress=None, keep=None)
     parts = [path.as_posix() for path in (listing.root, *(listing.programs[:1]))]
@@ -87,32 +87,47 @@ def _taken(place: Path, state: bytes, listing: Listing) -> Survey | None:
         return None
     try:
         entry = msgspec.msgpack.decode(memoryview(content)[_SUM:], type=Entry)
-        if entry.listing != state or any(digest_now(path) != digest for path, digest in entry.reads.items()):
+        if entry.listing != state:
+            return None
+        wanted = {os.fspath(listing.root / name): name for name in entry.sources}
+        sources: dict[str, Source] = {}
+        for path, digest in entry.reads.items():
+            data = bytes_now(path)
+            if digest_of(data) != digest:
+                return None
+            if data is not None and (name := wanted.get(os.path.normpath(path))) is not None:
+                if (source := rebuilt(Path(path), name, data, entry.sources[name])) is not None:
+                    sources[name] = source
+        if len(sources) != len(entry.sources):
             return None
         found = _decoded(bytes(entry.answer))
-        sources = {name: source for name, kind in entry.sources if (source := rebuilt(listing.root, name, kind)) is not None}
-    except (msgspec.MsgspecError, OSError, ValueError):
-        return None
-    if len(sources) != len(entry.sources):
+    except (msgspec.MsgspecError, LookupError, ValueError):
         return None
     note_again(entry.reads)  # a run around this one has read them too
     with suppress(OSError):
         os.utime(place)  # the last one to be thrown away
-    return replace(found, sources=sources)
+    return replace(found, sources={name: sources[name] for name in entry.sources})
 
 
 def _keep(place: Path, state: bytes, reads: Reads, found: Survey) -> None:
     """Keep an answer. Whoever reads meanwhile sees the old file or the new one, whole."""
-    kinds = [(name, kind) for name, source in found.sources.items() if (kind := kind_of(source, found.root)) is not None]
+    encodings = {name: source.encoding for name, source in found.sources.items() if _comes_back(source)}
     bare = replace(found, sources={})
     try:
         answer = msgspec.msgpack.encode(bare, enc_hook=_encoded)
-        if len(kinds) != len(found.sources) or _decoded(answer) != bare:
+        if len(encodings) != len(found.sources) or _decoded(answer) != bare:
             return
-        content = msgspec.msgpack.encode(Entry(state, reads.digests, kinds, Raw(answer)))
+        content = msgspec.msgpack.encode(Entry(state, reads.digests, encodings, Raw(answer)))
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):  # a name that is no text, a value of a strange type
         return
     keep(place, blake2b(content, digest_size=_SUM).digest() + content, MOST, MOST_BYTES)
+
+
+def _comes_back(source: Source) -> bool:
+    """Whether a source can be made again of its bytes."""
+    with suppress(LookupError, ValueError):
+        return rebuilt(source.path, source.name, source.data, source.encoding) == source
+    return False
 
 
 def clear() -> int:
