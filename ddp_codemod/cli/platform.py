@@ -84,7 +84,9 @@ def _others(chosen: Platform, rules: Rules, machine: Machine) -> Iterator[Platfo
 
 
 def _same_machine(one: Platform, other: Platform) -> bool:
-    """Whether no fact tells the two apart: then one machine can be either, and a person may prefer the other."""
+    """Whether neither the accelerator nor a fact tells the two apart: then one machine can be either, and a person may prefer the other."""
+    if not set(one.machine.accelerators) & set(other.machine.accelerators):
+        return False
     return all(one.facts[name] == other.facts[name] for name in one.facts.keys() & other.facts.keys())
 
 

@@ -48,6 +48,13 @@ def test_machines_that_are_surely_known(machine) -> None:  # type: ignore[no-unt
     assert chosen(machine(system="darwin")) == "macos"
 
 
+def test_no_other_makers_platform_is_offered_beside(machine) -> None:  # type: ignore[no-untyped-def]
+    for there in (("dev/nvidia0",), AMD):
+        choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*there))
+        accelerators = set(choice.platform.machine.accelerators)
+        assert all(accelerators & set(other.machine.accelerators) for other in choice.others)
+
+
 def test_an_nvidia_machine(machine) -> None:  # type: ignore[no-untyped-def]
     assert chosen(machine("dev/nvidia0")) == "cuda"
 

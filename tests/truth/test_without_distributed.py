@@ -71,8 +71,6 @@ def test_two_processes_train_with_gloo_where_torch_has_it(tmp_path: Path, truth:
     root = copy(tmp_path, name, "after")
     truth.apply(root, "rocm-windows")
     two = run(truth, root, {**WITH_IT, "gpus": 2})
-    if "terminate called without an active exception" in two.output:
-        two = run(truth, root, {**WITH_IT, "gpus": 2})  # now and then torch's own threads are still there when the process ends
     assert two.status == 0, two.output
     assert two.losses
 

@@ -1,6 +1,6 @@
 import torch
 import torch.multiprocessing as mp
-from torch.distributed import all_reduce, get_world_size, init_process_group, is_initialized
+from torch.distributed import all_reduce, destroy_process_group, get_world_size, init_process_group, is_initialized
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 
@@ -29,6 +29,7 @@ def run(rank, n_gpus):
         loss.backward()
         optimizer.step()
         shown(loss.detach())
+    destroy_process_group()
 
 
 if __name__ == "__main__":
