@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
-from msgspec.structs import replace
-
 from ddp_codemod.catalog.idioms import Carries
 from ddp_codemod.catalog.machine import Device
 from ddp_codemod.dataflow.calls import argument_of, calls_of
@@ -93,10 +91,8 @@ class _Look:
         reason = Reason.of(
             "edit-device-tensors", value=values, wanted=wanted, device=self.device.type, at=origin, platform=platform.id
         )
-        needed = platform.required_import
-        missing = needed if needed is not None and needed not in module.source.text else None
         made = finding.edit(rules[0], False not in both, reason, (NewText(leaf, wanted) for leaf in finding.possible))
-        return replace(made, required_import=missing)
+        return made.with_plugin(platform.required_import, module)
 
     def _both(self) -> str:
         """A backend for the tensors of the CPU and one for those of the device."""

@@ -53,8 +53,5 @@ def _moved(context: Context, finding: Finding, leaf: Leaf, call: ast.Call, packa
         "edit-question", text=module.short_text(call), new=f"{package}.{name}()", wanted=context.platform.backend.wanted
     )
     use = Use(module, call, finding.use.surface)
-    plugin = context.platform.required_import
-    needed = plugin if plugin is not None and plugin not in module.source.text else None
-    return Finding(
-        use, finding.parameter, call, Possible(), (), Action.EDIT, Applicability.UNSAFE, finding.rule, reason, (new,), needed
-    )
+    made = Finding(use, finding.parameter, call, Possible(), (), Action.EDIT, Applicability.UNSAFE, finding.rule, reason, (new,))
+    return made.with_plugin(context.platform.required_import, module)

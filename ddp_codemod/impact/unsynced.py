@@ -10,7 +10,6 @@ from ddp_codemod.dataflow.blocks import behind
 from ddp_codemod.dataflow.branches import branch_of
 from ddp_codemod.dataflow.demands import asks, leaves
 from ddp_codemod.dataflow.fold import UNKNOWN, Value, fold, truth
-from ddp_codemod.dataflow.stores import stored_at
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
@@ -62,15 +61,12 @@ def _branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Se
 
 def _truth(context: Context, module: Module, test: ast.expr) -> bool | None:
     """Whether a test holds here, also where an attribute has the answer: ``self.cuda = torch.cuda.is_available()``."""
-    open_texts: set[str] = set()
 
     def look(part: ast.expr) -> Value:
         known = context.facts.fold(module, part)
-        text = ast.unparse(part) if known is UNKNOWN and isinstance(part, ast.Attribute) else ""
-        made = stored_at(module, text) if text and text not in open_texts else []
-        open_texts.add(text)
-        values = [fold(one.value, look) if one.value is not None else UNKNOWN for one in made]
-        open_texts.discard(text)
+        if known is not UNKNOWN or not isinstance(part, ast.Attribute):
+            return known
+        values = [context.facts.fold(home, value) for home, value in _held(context, module, part)]
         return values[0] if values and all(value == values[0] for value in values) else known
 
     return truth(fold(test, look))
@@ -81,8 +77,19 @@ def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) ->
     if asks(context.tracer.resolver, pattern.makers, module, test):
         return True
     made = [one for part in walk(test) if isinstance(part, ast.Name) for one in context.facts.definitions(module, part)]
-    made += [one for part in walk(test) if isinstance(part, ast.Attribute) for one in stored_at(module, ast.unparse(part))]
-    return any(asks(context.tracer.resolver, pattern.makers, module, one.value) for one in made if one.value is not None)
+    if any(asks(context.tracer.resolver, pattern.makers, module, one.value) for one in made if one.value is not None):
+        return True
+    held = (pair for part in walk(test) if isinstance(part, ast.Attribute) for pair in _held(context, module, part))
+    return any(asks(context.tracer.resolver, pattern.makers, home, value) for home, value in held)
+
+
+def _held(context: Context, module: Module, attribute: ast.Attribute) -> list[tuple[Module, ast.expr]]:
+    """The expressions that an attribute holds the value of; [] where it is not known to be one of them."""
+    found = [(leaf.module, leaf.node) for leaf in context.tracer.evaluate(module, attribute)]
+    known = [
+        (home, node) for home, node in found if isinstance(home, Module) and isinstance(node, ast.expr) and node is not attribute
+    ]
+    return known if len(known) == len(found) else []
 
 
 def _calling(context: Context, pattern: Pattern, module: Module, nodes: Iterable[ast.AST], depth: int = _DEPTH) -> list[Module]:

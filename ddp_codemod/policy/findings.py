@@ -194,6 +194,10 @@ class Finding(Struct, frozen=True, eq=False):
     at: tuple[Leaf, ...] = ()  # where a person should look, if that is not the use itself
     untraced: bool = False  # it is not safe, or for a person, for nothing else than that not every start of the value is known
 
+    def with_plugin(self, plugin: str | None, module: Tree) -> Finding:
+        """The same, importing a platform's module; a file that speaks of it imports it where it wants to."""
+        return replace(self, required_import=plugin if plugin is not None and plugin not in module.source.text else None)
+
     def keep(self, reason: Reason) -> Finding:
         """The same, kept."""
         return replace(self, action=Action.KEEP, reason=reason)

@@ -94,10 +94,7 @@ def _mended(
     platform = context.platform
     said = {"value": made.backend or platform.backend.default, "wanted": wanted, "platform": platform.id}
     reason = Reason.of("edit-from-run", **said, why=platform.why, why_zh=platform.why_zh)
-    new = new.edit(rule, False, reason, changes)
-    if (needed := platform.required_import) is not None and needed not in module.source.text:
-        new = replace(new, required_import=needed)
-    return _joined(old, new)
+    return _joined(old, new.edit(rule, False, reason, changes).with_plugin(platform.required_import, module))
 
 
 def _joined(old: Finding | None, new: Finding) -> tuple[Finding | None, Finding]:

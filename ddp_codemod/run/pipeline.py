@@ -257,11 +257,9 @@ class Run:
                     and self.groups.made_for(use.module, use.surface)
                 ):
                     finding = unsafe(finding)  # the file, or one that it imports, makes groups: perhaps before this call
-                needed = self.options.platform.required_import
-                # a file that knows the module imports it where it wants to
-                wanted = finding.action is Action.EDIT and needed is not None and needed not in use.module.source.text
-                wanted = wanted and not use.own_init  # what the class hands on is a call of its own
-                return replace(finding, required_import=needed) if wanted else finding
+                if finding.action is not Action.EDIT or use.own_init:  # what the class hands on is a call of its own
+                    return finding
+                return finding.with_plugin(self.options.platform.required_import, use.module)
         return None
 
     def _within_limits(self, finding: Finding) -> Iterator[Finding]:

@@ -48,11 +48,10 @@ def test_machines_that_are_surely_known(machine) -> None:  # type: ignore[no-unt
     assert chosen(machine(system="darwin")) == "macos"
 
 
-def test_no_other_makers_platform_is_offered_beside(machine) -> None:  # type: ignore[no-untyped-def]
-    for there in (("dev/nvidia0",), AMD):
-        choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*there))
-        accelerators = set(choice.platform.machine.accelerators)
-        assert all(accelerators & set(other.machine.accelerators) for other in choice.others)
+@pytest.mark.parametrize(("there", "others"), [(("dev/nvidia0", "dev/nvidia1"), ["mixed-gpu"]), (AMD, ["rocm", "single-gpu"])])
+def test_no_other_makers_platform_is_offered_beside(machine, there: tuple[str, ...], others: list[str]) -> None:  # type: ignore[no-untyped-def]
+    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*there))
+    assert [other.id for other in choice.others] == others
 
 
 def test_an_nvidia_machine(machine) -> None:  # type: ignore[no-untyped-def]
