@@ -10,7 +10,8 @@ from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.history import History
-from ddp_codemod.single_process.model import Piece, Seen
+from ddp_codemod.single_process.model import Open, Piece, Seen
+from ddp_codemod.single_process.shown_whole import is_shown_whole, surely_runs
 from ddp_codemod.single_process.tests_around import LEAVES
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -18,14 +19,15 @@ _MAKES = frozenset({"Namespace", "SimpleNamespace", "dict", "set_defaults", "upd
 _Parts = Iterable[tuple[Module, ast.AST]]
 
 
-def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _Parts) -> list[Piece]:
+def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _Parts) -> list[Piece | Open]:
     """``args.rank = 0`` in the last branch of the function that makes the group, where its other branches read it from the environment.
 
     Only what nothing else of the program declares, sets or asks for by name, and what code outside that runs without a group reads.
+    Where what runs today would show one attribute more, a line for a person.
     """
     module = start.module
     function = next((at for at in module.ancestors(start.node) if isinstance(at, _FUNCTIONS)), None)
-    found: list[Piece] = []
+    found: list[Piece | Open] = []
     for node in function.body if function is not None else ():
         if isinstance(node, ast.If):
             branches, last = _branches(node)
@@ -33,11 +35,15 @@ def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _
             missing = {name: value for name, value in given.items() if last and not _stores(last, *name)}
             for (holder, name), value in missing.items():
                 assert function is not None
-                if _is_read(guards, history, module, function, node, (holder, name), last, list(parts)):
+                every = list(parts)
+                read = _reads(guards, history, module, function, node, (holder, name), last, every)
+                said = Reason.of("single-attribute", name=f"{holder}.{name}", value=value)
+                if read and is_shown_whole(api, holder, every) and not any(surely_runs(*one, function.name) for one in read):
+                    found.append(Open(*read[0], said))
+                elif read:
                     at = module.place(last[-1]).start
                     written = f'{holder}.{name} = getattr({holder}, "{name}", {value})'
-                    text = f"{written}\n{' ' * last[-1].col_offset}"
-                    found.append(Piece(module, at, at, text, Reason.of("single-attribute", name=f"{holder}.{name}", value=value)))
+                    found.append(Piece(module, at, at, f"{written}\n{' ' * last[-1].col_offset}", said))
     return found
 
 
@@ -89,7 +95,7 @@ def _holder(node: ast.Attribute) -> str:
     return node.value.id if isinstance(node.value, ast.Name) else ""
 
 
-def _is_read(
+def _reads(
     guards: Guards,
     history: History,
     module: Module,
@@ -98,22 +104,22 @@ def _is_read(
     wanted: tuple[str, str],
     last: list[ast.stmt],
     parts: list[tuple[Module, ast.AST]],
-) -> bool:
-    """Whether something reads it where no group was made, and nothing else gives or probes it."""
+) -> list[tuple[Module, ast.Attribute]]:
+    """What reads it where no group was made; [] where something else gives or probes it."""
     holder, name = wanted
     inside = set(walk(function if isinstance(last[-1], LEAVES) else chain))
-    read = False
+    read: list[tuple[Module, ast.Attribute]] = []
     for other, part in parts:
         for node in walk(part):
             if other is module and node in inside:
                 continue
             if any(_spells(text, name) for text in _names_in(other, node)):
-                return False
+                return []
             if isinstance(node, ast.Attribute) and node.attr == name and _holder(node):
                 if not isinstance(node.ctx, ast.Load):
-                    return False
+                    return []
                 if _holder(node) == holder and history.condition(other, node) is None and not guards.guarded(other, node):
-                    read = True
+                    read.append((other, node))
     return read
 
 

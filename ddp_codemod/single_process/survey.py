@@ -119,9 +119,11 @@ class Entries:
             said = dict(kept.args)
             rest = half(said["test"], collected, guards, history, parts) if kept.means is Meaning.CONDITION else None
             given = attributes(self.api, guards, history, start, parts) if kept.means is Meaning.CONDITION else []
+            if problems := tuple(one for one in given if isinstance(one, Open)):
+                return Entry(start, for_a_person(problems), problems=problems)
             if given:
                 rest = rest or Found()
-                rest.pieces += given
+                rest.pieces += (one for one in given if isinstance(one, Piece))
             if rest is not None and not self._barred(rest):
                 return self._half(start, rest, said, only=len(given))
             return (

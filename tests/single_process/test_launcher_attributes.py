@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.edits.render import render
+from ddp_codemod.model import Action
 from tests.single_process.test_survey import found
 
 SETUP = (
@@ -66,6 +67,32 @@ def test_without_the_edit_it_dies(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        ('print("first" if args.epochs == 1 and args.rank == 0 else "last")', "first"),  # nothing sees more than its attributes
+        ("print(sorted(vars(args)), args.rank)", "['epochs', 'rank'] 0"),  # it dies today, whatever else it shows
+        ("print(args)\n    if args.rank == 0: print('first')", "first"),
+    ],
+)
+def test_what_nothing_of_today_sees_is_given(tmp_path: Path, read: str, said: str) -> None:
+    assert 'args.rank = getattr(args, "rank", 0)' in after(tmp_path, read)
+    ran = run(tmp_path)
+    assert (ran.returncode, said in ran.stdout) == (0, True), ran.stderr
+
+
+def test_where_what_runs_today_shows_the_whole_object_it_is_listed(tmp_path: Path) -> None:
+    of = found(
+        tmp_path,
+        setup_group=SETUP.replace("{last}", LAST),
+        train=MAIN.replace("{more}", "").replace("{read}", "print(args)\n    if args.epochs == 2: print(args.rank)"),
+    )
+    assert not of.edits
+    reviewed = {one.place.name: dict(one.reason.args) for one in of.decisions if one.action is Action.REVIEW}
+    assert reviewed["setup_group.py"]["lines"] == "train.py:11"
+    assert reviewed["train.py"]["name"] == "args.rank"
+
+
+@pytest.mark.parametrize(
     ("read", "last", "more"),
     [
         ("print(args.epochs)", LAST, ""),  # nothing reads it
@@ -77,6 +104,10 @@ def test_without_the_edit_it_dies(tmp_path: Path) -> None:
         ("if torch.distributed.is_initialized(): print(args.rank)", LAST, ""),  # only with a group
         ("print(net.rank)" , LAST, ""),  # another object's
         ("print(args.rank)", "", ""),  # no branch to put it in
+        ('print(sorted(vars(args))); "SAVE" in os.environ and print(args.rank)', LAST, "import os\n"),  # it runs today, and shows them all
+        ('print(args)\n    if "SAVE" in os.environ: print(args.rank)', LAST, "import os\n"),
+        ('print(args.__dict__)\n    for _ in range(0): print(args.rank)', LAST, ""),
+        ("torch.save(args, 'args.pt')\n    if args.epochs == 2: print(args.rank)", LAST, ""),
     ],
 )  # fmt: skip
 def test_stays(tmp_path: Path, read: str, last: str, more: str) -> None:
