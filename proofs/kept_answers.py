@@ -36,6 +36,7 @@ def prove(trial: Trial) -> str:
             for name, data in one.files.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(data)
+            trial.counts["projects"] += 1
             compare(trial, folder, one.platform)
             shutil.rmtree(folder)
         for _, folder in unpacked(trial):
@@ -43,7 +44,7 @@ def prove(trial: Trial) -> str:
                 compare(trial, folder, platform)
     counts = trial.counts
     return (
-        f"{counts['answers asked']} answers after {counts['changes']} changes to {counts['trees']} generated projects and published packages "
+        f"{counts['answers asked']} answers after {counts['changes']} changes to {counts['projects']} generated projects and {counts['packages']} published packages "
         f"(files written, added, removed, renamed): {counts['answers kept']} from the cache, {counts['answers wrong']} not what a run finds"
     )
 
@@ -57,7 +58,6 @@ def compare(trial: Trial, folder: Path, platform: str) -> None:
         return work_out(*args)
 
     question = Options((folder,), rules.platforms[platform], rules, root=folder, cache=True)
-    trial.counts["trees"] += 1
     for step in range(STEPS):
         if step:
             changed = _change(trial.random, folder)
