@@ -99,6 +99,9 @@ class First(RuleEntry, frozen=True, kw_only=True):
     absent: Name  # the function of the package that says whether the group is there: made only where it is not
     when: When = {}  # versions that take a group which is there
     on: Conditions = ()  # only on these machines; empty: on any
+    exact_without: tuple[
+        str, ...
+    ] = ()  # nothing but the backend differs where the call passes none of these; empty: the timeout may
 
 
 class TextObject(RuleEntry, frozen=True, kw_only=True):

@@ -65,7 +65,7 @@ def naming(context: Context, parameter: Parameter, made: Finding, fix: Fix) -> F
     if maker is not None and maker.sure:
         line = maker.module.line(maker.node)
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{line}"))
-    ruled = replace(made, rule=fix.id)
+    ruled = replace(made if sure is Showing.YES else unsafe(made), rule=fix.id)
     if (instead := too_old(context, use.module.name, parameter)) is not None:
         needed = _needed(parameter)
         return made_first(context, parameter, ruled, "edit-made-first-old", versions=needed) or made.review(fix.id, instead)

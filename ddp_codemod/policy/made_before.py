@@ -17,6 +17,7 @@ from ddp_codemod.policy.parsed_classes import taken_classes
 from ddp_codemod.policy.under_launcher import is_condition
 from ddp_codemod.sites.entities import Definition, External
 from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.groups import Groups
 from ddp_codemod.sites.scopes import FUNCTIONS, scope_of
 
 DEPTH = 4  # functions outwards to callers, and inwards to what was called before
@@ -35,6 +36,26 @@ class Maker(Struct, frozen=True, eq=False):
 def made_before(context: Context, use: Use) -> Maker | None:
     """What makes the default group before a call runs; where only some ways there do, the maker is not sure."""
     return _Search(context, use).before(use.module, use.call, DEPTH)
+
+
+def perhaps_made(context: Context, groups: Groups, use: Use) -> bool:
+    """Whether a group may be there before a call: something on the way makes one, or the way is not known and code beside it can."""
+    if made_before(context, use) is not None:
+        return True
+    return not _begins_in_modules(context, use.module, use.call, DEPTH) and groups.made_for(use.module, use.surface)
+
+
+def _begins_in_modules(context: Context, module: Module, node: ast.AST, depth: int) -> bool:
+    """Whether each way to a node begins in the code of a module: then all that runs before was seen."""
+    function = scope_of(module, node)
+    while not isinstance(function, (*FUNCTIONS, ast.Module)):
+        function = scope_of(module, function)
+    if isinstance(function, ast.Module):
+        return True
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or not depth:
+        return False
+    calls = callers(context.tracer, module, function)
+    return bool(calls) and all(_begins_in_modules(context, call.module, call.call, depth - 1) for call in calls)
 
 
 def _asks_absence(test: ast.expr) -> bool:

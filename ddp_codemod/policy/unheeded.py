@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Parameter
-from ddp_codemod.catalog.objects import VoidSettings
+from ddp_codemod.catalog.objects import First, VoidSettings
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf
 from ddp_codemod.kinds import OriginKind
-from ddp_codemod.model import Action, Reason
+from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.shell import Launch, Option, Script
 from ddp_codemod.parse.tree import Node, Tree
@@ -59,7 +59,15 @@ def made_first(context: Context, parameter: Parameter, made: Finding, why: str, 
     text = f"{PACKAGE}.{first.call}({first.keyword}={VALUE})"
     under = f"not {PACKAGE}.{first.absent}()"
     change = NewStatement(use.module, use.call, text, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
-    return made.edit(made.rule, False, Reason.of(why, **{**_ignoring(context, made, parameter), **said}), [change])
+    safe = made.applicability is Applicability.SAFE and _is_exact(context, first, use)
+    return made.edit(made.rule, safe, Reason.of(why, **{**_ignoring(context, made, parameter), **said}), [change])
+
+
+def _is_exact(context: Context, first: First, use: Use) -> bool:
+    """Whether the group that is made ahead of a call differs in nothing but its backend from the one that the call would make."""
+    keywords = [keyword.arg for keyword in use.call.keywords]
+    plain = bool(first.exact_without) and not use.call.args and None not in keywords and not {*first.exact_without}.intersection(keywords)  # fmt: skip
+    return plain and context.versions.holds(first.when, use.module.name, asks=False) is True
 
 
 def voided(context: Context, launches: Launches, parameter: Parameter, made: Finding) -> list[Finding]:

@@ -46,6 +46,7 @@ from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_fi
 from ddp_codemod.policy.findings import Context, Finding, NewText
 from ddp_codemod.policy.left_out import tied, unsafe
 from ddp_codemod.policy.limits import Limits
+from ddp_codemod.policy.made_before import perhaps_made
 from ddp_codemod.policy.manual_changes import apart
 from ddp_codemod.policy.repeats import said_once, without_what_is_edited
 from ddp_codemod.policy.reported import decisions_of, in_order
@@ -254,9 +255,9 @@ class Run:
                 if (
                     parameter.add == "statement"
                     and finding.action is Action.EDIT
-                    and self.groups.made_for(use.module, use.surface)
+                    and perhaps_made(self.context, self.groups, use)
                 ):
-                    finding = unsafe(finding)  # the file, or one that it imports, makes groups: perhaps before this call
+                    finding = unsafe(finding)
                 if finding.action is not Action.EDIT or use.own_init:  # what the class hands on is a call of its own
                     return finding
                 return finding.with_plugin(self.options.platform.required_import, use.module)
