@@ -27,7 +27,7 @@ from ddp_codemod.sites.find import Finder
 from ddp_codemod.sites.resolve import Resolver
 
 _BETWEEN, _LONGEST = 80, 120  # bytes between the name of an option and its value, and of such a value
-MAX_STEPS, FEW_STEPS = 3_000, 200  # of one trace; ways multiply where a name is set many times from itself
+MAX_STEPS, FEW_STEPS = 3_000, 750  # of one trace; ways multiply where a name is set many times from itself
 
 
 class Tracer(ABC):
@@ -45,7 +45,8 @@ class Tracer(ABC):
         self.answers = Answers()
         self._steps, self.open = 0, False  # taken in the trace that is open
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
-        self._cut = set[str]()  # the files in which something was not followed to its end
+        self._cut = set[str]()  # the files that ask for something which was not followed to its end
+        self._gave_up = False  # in the trace that is open
         self.reads_settings: bool | None = None  # worked out once: whether the project reads Python files as configuration
         self.memory: dict[str, Any] = {}  # what the modules beside this one work out once for a project
         self.tensors = {name for idioms in self.idioms for name in idioms.tensors}
@@ -144,7 +145,7 @@ class Tracer(ABC):
 
     def outermost(self, module: Module, node: ast.expr, way: Way, follow: Callable[[], list[Leaf] | None]) -> list[Leaf] | None:
         """What is followed where nothing else waits for it: what nests too deep, or leads on without end, is not known."""
-        self._steps, self.open = 0, True
+        self._steps, self.open, self._gave_up = 0, True, False
         self.answers.forget()
         try:
             return follow()
@@ -152,6 +153,8 @@ class Tracer(ABC):
             return [self.too_far(module, node, way)]
         finally:
             self.open = False
+            if self._gave_up:
+                self._cut.add(module.name)
             if self._steps > self._most:
                 self._most = max(FEW_STEPS, self._most // 2)
 
@@ -161,9 +164,9 @@ class Tracer(ABC):
 
     def too_far(self, module: Module, node: ast.expr, way: Way) -> Leaf:
         """A leaf where the tracer gives up: the reason names the place, so that a person goes on from there."""
-        self._cut.add(module.name)
+        self._gave_up = True
         return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")
 
     def cut_short(self) -> Iterable[Skipped]:
-        """The files of which something was not followed to its end."""
+        """The files that ask for something which was not followed to its end."""
         return (Skipped(name, Reason.of("skipped-too-far"), candidate=True) for name in sorted(self._cut))

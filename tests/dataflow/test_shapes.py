@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,15 @@ def test_what_is_not_followed_to_its_end_is_named_with_its_file(tmp_path: Path, 
     monkeypatch.setattr(tracer, "MAX_STEPS", 10)
     (cut,) = surveyed(tmp_path, diamond(20)).skipped
     assert (cut.name, cut.reason.key, cut.candidate) == ("m.py", "skipped-too-far", True)
+
+
+def test_the_file_that_asks_is_named_and_not_those_that_the_value_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"hand{number}" for number in range(12)]
+    for number, (name, called) in enumerate(pairwise(names)):
+        source = f"from {called} import get as below\n\n\ndef get(value):\n    return below(value or {number})\n"
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+    (tmp_path / f"{names[-1]}.py").write_text("def get(value):\n    return value\n", encoding="utf-8")
+    asks = 'import torch.distributed as dist\nfrom hand0 import get\n\ndist.init_process_group(get("nccl"))\n'
+    monkeypatch.setattr(tracer, "MAX_STEPS", 10)
+    (cut,) = surveyed(tmp_path, asks).skipped
+    assert cut.name == "m.py"
