@@ -69,12 +69,12 @@ class Seen(str, Enum):
     """How a group that a run made stands to what reading said."""
 
     AGREES = "agrees"  # the site is known, and the value is one of those found for it
-    TYPED = "typed"  # the site is known; the start of this run gave a value that the code does not have
+    TYPED = "set-at-launch"  # the site is known; the start of this run gave a value that the code does not have
     UNDECIDED = "undecided"  # the site is known; what it passes does not decide, or was not asked for
-    PLACE = "not-seen"  # no site is known there
+    PLACE = "not-found"  # no site is known there
     OPEN = "unknown-value"  # the site is known; where its value comes from is not
     VALUE = "other-value"  # the site is known; the value is none of those found for it
     OTHER_MACHINE = "other-machine"  # ... and this machine is none of the platform that was read for
-    LEFT_TO_TORCH = "left-to-torch"  # a library makes a group and names no backend
+    LEFT_TO_TORCH = "torch-default"  # a library makes a group and names no backend
     IGNORED = "ignored"  # a comment in the code, or the configuration, tells the tool to leave it alone
     OUTSIDE = "outside"  # no line of the project is on the stack

@@ -148,7 +148,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # whether it is said where only some of the project's versions are meant, or they are not known
     if_open: bool = True
     if_admitted: bool = False  # where what the project states about the packages admits such versions beside others
-    instead_of: tuple[Name, ...] = ()  # what need not be said beside it
+    supersedes: tuple[Name, ...] = ()  # what need not be said beside it
     # "review": for a person, in code that a training entry reaches; the project is not done while one is left
     level: Literal["note", "review"] = "note"
     carries: bool = False  # what it finds shows that the default group carries tensors of the machine's device

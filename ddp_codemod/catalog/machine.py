@@ -80,7 +80,7 @@ class Device(RuleEntry, frozen=True, kw_only=True):
     """Where the tensors of a platform's processes live that is another device than the one most code is written for."""
 
     type: Name  # torch.device(TYPE)
-    instead_of: Name  # the device that code is written for
+    replaces: Name  # the device that code is written for
     # Of torch.MODULE; "" where the processes have no accelerator. Methods of tensors and modules have its name too.
     module: str = ""
     has: tuple[Name, ...] = ()  # what the module has of the other device's under the same name

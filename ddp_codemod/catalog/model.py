@@ -134,7 +134,7 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     # Or, for a framework's own programs, what starts them: "fairseq-train", "fairseq_cli.train", "fairseq_cli/train.py"
     commands: tuple[Name, ...] = ()
     # Or, where other versions have the same names with another signature: the surface that this one stands for where ``when`` holds.
-    instead_of: str = ""
+    variant_of: str = ""
     when: When = {}
     default_group: bool = False  # it creates the default process group: environment has to be set before it
     shown: Shown | None = None  # what shows that its group is used; kept where nothing does
@@ -156,15 +156,15 @@ class Surface(RuleEntry, frozen=True, kw_only=True):
     def called(self) -> tuple[str, ...]:
         """The qualified names; of one that stands for another, whose it has in which versions."""
         versions = ", ".join(f"{package} {condition}" for package, condition in self.when.items())
-        return (f"{self.instead_of} ({versions})",) if self.instead_of else self.names
+        return (f"{self.variant_of} ({versions})",) if self.variant_of else self.names
 
     def __post_init__(self) -> None:
         """Refuse a surface that nothing could be found by (ValueError)."""
-        ways = (self.names, self.key, self.commands, self.instead_of)
-        if sum(map(bool, ways)) != 1 or bool(self.key) != bool(self.shown_by) or bool(self.when) != bool(self.instead_of):
+        ways = (self.names, self.key, self.commands, self.variant_of)
+        if sum(map(bool, ways)) != 1 or bool(self.key) != bool(self.shown_by) or bool(self.when) != bool(self.variant_of):
             raise ValueError(
                 "a surface has either names, or commands, or a key and the packages that show its use, "
-                "or the surface that it stands for and the versions in which it does"
+                "or the surface that it is a variant of and its versions"
             )
         if any(bool(parameter.option) != bool(self.commands) for parameter in self.parameters):
             raise ValueError("the parameters of a surface with commands, and only they, have an option")

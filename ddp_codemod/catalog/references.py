@@ -30,9 +30,9 @@ def check_references(rules: Rules, seen: Seen) -> None:
                 said = f"platform {platform.id!r} names the backend {name!r}, which no backends.toml describes"
                 raise _error(path, name, f"{said}{nearest(name, rules.backends)}; {do}")
     for surface in rules.surfaces.values():
-        if surface.instead_of and surface.instead_of not in rules.surfaces:
-            said = f"surface {surface.id!r} stands for the surface {surface.instead_of!r}, which no file defines"
-            raise _error(seen["surface", surface.id], surface.instead_of, said + nearest(surface.instead_of, rules.surfaces))
+        if surface.variant_of and surface.variant_of not in rules.surfaces:
+            said = f"surface {surface.id!r} is a variant of the surface {surface.variant_of!r}, which no file defines"
+            raise _error(seen["surface", surface.id], surface.variant_of, said + nearest(surface.variant_of, rules.surfaces))
     known = {
         "system": {name for platform in rules.platforms.values() for name in platform.machine.systems},
         "accelerator": {name for platform in rules.platforms.values() for name in platform.machine.accelerators},

@@ -182,7 +182,7 @@ def _close(asked: Asked, tally: _Tally, told: Sequence[str], seconds: float) -> 
     ink = console.ink(sys.stdout)
     console.out(ink(console.text("fleet-done", n=sums.repositories, kept=sums.kept, took=took), "bold"))
     console.out(console.text("fleet-sums", edits=sums.edits, files=sums.files, edited=sums.edited))
-    console.out(console.text("fleet-effort", places=sums.review_sites + sums.left + sums.skipped, review=sums.review))
+    console.out(console.text("fleet-effort", places=sums.review_sites + sums.not_applied + sums.skipped, review=sums.review))
     if sums.failed:
         types = console.text("list-comma").join(
             f"{n} {console.text(f'fleet-page-state-{trouble}')}" for trouble, n in sums.troubles.most_common()

@@ -35,14 +35,14 @@ class _Taken(Struct):
 class _Group(Struct):
     call: str
     backend: str | None
-    through: list[str]
+    via: list[str]
     ranks: list[str]
     stack: list[_Frame]
     span: list[int] | None
     passed: _Passed
-    taken: list[_Taken]
-    text_line: int | None
-    typed: bool
+    library_parameters: list[_Taken]
+    string_line: int | None
+    set_at_launch: bool
 
 
 class _Run(Struct):
@@ -111,11 +111,11 @@ def _made(one: _Group) -> Made:
         one.call,
         one.backend,
         tuple(Frame(frame.path, frame.line) for frame in one.stack),
-        tuple(one.through),
-        one.typed,
+        tuple(one.via),
+        one.set_at_launch,
         tuple(one.ranks),
         tuple(one.span) if one.span else None,
         (one.passed.positional, tuple(one.passed.keywords)),
-        tuple((taken.parameter, taken.position) for taken in one.taken),
-        one.text_line or 0,
+        tuple((taken.parameter, taken.position) for taken in one.library_parameters),
+        one.string_line or 0,
     )

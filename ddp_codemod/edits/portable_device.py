@@ -41,7 +41,7 @@ def device_edits(
     if isinstance(package, Reason):
         return package
     if helper is not None and helper.serves(change.module):
-        made = _called(entry, helper, f'"{device.type}" if {{}} else "{device.instead_of}"', change, make, imported)
+        made = _called(entry, helper, f'"{device.type}" if {{}} else "{device.replaces}"', change, make, imported)
         if not isinstance(made, Reason):
             edits, called = made
             kind, module, here = called, f"getattr({package[1]}, {called})", f'{called} == "{device.type}"'
@@ -51,8 +51,8 @@ def device_edits(
     if isinstance(needed, Reason):
         return needed
     here = needed[1]
-    kind = f'("{device.type}" if {here} else "{device.instead_of}")'
-    module = f"({package[1]}.{device.module} if {here} else {package[1]}.{device.instead_of})"
+    kind = f'("{device.type}" if {here} else "{device.replaces}")'
+    module = f"({package[1]}.{device.module} if {here} else {package[1]}.{device.replaces})"
     return [*needed[0], _edit(change, package[1], kind, module, here, make)]
 
 

@@ -84,7 +84,7 @@ class Outcome:
     edits: int = 0
     files: int = 0  # that are changed
     review: int = 0  # sites that a person has to decide
-    left: int = 0  # edits that were found and not made: unsafe ones, and those to be made by hand
+    not_applied: int = 0  # edits that were found and not made: unsafe ones, and those to be made by hand
     notes: int = 0
     skipped: int = 0  # candidate files that could not be read
     python_files: int = 0
@@ -98,7 +98,7 @@ class Outcome:
     @property
     def effort(self) -> int:
         """Places that a person has to look at before the port is done."""
-        return self.review + self.left + self.skipped
+        return self.review + self.not_applied + self.skipped
 
 
 @dataclass(frozen=True)

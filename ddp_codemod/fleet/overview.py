@@ -19,7 +19,7 @@ MARK = b"<!doctype html>\n<!-- ddp-codemod fleet -->\n"
 _FOLDER = Path(__file__).with_name("page")
 _ACTIONS = ("edit", "keep", "review")
 _ROW = (
-    "repository", "platform", "ref", "commit", "state", "detail", "effort", "edits", "review", "left", "notes", "skipped", "seconds",
+    "repository", "platform", "ref", "commit", "state", "detail", "effort", "edits", "review", "not_applied", "notes", "skipped", "seconds",
     "folder",
 )  # fmt: skip
 

@@ -92,7 +92,7 @@ def rewrite(root: Path, entry: Entry, work: Work, known: Known) -> tuple[Outcome
         edits=len(made),
         files=len(rendered.changes),
         review=sum(decision.action is Action.REVIEW for decision in found.decisions) + len(found.unaccounted),
-        left=len(leading(rendered.left, found)),
+        not_applied=len(leading(rendered.left, found)),
         notes=len(found.advisories),
         skipped=sum(one.candidate for one in (*found.skipped, *rendered.failed)),
         python_files=found.files_seen,

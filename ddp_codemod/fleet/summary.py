@@ -13,9 +13,9 @@ from ddp_codemod.fleet.model import Outcome
 from ddp_codemod.fleet.totals import Totals, by_effort, totals
 from ddp_codemod.write.clone import without_secret
 
-VERSION = 1
+VERSION = 2
 COLUMNS = (
-    "repository", "platform", "ref", "commit", "state", "detail", "effort", "edits", "files", "review", "left", "notes", "skipped",
+    "repository", "platform", "ref", "commit", "state", "detail", "effort", "edits", "files", "review", "not_applied", "notes", "skipped",
     "python_files", "seconds", "memory", "attempts", "folder",
 )  # fmt: skip
 
@@ -58,7 +58,7 @@ def document(outcomes: Sequence[Outcome], estimate: Estimate | None = None, plan
 
 def _sums(sums: Totals) -> dict[str, Any]:
     names = (
-        "repositories", "edited", "review", "failed", "edits", "files", "review_sites", "left", "skipped", "python_files",
+        "repositories", "edited", "review", "failed", "edits", "files", "review_sites", "not_applied", "skipped", "python_files",
     )  # fmt: skip
     return {name: getattr(sums, name) for name in names} | {"seconds": round(sums.seconds, 1)}
 

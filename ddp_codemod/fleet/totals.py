@@ -21,7 +21,7 @@ class Totals:
     edits: int = 0
     files: int = 0
     review_sites: int = 0
-    left: int = 0
+    not_applied: int = 0
     skipped: int = 0
     python_files: int = 0
     seconds: float = 0.0
@@ -42,7 +42,7 @@ class Totals:
         self.edits += outcome.edits
         self.files += outcome.files
         self.review_sites += outcome.review
-        self.left += outcome.left
+        self.not_applied += outcome.not_applied
         self.skipped += outcome.skipped
         self.python_files += outcome.python_files
         for count in outcome.sites:

@@ -44,7 +44,7 @@ class Whole(Struct, dict=True):
         device = self.context.platform.device
         found = [advice for advice in self.context.rules.advice.values() if self._holds(advice)]
         found = [on_device(advice, device) for advice in found] if device is not None else found
-        instead = {ident for advice in found if advice.instead_of and self.versions(advice) for ident in advice.instead_of}
+        instead = {ident for advice in found if advice.supersedes and self.versions(advice) for ident in advice.supersedes}
         return [advice for advice in found if advice.id not in instead]
 
     def versions(self, advice: Advice, file: str = "") -> bool:

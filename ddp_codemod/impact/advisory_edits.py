@@ -112,19 +112,19 @@ class Adapter(Struct, dict=True):
             if self._runs(hit.module, hit.node):
                 yield hit
 
-    def beyond(self) -> int:
+    def unreached(self) -> int:
         """The files that name the device which the platform lacks, and that no training entry reaches."""
         device = self.whole.context.platform.device
         if device is None or not self.started:
             return 0
-        return len(self.whole.imports.project.with_device(device.instead_of) & (self.writable - self._reached))
+        return len(self.whole.imports.project.with_device(device.replaces) & (self.writable - self._reached))
 
-    def unported(self) -> int:
+    def without_entry_point(self) -> int:
         """The files that name it where no training entry is known: no program makes a group or trains."""
         device = self.whole.context.platform.device
         if device is None or self.started:
             return 0
-        return len(self.whole.imports.project.with_device(device.instead_of) & self.writable)
+        return len(self.whole.imports.project.with_device(device.replaces) & self.writable)
 
     @cached_property
     def started(self) -> set[str]:

@@ -55,9 +55,9 @@ def of_name(module: Module, node: ast.expr, at: int, device: Device) -> Change |
     ``at``: where the other's name stands in the file.
     """
     place = module.place(node)
-    behind = at + len(device.instead_of)
+    behind = at + len(device.replaces)
     new = module.source.text[place.start : at] + device.type + module.source.text[behind : place.end]
-    if isinstance(node, ast.Constant) and node.value == device.instead_of:
+    if isinstance(node, ast.Constant) and node.value == device.replaces:
         return Insertions(module, node, ((place.start, place.end, KIND),))
     if not written_head(node) or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(node)):
         return None
@@ -65,7 +65,7 @@ def of_name(module: Module, node: ast.expr, at: int, device: Device) -> Change |
     free = isinstance(parent, FREE) or (isinstance(parent, ast.Call) and parent.func is not node)
     text, old = f"{new} if {HERE} else {module.text(node)}", module.text(node)
     plain = ((place.start, place.end, text if free else f"({text})"),)
-    return Insertions(module, node, plain, called=_inside(node, old, place.start, at, device.instead_of))
+    return Insertions(module, node, plain, called=_inside(node, old, place.start, at, device.replaces))
 
 
 def _inside(node: ast.expr, old: str, start: int, at: int, name: str) -> tuple[Piece, ...]:

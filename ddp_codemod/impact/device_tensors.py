@@ -162,7 +162,7 @@ class _Look:
     @property
     def _kinds(self) -> tuple[str, str]:
         """The device, and the one that its place is taken of."""
-        return self.device.instead_of, self.device.type
+        return self.device.replaces, self.device.type
 
     def _lies_there(self, module: Module, tensor: ast.expr, depth: int = 0) -> bool:
         """Whether a tensor is made on the device, or moved to it, where it comes from."""

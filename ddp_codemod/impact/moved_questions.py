@@ -38,7 +38,7 @@ def _questions(context: Context, leaf: Leaf, device: Device) -> Iterator[tuple[a
     module = leaf.module
     for call in ast.walk(leaf.outer.test) if isinstance(leaf.outer, ast.IfExp) and isinstance(module, Module) else ():
         for full in context.tracer.resolver.names(module, call.func) if isinstance(call, ast.Call) else ():  # type: ignore[arg-type]
-            package, other, name = full.partition(f".{device.instead_of}.")
+            package, other, name = full.partition(f".{device.replaces}.")
             if other and f"{package}.{device.module}.{name}()" in context.platform.facts:
                 yield call, package, f"{device.module}.{name}"  # type: ignore[misc]
                 break

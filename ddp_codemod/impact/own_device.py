@@ -138,7 +138,7 @@ def _choice(hit: Hit, device: Device) -> list[Change]:
     """The device's name behind the other's, written as that is."""
     assert hit.argument is not None
     text, end = hit.module.text(hit.argument), hit.module.place(hit.argument).end
-    new = text.replace(device.instead_of, device.type)
+    new = text.replace(device.replaces, device.type)
     return [Insertions(hit.module, hit.argument, ((end, end, f", {new}"),))]
 
 
@@ -164,7 +164,7 @@ def _name(context: Context, advice: Advice, hit: Hit, device: Device, alone: boo
 
 def _renamed(leaf: Leaf, device: Device, alone: bool) -> list[Change] | None:
     """The change of a text that starts with the other device's name, [] for any other; None where it cannot be changed."""
-    old = device.instead_of
+    old = device.replaces
     text = leaf.value.value if isinstance(leaf.value, Known) else None
     named = isinstance(text, str) and text.startswith(old)
     if leaf.way.is_over or not (named or starts_with(leaf.node, old)):

@@ -98,7 +98,7 @@ def _is_another_device(context: Context, leaf: Leaf) -> bool:
                 first = above
             chain = [part.test for part in ast.walk(first) if isinstance(part, ast.If)]
             own, device = context.platform.device_types[0], context.platform.device
-            if device is not None and asked[1] not in (*context.platform.device_types, device.instead_of):
+            if device is not None and asked[1] not in (*context.platform.device_types, device.replaces):
                 return True
             return asked[1] != own and (asked[0], own) in [_device_asked(context, test) for test in chain]
         below = around

@@ -17,8 +17,8 @@ class Signatures:
         self.versions = versions
         self._others: dict[str, list[Surface]] = {}
         for surface in rules.surfaces.values():
-            if surface.instead_of:
-                self._others.setdefault(surface.instead_of, []).append(surface)
+            if surface.variant_of:
+                self._others.setdefault(surface.variant_of, []).append(surface)
 
     def of(self, use: Use) -> Use:
         """The use with the surface that holds for the version stated for its file; the same where none is, or it is open."""

@@ -12,7 +12,7 @@ from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.table import cells
 
-VERSION = 1
+VERSION = 2
 SCHEMA = Path(__file__).with_name("checkup.schema.json")
 _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 _SECRET = re.compile(r"\b(?:hf|ghp|gho|sk|glpat|xox[bp])[_-][\w-]{8,}|\b[A-Fa-f0-9]{32,}\b")
@@ -50,15 +50,15 @@ def dumps(checkup: Checkup, lang: str, command: str | None) -> bytes:
     document = {
         "version": VERSION,
         "platform": checkup.platform,
-        "because": render(checkup.because, lang),
+        "reason": render(checkup.because, lang),
         "command": command,
         "checks": [
             {
                 "id": check.id,
                 "state": check.state,
-                "said": render(check.said, lang),
-                "why": render(check.why, lang) if check.why else "",
-                "todo": render(check.todo, lang) if check.todo else "",
+                "message": render(check.said, lang),
+                "impact": render(check.why, lang) if check.why else "",
+                "fix": render(check.todo, lang) if check.todo else "",
             }
             for check in checkup.checks
         ],

@@ -128,10 +128,10 @@ def besides(view: View) -> list[str]:
         lines += view.folded(view.say("summary-ignored", n=survey.ignored), 0, 2)
     if survey.hidden:
         lines += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
-    if survey.beyond:
-        lines += view.folded(of_device(view, "summary-beyond", survey.beyond), 0, 2)
-    if survey.unported:
-        lines += view.folded(view.say("summary-unported", n=survey.unported), 0, 2)
+    if survey.unreached:
+        lines += view.folded(of_device(view, "summary-unreached", survey.unreached), 0, 2)
+    if survey.without_entry_point:
+        lines += view.folded(view.say("summary-without-entry-point", n=survey.without_entry_point), 0, 2)
     if survey.unstated and survey.decisions:
         packages = view.say("list-comma").join(survey.unstated)
         lines += view.folded(view.say("version-unstated", package=packages), 0, 2)

@@ -1,4 +1,4 @@
-"""The report for programs: version 1 of the document that schema.json describes."""
+"""The report for programs: version 2 of the document that schema.json describes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey, 
 from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.view import shorten
 
-VERSION = 1
+VERSION = 2
 SCHEMA = Path(__file__).with_name("schema.json")
 
 
@@ -96,7 +96,7 @@ def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any
         "applied": applied,
         "before": preview.before,
         "after": preview.after,
-        **({"cut": True} if preview.cut else {}),
+        **({"truncated": True} if preview.cut else {}),
         "reason": render(edit.reason, lang),
     }
 

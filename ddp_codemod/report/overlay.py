@@ -113,11 +113,11 @@ def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
     held, left = (found.held, found.not_reached) if found else ((), ())
     return {
         "command": ran.command,
-        "code": ran.code,
+        "exit_code": ran.code,
         "ranks": ran.ranks,
-        "in_step": _in_step(ran.in_step) if ran.in_step else None,
-        "imitated": ran.imitated,
-        "left": ran.left,
+        "sync_check": _in_step(ran.in_step) if ran.in_step else None,
+        "simulated_ranks": ran.imitated,
+        "killed_processes": ran.left,
         "files": ran.files,
         "groups": [_document(view, one, found.platform) for one in held] if found else [],
         "not_reached": [_site(view, site) for site in left],
@@ -129,20 +129,20 @@ def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
     return {
         "call": made.call,
         "backend": made.backend,
-        "through": list(made.through),
+        "via": list(made.through),
         "ranks": list(made.ranks),
         "stack": _stack(made.stack),
         "span": list(made.span) if made.span else None,
         "passed": {"positional": made.passed[0], "keywords": list(made.passed[1])},
-        "taken": [{"parameter": name, "position": position} for name, position in made.taken],
-        "text_line": made.text_line or None,
-        "typed": made.typed,
-        "seen": one.seen.value,
+        "library_parameters": [{"parameter": name, "position": position} for name, position in made.taken],
+        "string_line": made.text_line or None,
+        "set_at_launch": made.typed,
+        "verdict": one.seen.value,
         "site": _site(view, one.site) if one.site else None,
         "predicted": list(one.predicted),
         "fails": one.fails,
-        "machine": one.machine or None,
-        "bug": for_a_report(view, one, platform) if one.bug else None,
+        "machine_platform": one.machine or None,
+        "bug_report": for_a_report(view, one, platform) if one.bug else None,
     }
 
 
@@ -150,7 +150,7 @@ def _in_step(found: InStep) -> dict[str, Any]:
     return {
         "step": found.number,
         "ranks": found.ranks,
-        "apart": found.apart,
+        "diverged": found.apart,
         "gradients": list(found.sums),
         "stack": _stack(found.stack),
     }

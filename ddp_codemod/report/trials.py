@@ -13,7 +13,7 @@ from ddp_codemod.report.ascii_json import indented
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.view import shorten
 
-VERSION = 1
+VERSION = 2
 SCHEMA = Path(__file__).with_name("trials.schema.json")
 _COLOURS = {"passed": "green", "failed": "red", "hung": "red", "skipped": "yellow", "elsewhere": "yellow"}
 Command = Callable[[Cure], "str | None"]

@@ -175,8 +175,8 @@ class Run:
             ignored=self.ignored,
             unaccounted=left,
             excluded=sum(self.limits.covers(name) and self.limits.says_no(name) for name in self.project.names),
-            beyond=adapter.beyond(),
-            unported=adapter.unported(),
+            unreached=adapter.unreached(),
+            without_entry_point=adapter.without_entry_point(),
             devices=self._devices(adapter, vendor is None),
             unstated=tuple(sorted(self.versions.open)),
         )
@@ -189,7 +189,7 @@ class Run:
         known = rules.fixes.values() if offer else ()
         vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
         titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
-        return Devices(device.instead_of, device.type if device.module else "", titles, vendor, entries)
+        return Devices(device.replaces, device.type if device.module else "", titles, vendor, entries)
 
     def _planner(self, style: Style | None) -> Planner:
         rules = self.options.rules

@@ -117,7 +117,7 @@ class Prefilter:
             skipped=tuple(sorted((one for one in skipped if not bounds.excludes(one.name)), key=lambda one: one.name)),
             files_seen=sum(map(bounds.admits, names)),
             excluded=sum(bounds.covers(name) and bounds.says_no(name) for name in names),
-            unported=sum(map(bounds.admits, self.texts.with_device(device.instead_of))) if device is not None else 0,
+            without_entry_point=sum(map(bounds.admits, self.texts.with_device(device.replaces))) if device is not None else 0,
         )
 
 

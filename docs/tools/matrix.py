@@ -48,7 +48,7 @@ def cells() -> dict[tuple[str, str], tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         for ident, surface in rules.surfaces.items():
-            for number, text in enumerate(samples(surface) if not surface.instead_of else ()):  # the newest signature is shown
+            for number, text in enumerate(samples(surface) if not surface.variant_of else ()):  # the newest signature is shown
                 (root / f"{re.sub(r'[^a-zA-Z]', '_', ident)}_{number}.py").write_text(text, encoding="utf-8")
         for platform in rules.platforms:
             found = survey(Options((root,), rules.platforms[platform], rules, root=root))

@@ -258,7 +258,7 @@ def test_an_example_is_a_program_before_and_after(case: Case) -> None:
 
 @each_surface
 def test_an_example_uses_its_surface(surface: Surface) -> None:
-    dotted = [surface.key or surface.instead_of] if surface.key or surface.instead_of else surface.names
+    dotted = [surface.key or surface.variant_of] if surface.key or surface.variant_of else surface.names
     names = [*(name.rpartition(".")[2] for name in dotted), *surface.commands]
     changing = [example for example in surface.examples if example.after is not None] or list(surface.examples)
     # what is left out of a file of settings stands there afterwards
@@ -305,7 +305,7 @@ def test_an_advice_refers_to_what_exists(advice: Advice) -> None:
     assert set(advice.devices) <= {device for platform in PLATFORMS for device in platform.device_types}
     assert advice.rule is None or advice.rule in RULES.fixes
     assert set(advice.when) <= set(RULES.packages)
-    assert set(advice.instead_of) <= set(RULES.advice)
+    assert set(advice.supersedes) <= set(RULES.advice)
     assert advice.id not in RULES.fixes
     assert all(CHINESE.search(said) for said in (advice.title_zh, advice.text_zh))
 

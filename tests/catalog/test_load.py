@@ -273,7 +273,7 @@ STANDS_FOR = """framework = "Mine"
 
 [[surface]]
 id = "mine.old"
-instead_of = "mine.inti"
+variant_of = "mine.inti"
 when = { mine = "<2" }
 source = ["https://example.com/"]
 
@@ -284,12 +284,12 @@ source = ["https://example.com/"]
 """
 
 
-def test_a_surface_that_stands_for_an_unknown_one_is_refused(tmp_path: Path) -> None:
+def test_a_variant_of_an_unknown_surface_is_refused(tmp_path: Path) -> None:
     said = refused(tmp_path, STANDS_FOR, "surfaces/mine.toml")
-    assert "surface 'mine.old' stands for the surface 'mine.inti', which no file defines; did you mean 'mine.init'?" in said
+    assert "surface 'mine.old' is a variant of the surface 'mine.inti', which no file defines; did you mean 'mine.init'?" in said
 
 
-@pytest.mark.parametrize("line", ['when = { mine = "<2" }\n', 'instead_of = "mine.inti"\n'])
+@pytest.mark.parametrize("line", ['when = { mine = "<2" }\n', 'variant_of = "mine.inti"\n'])
 def test_a_surface_that_stands_for_another_says_which_and_when(tmp_path: Path, line: str) -> None:
     said = refused(tmp_path, STANDS_FOR.replace(line, ""), "surfaces/mine.toml")
-    assert "the surface that it stands for and the versions in which it does" in said
+    assert "the surface that it is a variant of and its versions" in said

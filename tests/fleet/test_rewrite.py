@@ -61,7 +61,7 @@ def test_what_a_line_asks_for_is_what_the_command_of_the_pull_request_does(
     root = project(tmp_path / "x", files)
     outcome, made = rewrite(root, entry, work, known)
     usual, other = rewrite(root, Entry("x", entry.platform), work, known)
-    assert (made.get(PATCH), outcome.edits, outcome.left) != (other.get(PATCH), usual.edits, usual.left)
+    assert (made.get(PATCH), outcome.edits, outcome.not_applied) != (other.get(PATCH), usual.edits, usual.not_applied)
     assert command(entry) in made[TEXT].decode() or not made.get(PATCH)
     monkeypatch.chdir(root)
     main(["diff", *shlex.split(command(entry))[2:], "--quiet"])

@@ -17,7 +17,7 @@ from ddp_codemod.fleet.summary import COLUMNS, document, table
 from ddp_codemod.fleet.totals import by_effort
 
 A = Outcome(
-    "https://me:secret@e.org/a", "rocm", commit="a" * 40, folder="repositories/a/x", edits=3, files=2, review=1, left=2, page=True,
+    "https://me:secret@e.org/a", "rocm", commit="a" * 40, folder="repositories/a/x", edits=3, files=2, review=1, not_applied=2, page=True,
     sites=(Count("torch", "backend", "edit", 3), Count("torch", "backend", "review", 1)),
 )  # fmt: skip
 B = Outcome("https://e.org/b", "rocm", folder="repositories/b/x", sites=(Count("accelerate", "backend", "keep", 1),))
@@ -34,7 +34,7 @@ def test_what_takes_most_comes_first() -> None:
 def test_json_adds_up() -> None:
     made = json.loads(document(ALL, planned=9))
     assert made["totals"] | {"seconds": 0} == {
-        "repositories": 4, "edited": 1, "review": 2, "failed": 1, "edits": 3, "files": 2, "review_sites": 10, "left": 2, "skipped": 0,
+        "repositories": 4, "edited": 1, "review": 2, "failed": 1, "edits": 3, "files": 2, "review_sites": 10, "not_applied": 2, "skipped": 0,
         "python_files": 0, "seconds": 0,
     }  # fmt: skip
     assert made["planned"] == 9

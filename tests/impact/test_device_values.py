@@ -112,4 +112,4 @@ def test_a_project_without_a_group_is_told_that_nothing_of_it_was_ported(
     (tmp_path / "third.py").write_text("cuda = 1  # GPU\n", "utf-8")
     rules = load()
     found = survey(Options((tmp_path,), rules.platforms[platform], rules, root=tmp_path))
-    assert (found.unported, found.edits) == (said, ())
+    assert (found.without_entry_point, found.edits) == (said, ())

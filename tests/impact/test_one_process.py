@@ -36,39 +36,39 @@ def ported(found: Survey) -> set[tuple[str, int]]:
 def test_the_program_and_what_it_imports_are_ported(tmp_path: Path, platform: str) -> None:
     every = found(tmp_path, platform, model=MODEL, solver=SOLVER, train=TRAIN, infer=INFER)
     assert ported(every) == {("model.py", 5), ("train.py", 5)}
-    assert (every.beyond, every.unported) == (1, 0)  # infer.py
+    assert (every.unreached, every.without_entry_point) == (1, 0)  # infer.py
 
 
 def test_so_it_is_beside_programs_that_make_a_group(tmp_path: Path) -> None:
     every = found(tmp_path, "ascend", model=MODEL, solver=SOLVER, train=TRAIN, infer=INFER, group=GROUP)
     assert ported(every) == {("model.py", 5), ("train.py", 5)}
-    assert every.beyond == 1
+    assert every.unreached == 1
 
 
 @pytest.mark.parametrize("platform", ["rocm", "windows", "cuda", "single-gpu"])
 def test_where_there_is_a_cuda_device_nothing_is_ported(tmp_path: Path, platform: str) -> None:
     every = found(tmp_path, platform, model=MODEL, solver=SOLVER, train=TRAIN)
-    assert (every.decisions, every.edits, every.beyond, every.unported) == ((), (), 0, 0)
+    assert (every.decisions, every.edits, every.unreached, every.without_entry_point) == ((), (), 0, 0)
 
 
 def test_a_program_that_only_infers_is_not_ported_for_what_its_model_could_do(tmp_path: Path) -> None:
     infer = f"from step import Task\n{INFER}"
     every = found(tmp_path, "cpu", step=f"from lightning import LightningModule\n\n\n{STEP}", infer=infer)
-    assert (ported(every), every.edits, every.unported) == (set(), (), 2)
+    assert (ported(every), every.edits, every.without_entry_point) == (set(), (), 2)
 
 
 def test_a_file_of_functions_that_is_a_program_too_speaks_for_itself_alone(tmp_path: Path) -> None:
     train = f"{MODEL}\n\nif __name__ == '__main__':\n    to_device(torch.ones(1, requires_grad=True)).sum().backward()\n"
     every = found(tmp_path, "cpu", train=train, infer=f"from train import to_device\n{INFER}")
     assert ported(every) == {("train.py", 5)}
-    assert every.beyond == 1
+    assert every.unreached == 1
 
 
 def test_tests_are_no_training_programs(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_model.py").write_text(f"{INFER}    torch.ones(1).cuda().backward()\n", "utf-8")
     every = found(tmp_path, "cpu")
-    assert (every.decisions, every.unported) == ((), 1)
+    assert (every.decisions, every.without_entry_point) == ((), 1)
 
 
 OPTION = "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--device')\nargs = parser.parse_args()\n"

@@ -47,13 +47,13 @@ def test_json_gives_what_stands_around_a_change_of_a_long_line(document: Callabl
     found = document("check", str(tmp_path), "--platform", "rocm", "--format", "json")
     jsonschema.validate(found, SCHEMA, cls=jsonschema.Draft202012Validator)
     (edit,) = found["edits"]
-    assert edit["cut"] is True
+    assert edit["truncated"] is True
     for text, name in ((edit["before"], "'nccl'"), (edit["after"], '"gloo"')):
         assert text[0] + text[-1] == 2 * MARK
         assert len(text) == 2 * (len(MARK) + AROUND) + len(name)
         assert f"dist.init_process_group({name}); y" in text.replace("'gloo'", '"gloo"')
     (tmp_path / "train.py").write_text(LONG.replace("a" * 6_000, "a").replace("b" * 6_000, "b"))
-    assert "cut" not in document("check", str(tmp_path), "--platform", "rocm", "--format", "json")["edits"][0]
+    assert "truncated" not in document("check", str(tmp_path), "--platform", "rocm", "--format", "json")["edits"][0]
 
 
 def test_annotations_give_what_stands_around_a_change_of_a_long_line(output: Callable[..., bytes], tmp_path: Path) -> None:

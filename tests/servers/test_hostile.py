@@ -126,12 +126,12 @@ def test_what_a_project_says_is_data(server: Started, tmp_path: Path, case: str)
             assert case == "settings"
             continue
         document = answer.structured_content
-        assert MARK not in json.dumps([document["notice"], document["said"]])
+        assert MARK not in json.dumps([document["notice"], document["text"]])
         assert all(map(inert, strings(document)))
         assert all(len(text) < 2100 for text in strings(document["report"]))
         sentences = [one["reason"] for kind in ("sites", "edits", "skipped") for one in document["report"][kind]]
         sentences += [one["message"] for one in document["report"]["advisories"]]
-        sentences += [one["said"] for one in document.get("steps", [])]
+        sentences += [one["message"] for one in document.get("steps", [])]
         sentences += [line for line in words(answer).split("\n") if line.startswith("> ") and name != "diff"]
         assert [text for text in sentences if MARK in outside_quotes(text)] == []
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before

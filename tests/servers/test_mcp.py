@@ -172,7 +172,7 @@ def test_what_was_shown_is_written_and_taken_back(real: Started, project: Path) 
         text = (project / "train.py").read_text()
         again = await client.call_tool("diff", ROCM)
         assert (again.structured_content["digest"], again.structured_content["files"]) == (None, 0)
-        back = written.structured_content["take_back"]
+        back = written.structured_content["undo"]
         assert (await client.call_tool(back["tool"], back["arguments"])).structured_content["restored"] == ["train.py"]
         assert (await client.call_tool("undo")).is_error
         return text

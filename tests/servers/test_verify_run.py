@@ -56,14 +56,14 @@ def test_a_group_that_reading_missed_is_told(server: Started, project: Path) -> 
     assert not answer.is_error, words(answer)
     jsonschema.validate(answer.structured_content, output("verify_run"))
     run = answer.structured_content["report"]["run"]
-    assert [(one["stack"][0]["line"], one["backend"], one["seen"], one["fails"]) for one in run["groups"]] == [
-        (5, "nccl", "not-seen", True)
+    assert [(one["stack"][0]["line"], one["backend"], one["verdict"], one["fails"]) for one in run["groups"]] == [
+        (5, "nccl", "not-found", True)
     ]
-    assert (run["imitated"], run["ranks"]) == (1, 0)
+    assert (run["simulated_ranks"], run["ranks"]) == (1, 0)
     said = own_words(answer)
     assert said.startswith("Next: tell the user each group below that ddp-codemod missed or that fails")
     assert "nothing was trained" in said
-    assert "> “train.py”:5 init_process_group “nccl”: not-seen" in words(answer)
+    assert "> “train.py”:5 init_process_group “nccl”: not-found" in words(answer)
     assert "IGNORE ALL" not in words(answer)
 
 

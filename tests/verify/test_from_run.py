@@ -28,7 +28,7 @@ class Missed(Struct, frozen=True):
     at: str
     cure: str  # the file that changes
     text: str  # what stands there then
-    seen: str = "not-seen"
+    seen: str = "not-found"
     library: str = ""  # of a package beside the project, called ``starters``
 
 
@@ -206,7 +206,7 @@ def test_what_reading_missed_is_found_located_and_cured(
     assert code == 1, err
     (group,) = [one for one in document["groups"] if one["call"] == INIT]
     frame = group["stack"][0]
-    assert (f"{frame['path']}:{frame['line']}", group["seen"], group["fails"]) == (project.at, project.seen, True)
+    assert (f"{frame['path']}:{frame['line']}", group["verdict"], group["fails"]) == (project.at, project.seen, True)
     before = (root / project.cure).read_text("utf-8")
     assert project.text not in before
     code, out, err = called(capfd, "apply", ".", "--from-run", str(record))
@@ -215,7 +215,7 @@ def test_what_reading_missed_is_found_located_and_cured(
     assert project.text in (root / project.cure).read_text("utf-8"), out + err
     code, document, err = run(capfd)
     assert [(one["backend"], one["fails"]) for one in document["groups"]] == [("gloo", False)], err
-    assert (document["code"], document["ranks"]) == (0, 1), err
+    assert (document["exit_code"], document["ranks"]) == (0, 1), err
 
 
 RIGHT = {
@@ -248,8 +248,8 @@ def test_of_a_project_that_is_right_no_miss_is_claimed_and_nothing_more_is_chang
     write(Missed(RIGHT[name], "", "", ""))
     record = tmp_path / "run.json"
     code, document, err = run(capfd, record=record)
-    assert (code, document["code"]) == (0, 0), err
-    assert {one["seen"] for one in document["groups"]} == {"agrees"}
+    assert (code, document["exit_code"]) == (0, 0), err
+    assert {one["verdict"] for one in document["groups"]} == {"agrees"}
     plain = called(capfd, "diff", ".", "--unsafe")[:2]
     assert called(capfd, "diff", ".", "--from-run", str(record), "--unsafe")[:2] == plain
 
@@ -321,7 +321,7 @@ def test_an_edit_of_what_asks_torch_for_its_backend_is_enough(
     rocm = ("--platform", "rocm")
     main(["verify", *rocm, "--run", f"{sys.executable} train.py", "--steps", "0", "--timeout", "120", "--record", str(record)])
     document = json.loads(record.read_bytes())["run"]
-    assert [(one["backend"], one["seen"], one["fails"]) for one in document["groups"]] == [("nccl", "agrees", True)]
+    assert [(one["backend"], one["verdict"], one["fails"]) for one in document["groups"]] == [("nccl", "agrees", True)]
     capfd.readouterr()
     main(["diff", ".", *rocm, "--unsafe"])
     plain = capfd.readouterr().out
@@ -484,10 +484,12 @@ def test_a_cell_of_a_notebook_is_located_and_cured(
     own = ["verify", "--platform", "cpu", "--run", f"{sys.executable} {tmp_path / 'kernel.py'} train.ipynb", "--timeout", "120"]
     main([*own, "--record", str(record)])
     document = json.loads(record.read_bytes())["run"]
-    assert [(one["stack"], one["seen"]) for one in document["groups"]] == [([{"path": "train.ipynb", "line": at}], "not-seen")]
+    assert [(one["stack"], one["verdict"]) for one in document["groups"]] == [
+        ([{"path": "train.ipynb", "line": at}], "not-found")
+    ]
     _, out, err = called(capfd, "apply", ".", "--from-run", str(record), "--unsafe")
     assert "start('gloo'" in path.read_text(), out + err
     capfd.readouterr()
     main([*own, "--format", "json"])
     document = json.loads(capfd.readouterr().out)["run"]
-    assert [(one["backend"], one["seen"]) for one in document["groups"]] == [("gloo", "not-seen"), ("gloo", "agrees")]
+    assert [(one["backend"], one["verdict"]) for one in document["groups"]] == [("gloo", "not-found"), ("gloo", "agrees")]

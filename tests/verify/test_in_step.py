@@ -69,9 +69,9 @@ def run(capfd: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any] | None, 
     out, err = capfd.readouterr()
     document = json.loads(out)
     jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
-    assert document["run"]["code"] == 0, err
+    assert document["run"]["exit_code"] == 0, err
     assert "trained to the end" in err
-    return code, document["run"]["in_step"], err
+    return code, document["run"]["sync_check"], err
 
 
 @pytest.mark.parametrize("parts", [{"wrap": DDP}, {"shared": SUM}])
@@ -80,7 +80,7 @@ def test_ranks_that_share_gradients_pass(project: Path, capfd: pytest.CaptureFix
     code, found, err = run(capfd)
     assert code == 0, err
     assert found is not None
-    assert (found["apart"], found["ranks"], found["step"]) == (False, 2, 3)
+    assert (found["diverged"], found["ranks"], found["step"]) == (False, 2, 3)
     assert found["stack"][0] == {"path": "train.py", "line": 18}
     assert found["gradients"][0] == pytest.approx(found["gradients"][1], rel=1e-6)
     assert "they train one model" in err
@@ -91,7 +91,7 @@ def test_ranks_that_share_nothing_fail(project: Path, capfd: pytest.CaptureFixtu
     code, found, err = run(capfd)
     assert code == 1
     assert found is not None
-    assert found["apart"]
+    assert found["diverged"]
     assert found["gradients"][0] != pytest.approx(found["gradients"][1], rel=1e-3)
     assert "train apart" in err
     assert not list(project.glob("**/ddp_codemod_steps*"))  # nothing is written into the project
@@ -104,7 +104,7 @@ def test_a_learning_rate_of_0_at_first_hides_nothing(project: Path, capfd: pytes
         later="optimizer.param_groups[0]['lr'] = 1e-6",
     )
     code, found, _ = run(capfd)
-    assert (code, found is not None and found["apart"]) == (1, True)
+    assert (code, found is not None and found["diverged"]) == (1, True)
 
 
 @pytest.mark.parametrize(

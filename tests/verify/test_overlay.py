@@ -54,7 +54,7 @@ def told(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
 def seen(document: dict[str, Any]) -> list[tuple[str, str | None, str]]:
     """(place, backend, what became of it) of each group."""
     return [
-        (f"{one['stack'][0]['path']}:{one['stack'][0]['line']}" if one["stack"] else "", one["backend"], one["seen"])
+        (f"{one['stack'][0]['path']}:{one['stack'][0]['line']}" if one["stack"] else "", one["backend"], one["verdict"])
         for one in document["groups"]
     ]
 
@@ -105,7 +105,7 @@ def test_a_value_that_the_start_gives_is_no_miss(
     monkeypatch.setenv("MY_BACKEND", given)
     code, document, err = run(capfd)
     assert code == 0, err
-    assert seen(document) == [("train.py:4", given, "typed")]
+    assert seen(document) == [("train.py:4", given, "set-at-launch")]
 
 
 def test_code_that_is_executed_from_a_text_is_located(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,7 @@ def test_a_text_that_is_executed_on_the_line_of_a_site_is_told_apart(project: Pa
     )
     code, document, err = run(capfd)
     assert code == 1, err
-    assert seen(document) == [("train.py:4", "gloo", "not-seen"), ("train.py:4", "gloo", "agrees")]
+    assert seen(document) == [("train.py:4", "gloo", "not-found"), ("train.py:4", "gloo", "agrees")]
 
 
 def test_a_function_that_a_registry_names_is_located(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -142,8 +142,8 @@ def test_a_function_that_a_registry_names_is_located(project: Path, capfd: pytes
     )
     code, document, err = run(capfd)
     assert code == 1, err
-    assert seen(document) == [("train.py:6", "gloo", "not-seen")]
-    assert document["groups"][0]["bug"] is None
+    assert seen(document) == [("train.py:6", "gloo", "not-found")]
+    assert document["groups"][0]["bug_report"] is None
 
 
 @pytest.mark.parametrize(("value", "fails"), [("gloo", False), ("nccl", True)])
@@ -191,7 +191,7 @@ def test_a_patched_function_is_held_where_it_really_calls(project: Path, capfd: 
     )
     code, document, err = run(capfd)
     assert code == 1, err
-    assert seen(document) == [("patch.py:7", "cpu:gloo", "not-seen")]
+    assert seen(document) == [("patch.py:7", "cpu:gloo", "not-found")]
     assert document["groups"][0]["stack"][1] == {"path": "train.py", "line": 4}
     assert document["not_reached"] == []
 
@@ -222,8 +222,8 @@ def test_a_library_that_no_rule_knows_is_named(
     write(project, train="import starters\n\nstarters.begin()\n")
     code, document, err = run(capfd)
     assert code == 1, err
-    assert seen(document) == [("train.py:3", "gloo", "not-seen"), ("train.py:3", None, "left-to-torch")]
-    assert document["groups"][0]["through"] == ["starters"]
+    assert seen(document) == [("train.py:3", "gloo", "not-found"), ("train.py:3", None, "torch-default")]
+    assert document["groups"][0]["via"] == ["starters"]
 
 
 def test_a_library_that_makes_its_group_long_after_the_call_agrees(
@@ -252,7 +252,7 @@ def test_a_value_of_another_platform_says_nothing_about_reading(project: Path, c
     code, document, err = run(capfd, platform="rocm")
     assert code == 0, err
     assert seen(document) == [("train.py:4", "gloo", "other-machine")]
-    assert document["groups"][0]["bug"] is None
+    assert document["groups"][0]["bug_report"] is None
 
 
 def test_where_one_process_needs_no_group_the_sites_are_known_all_the_same(

@@ -52,7 +52,7 @@ def torchrun(ranks: int) -> str:
 
 
 def seen(document: dict[str, Any]) -> list[tuple[str, int, str | None, str]]:
-    return [(one["stack"][0]["path"], one["stack"][0]["line"], one["backend"], one["seen"]) for one in document["groups"]]
+    return [(one["stack"][0]["path"], one["stack"][0]["line"], one["backend"], one["verdict"]) for one in document["groups"]]
 
 
 def no_process_holds(root: Path) -> bool:
@@ -73,7 +73,7 @@ def test_where_the_hardware_is_missing_a_stand_in_answers_and_nothing_is_trained
     code, document, err = run(capfd, torchrun(2), "cuda", "--steps", "0")
     assert code == 0, err
     assert seen(document) == [("train.py", 6, "nccl", "agrees")]
-    assert (document["imitated"], document["ranks"], document["code"]) == (2, 0, 0)
+    assert (document["simulated_ranks"], document["ranks"], document["exit_code"]) == (2, 0, 0)
     assert "answered by a stand-in" in err
     assert "No group was formed and nothing was trained" in err
     assert "trained on" not in err
@@ -88,7 +88,7 @@ def test_a_backend_that_fails_on_the_platform_is_found_on_a_machine_without_it(
     assert code == 1, err
     assert seen(document) == [("train.py", 6, "nccl", "unknown-value")]
     assert document["groups"][0]["fails"]
-    assert json.loads((tmp_path / "run.json").read_bytes())["run"]["imitated"] == 2
+    assert json.loads((tmp_path / "run.json").read_bytes())["run"]["simulated_ranks"] == 2
 
 
 def test_a_backend_that_this_machine_has_forms_its_group_also_where_the_device_is_imitated(
@@ -98,7 +98,7 @@ def test_a_backend_that_this_machine_has_forms_its_group_also_where_the_device_i
     code, document, err = run(capfd, torchrun(2), "rocm", "--steps", "0")
     assert code == 0, err
     assert seen(document) == [("train.py", 6, "gloo", "agrees")]
-    assert (document["imitated"], document["ranks"]) == (0, 2)
+    assert (document["simulated_ranks"], document["ranks"]) == (0, 2)
     assert "2 ranks formed a group" in err
     assert "trained on" not in err
 
@@ -114,7 +114,7 @@ def test_the_device_of_whichever_kind_and_a_backend_that_is_left_out_are_answere
     code, document, err = run(capfd, torchrun(2), "cuda", "--steps", "0")
     assert code == 0, err
     assert seen(document) == [("train.py", 9, None, "agrees")]
-    assert document["imitated"] == 2
+    assert document["simulated_ranks"] == 2
     assert "on cuda" in err
     assert "trained\n" not in err
 
@@ -123,13 +123,13 @@ def test_for_this_machine_itself_nothing_is_imitated(root: Path, capfd: pytest.C
     text = TRAIN.replace("torch.cuda.set_device", "assert not torch.cuda.is_available()\nprint")
     (root / "train.py").write_text(text.replace("KIND", "'gloo'"))
     code, document, err = run(capfd, torchrun(1), "cpu", "--steps", "0")
-    assert (code, document["imitated"], document["ranks"]) == (0, 0, 1), err
+    assert (code, document["simulated_ranks"], document["ranks"]) == (0, 0, 1), err
 
 
 def test_without_steps_nothing_is_imitated(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (root / "train.py").write_text("import torch\nimport torch.distributed as dist\n\nprint('cuda', torch.cuda.is_available())\n")
     code, document, err = run(capfd, "PYTHON train.py", "cuda")
-    assert (code, document["groups"], document["code"]) == (1, [], 0)
+    assert (code, document["groups"], document["exit_code"]) == (1, [], 0)
     assert "cuda False" in err
     assert "No process asked for a process group" in err
 
@@ -157,7 +157,7 @@ def test_sixty_four_ranks_that_are_forked_are_all_on_record(root: Path, capfd: p
     assert code == 0, err
     (group,) = document["groups"]
     assert sorted(map(int, group["ranks"])) == list(range(64))
-    assert (document["imitated"], document["left"]) == (64, 0)
+    assert (document["simulated_ranks"], document["killed_processes"]) == (64, 0)
     assert "trained\n" not in err
     assert no_process_holds(root)
 
@@ -168,7 +168,7 @@ def test_a_run_that_dies_says_by_what(root: Path, capfd: pytest.CaptureFixture[s
         f"init_method='tcp://127.0.0.1:{free_port()}?use_libuv=0', rank=0, world_size=1)\nos.kill(os.getpid(), signal.SIGSEGV)\n"
     )
     code, document, err = run(capfd, "PYTHON train.py", "cpu")
-    assert (code, document["code"], document["ranks"]) == (1, -11, 1)
+    assert (code, document["exit_code"], document["ranks"]) == (1, -11, 1)
     assert seen(document) == [("train.py", 5, "gloo", "agrees")]
     assert "The command was ended by SIGSEGV; 1 rank formed a group" in err
 
@@ -182,7 +182,7 @@ def test_a_run_that_hangs_before_its_group_is_ended_with_all_its_processes(root:
     started = time.monotonic()
     code, document, err = run(capfd, "PYTHON train.py", "cpu", "--steps", "0", "--timeout", "5")
     assert time.monotonic() - started < 90
-    assert (code, document["code"]) == (1, None)
+    assert (code, document["exit_code"]) == (1, None)
     assert "hanging" in err
     assert "after 5 s: 0 ranks had formed a group" in err
     assert no_process_holds(root)
@@ -196,7 +196,7 @@ def test_what_a_command_leaves_running_is_ended_and_said(root: Path, capfd: pyte
     started = time.monotonic()
     code, document, err = run(capfd, "PYTHON train.py", "cpu")
     assert time.monotonic() - started < 90
-    assert (code, document["code"], document["left"]) == (1, 0, 1)
+    assert (code, document["exit_code"], document["killed_processes"]) == (1, 0, 1)
     assert "1 process that the command had left running was ended" in err
     assert no_process_holds(root)
 

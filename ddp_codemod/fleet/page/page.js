@@ -68,7 +68,7 @@
   };
 
   // ---- repositories ---------------------------------------------------------------------------------------------------------
-  const NUMBERS = ["effort", "edits", "review", "left", "notes", "skipped"];
+  const NUMBERS = ["effort", "edits", "review", "not_applied", "notes", "skipped"];
   const bad = (row) => data.failed.includes(row.state);
   let sort = "effort", up = false, shown = STEP, state = "", search = "";
   const body = make("tbody");

@@ -98,7 +98,7 @@ def apply(call: Call, asked: Apply) -> Answer:
     command = command_line(["ddp-codemod", "undo", str(found.root)])
     made = {"root": clean(str(found.root)), "written": [*map(clean, names)], "digest": plan.digest}
     return Answer(
-        {**made, "take_back": {**back, "command": command}},
+        {**made, "undo": {**back, "command": command}},
         (call.say("mcp-todo-written"), call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
         (quoted(command, 400), *map(quoted, names)),
     )
@@ -211,9 +211,9 @@ def _steps(call: Call, found: Survey, hops: tuple[Hop, ...], origins: Sequence[A
     for hop in (*(one for one in hops if one not in of_origins), *of_origins):
         line, _ = view.position(hop.place)
         said = render(told(hop.reason), call.lang)
-        steps.append({"path": hop.place.name, "line": line, "source": shorten(view.source_text(hop.place)), "said": said})
+        steps.append({"path": hop.place.name, "line": line, "source": shorten(view.source_text(hop.place)), "message": said})
     return steps
 
 
 def _step(call: Call, one: dict[str, Any]) -> str:
-    return f"{quoted(one['path'])}:{one['line']} {quoted(one['source'])}: {one['said']}"
+    return f"{quoted(one['path'])}:{one['line']} {quoted(one['source'])}: {one['message']}"

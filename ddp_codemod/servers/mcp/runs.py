@@ -59,7 +59,7 @@ def _next(seen: Seen) -> str:
 
 def _group(one: dict[str, Any]) -> str:
     where = f"{quoted(one['stack'][0]['path'])}:{one['stack'][0]['line']} " if one["stack"] else ""
-    return f"{where}{named(one['call'])} {quoted(one['backend'] or '-')}: {one['seen']}"
+    return f"{where}{named(one['call'])} {quoted(one['backend'] or '-')}: {one['verdict']}"
 
 
 def _output(seen: Seen) -> Iterator[str]:

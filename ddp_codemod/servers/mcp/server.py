@@ -103,7 +103,7 @@ class Tools:
             return _failed(text("mcp-refused", lang), [str(why)], lang)
         said = beside(answer.said, answer.quoted, lang, answer.shown)
         # clients show a model one of the two
-        made = {"notice": text("mcp-report", lang), "said": list(answer.said), **answer.document}
+        made = {"notice": text("mcp-report", lang), "text": list(answer.said), **answer.document}
         return types.CallToolResult(content=[types.TextContent(type="text", text=said)], structured_content=made)
 
     async def _roots(self, context: Context, params: types.CallToolRequestParams) -> Roots | None:

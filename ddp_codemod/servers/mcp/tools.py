@@ -16,9 +16,9 @@ from ddp_codemod.report import json as survey
 from ddp_codemod.servers.mcp import asked, machines, projects, runs
 from ddp_codemod.servers.mcp.answer import Answer
 
-_ALWAYS = ("notice", "said")  # the parts of every answer
+_ALWAYS = ("notice", "text")  # the parts of every answer
 _TEXT = {"type": "string"}
-_SAID = {"type": "array", "items": {"type": "string"}, "description": "the server's own words"}
+_OWN_TEXT = {"type": "array", "items": {"type": "string"}, "description": "sentences of the server's own"}
 _COUNT = {"type": "integer", "minimum": 0}
 _PART = {
     "offset": _COUNT,
@@ -34,10 +34,10 @@ _PATCH = {
     }
 }
 _ROOT = {"root": {**_TEXT, "description": "the project's folder; paths are relative to it"}}
-_STEP = {name: {"type": "integer"} if name == "line" else _TEXT for name in ("path", "line", "source", "said")}
+_STEP = {name: {"type": "integer"} if name == "line" else _TEXT for name in ("path", "line", "source", "message")}
 _STEPS = {"steps": {"type": "array", "items": {"type": "object", "required": [*_STEP], "properties": _STEP}}}
 _DIGEST = {"digest": {"type": ["string", "null"], "description": "of the plan; null where nothing changes"}, "files": _COUNT}
-_WRITTEN = {"written": {"type": "array", "items": _TEXT}, "digest": _TEXT, "take_back": {"type": "object"}}
+_WRITTEN = {"written": {"type": "array", "items": _TEXT}, "digest": _TEXT, "undo": {"type": "object"}}
 _RESTORED = {"restored": {"type": "array", "items": _TEXT}}
 
 
@@ -101,7 +101,7 @@ def _announced(name: str) -> dict[str, Any]:
 def output(name: str) -> dict[str, Any]:
     """The schema of a tool's answer: the published one under ``report``, and what stands beside it."""
     tool = TOOLS[name]
-    properties = {"notice": _TEXT, "said": _SAID, **tool.more}
+    properties = {"notice": _TEXT, "text": _OWN_TEXT, **tool.more}
     shared: dict[str, Any] = {}
     if tool.schema is not None:
         report = json.loads(tool.schema.read_text("utf-8"))
