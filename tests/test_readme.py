@@ -56,4 +56,4 @@ def test_both_show_the_same_commands() -> None:
 
 @each_readme
 def test_it_is_short(lang: str) -> None:
-    assert len(READMES[lang].read_text("utf-8").splitlines()) <= 120
+    assert len(READMES[lang].read_text("utf-8").splitlines()) <= 100

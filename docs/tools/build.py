@@ -14,6 +14,7 @@ sys.path[:0] = [str(DOCS), str(DOCS / "tools")]
 
 import generated  # noqa: E402
 import pages  # noqa: E402
+import picture  # noqa: E402
 
 READMES = (DOCS.parent / "README.md", DOCS.parent / "README.zh-CN.md")
 COMMANDS = DOCS / "commands"
@@ -34,6 +35,8 @@ def everything() -> Iterator[tuple[Path, str]]:
     """All files that are made, with their text."""
     for path in (*READMES, *written_by_hand()):
         yield path, wanted(path)
+    for lang, path in picture.FILES.items():
+        yield path, picture.drawn(lang)
 
 
 def main(check: bool) -> int:
