@@ -26,35 +26,35 @@ Traceback (most recent call last):
 torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, internal error, NCCL version 2.20.5
 ncclInternalError: Internal check failed.
 """
-# what is said before each step, and what is typed
+# the text before each step in both languages, and the command
 STEPS = (
     (
         "Training on an AMD card dies. The end of its log:",
         "在 AMD 显卡上训练失败。日志末尾：",
         "cat train.log",
     ),
-    ("What does that mean, and what helps?", "这是什么意思？怎么办？", "ddp-codemod diagnose train.log"),
+    ("What does it mean, and what is the fix?", "这是什么意思？怎么办？", "ddp-codemod diagnose train.log"),
     (
-        "The advice names a platform. See its changes one by one; take the first, quit at the second.",
+        "The advice names a platform. Review its changes one by one: accept the first, quit at the second.",
         "建议中给出了平台。逐项查看修改：接受第一项，在第二项退出。",
         "printf 'y q' | ddp-codemod review . --platform rocm --answers",
     ),
-    ("Only what was taken is written.", "只写入了已接受的修改。", "git diff --stat"),
-    ("Back to the start.", "回到最初状态。", "ddp-codemod undo"),
+    ("Only the accepted change is in the files.", "只写入了已接受的修改。", "git diff --stat"),
+    ("Undo it.", "回到最初状态。", "ddp-codemod undo"),
     (
-        "All of it, committed on a branch of its own.",
+        "All changes, committed on a new branch.",
         "全部修改，提交到单独的分支。",
         "ddp-codemod apply . --platform rocm --branch port-rocm{lang}",
     ),
-    ("The commit says what and why.", "提交说明写明了内容与原因。", "git log -1 --format=%B"),
+    ("The commit message says what and why.", "提交说明写明了内容与原因。", "git log -1 --format=%B"),
     (
-        "The text of the pull request, from the branch that it starts at.",
+        "The text of the pull request, from the base branch.",
         "从起始分支生成合并请求的说明。",
         "git checkout -q main",
     ),
     (None, None, "ddp-codemod diff . --platform rocm --summary md{lang}"),
     (
-        "And back: the branch goes, nothing else was touched.",
+        "And back: delete the branch; nothing else changed.",
         "最后还原：删除分支，其余内容从未改动。",
         "git branch -q -D port-rocm",
     ),
@@ -63,14 +63,14 @@ STEPS = (
 TITLES = {
     "en": (
         "From a traceback to a pull request, and back",
-        "Made by docs/walkthrough.py; a test runs it again. The project is fixtures/tts-spawn.",
+        "docs/walkthrough.py writes this page, and a test runs it again. The project is fixtures/tts-spawn.",
     ),
     "zh": ("从报错到合并请求，再到还原", "由 docs/walkthrough.py 生成，并由测试重新运行。所用项目是 fixtures/tts-spawn。"),
 }
 
 
 def walk(lang: str) -> str:
-    """Take every step in a copy of the project, and write down what is typed and what comes out."""
+    """Take every step in a copy of the project, and write down each command with its output."""
     with tempfile.TemporaryDirectory() as folder:
         home, root = Path(folder, "home"), Path(folder, "tts")
         shutil.copytree(PROJECT, root, ignore=shutil.ignore_patterns("__pycache__"))
