@@ -1,4 +1,4 @@
-"""What the Python interface is asked, checked: paths, a platform, rules and what the project says about itself."""
+"""Requests of the Python API, checked: paths, a platform, rules and the project's configuration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EnvIn = Literal["python", "shell"]
 
 
 class PlanError(ValueError):
-    """Why there is no plan, or why it cannot be written, as a sentence: a path, a platform, a rule, the configuration or a file."""
+    """The reason why there is no plan, or why it cannot be written, as a sentence."""
 
 
 def look(
@@ -43,7 +43,7 @@ def look(
     cache: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
-    """The survey behind a plan. ``root`` stands for the one that the paths have, ``progress`` is told of each file; ``cache`` as in ``plan``."""
+    """Survey a project for a plan. ``root`` overrides the root of the paths; ``progress`` runs before each file; ``cache`` as in ``plan``."""
     asked = options(
         paths,
         platform,

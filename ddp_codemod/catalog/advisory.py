@@ -10,7 +10,7 @@ from ddp_codemod.catalog.model import Platform
 
 
 class Pattern(RuleEntry, frozen=True, kw_only=True):
-    """What is looked for. ``argument`` narrows calls down to those that pass it, or do not."""
+    """The code to find. ``argument`` selects calls that pass it, or that do not."""
 
     names: tuple[Name, ...] = ()  # qualified names that are called, a class also by one that derives from it ...
     methods: tuple[Name, ...] = ()  # ... or methods of whatever object ...
@@ -100,7 +100,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
 
 
 class AdviceExample(RuleEntry, frozen=True, kw_only=True):
-    """A small program. The lines that end in ``# said`` are those that are spoken of; without such lines it is silent."""
+    """A small program. Its notes are at the lines that end in ``# said``; without such a line there is no note."""
 
     title: str
     platform: str
@@ -114,7 +114,7 @@ class AdviceExample(RuleEntry, frozen=True, kw_only=True):
 
 
 class OnDevice(RuleEntry, frozen=True, kw_only=True):
-    """What is said and done where the platform has a device of its own; DEVICE and MODULE in it are the platform's."""
+    """Text and rewrite for platforms with their own device; DEVICE and MODULE are the platform's."""
 
     text: str
     text_zh: str
@@ -128,7 +128,7 @@ class OnDevice(RuleEntry, frozen=True, kw_only=True):
 
 
 class Advice(RuleEntry, frozen=True, kw_only=True):
-    """One thing that no longer holds, and when."""
+    """Code that no longer works, and when."""
 
     id: Name
     # a group comes out as one of these, and is something else elsewhere; empty: whatever the groups are

@@ -7,7 +7,7 @@ from ddp_codemod.catalog.model import FactValue
 
 
 class Doubt(RuleEntry, frozen=True, kw_only=True):
-    """Why a person should look at a backend where it is known, and would be kept."""
+    """The reason why a known backend that works still needs review."""
 
     facts: dict[str, FactValue] = field(default_factory=dict)  # on platforms that have these
     when: When = field(default_factory=dict)  # for these versions
@@ -19,7 +19,7 @@ class Doubt(RuleEntry, frozen=True, kw_only=True):
 class Backend(RuleEntry, frozen=True, kw_only=True):
     """A c10d backend name that torch or a plugin knows.
 
-    ``device:name`` is another backend of a name that is there already, for that device.
+    ``device:name`` is another backend with an existing name, for that device.
     """
 
     name: Name

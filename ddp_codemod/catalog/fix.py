@@ -11,7 +11,7 @@ from ddp_codemod.catalog.objects import Environment, Query
 
 
 class Store(RuleEntry, frozen=True, kw_only=True):
-    """A store class that the query does not reach."""
+    """A store class that ignores the query."""
 
     names: tuple[Name, ...]
     keyword: Name
@@ -20,7 +20,7 @@ class Store(RuleEntry, frozen=True, kw_only=True):
 
 
 class Unneeded(RuleEntry, frozen=True, kw_only=True):
-    """Versions with which a part of a fix has nothing to do."""
+    """Versions that need no part of a fix."""
 
     of: tuple[Literal["query", "environment", "store"], ...]
     when: When
@@ -31,7 +31,7 @@ class Unneeded(RuleEntry, frozen=True, kw_only=True):
 
 
 class Fix(RuleEntry, frozen=True, kw_only=True):
-    """rules/fixes/ID.toml: a rule, that is a recipe with its parameters."""
+    """rules/fixes/ID.toml: a rule, which is a recipe with its parameters."""
 
     id: Name
     recipe: Literal[

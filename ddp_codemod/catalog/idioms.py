@@ -9,7 +9,7 @@ from ddp_codemod.catalog.model import FactValue
 
 
 class Alias(RuleEntry, frozen=True, kw_only=True):
-    """Other names for a fact: libraries wrap torch's own questions."""
+    """Other names for a fact, because libraries wrap torch's functions."""
 
     fact: Name
     names: tuple[Name, ...]
@@ -23,7 +23,7 @@ class AliasFile(RuleEntry, frozen=True, kw_only=True):
 
 
 class Forwarder(RuleEntry, frozen=True, kw_only=True):
-    """A call that calls one of its arguments later, with others of its arguments."""
+    """A call that later calls one of its arguments, with others of its arguments."""
 
     names: tuple[Name, ...]
     function: Name
@@ -72,7 +72,7 @@ class Actor(RuleEntry, frozen=True, kw_only=True):
 
 
 class ConfigEntry(RuleEntry, frozen=True, kw_only=True):
-    """A decorator of the function that a program starts with, which is given a configuration put together from a folder."""
+    """A decorator of the entry point, which passes a configuration composed from a folder."""
 
     names: tuple[Name, ...]
     folder: Name  # the keyword that names the folder, beside the file of the program
@@ -81,7 +81,7 @@ class ConfigEntry(RuleEntry, frozen=True, kw_only=True):
 
 
 class Binding(RuleEntry, frozen=True, kw_only=True):
-    """Decorators whose functions take values of parameters from files of bindings (the kinds whose reader ``BINDS``)."""
+    """Decorators whose functions get parameters from binding files (kinds whose reader has ``BINDS``)."""
 
     decorators: tuple[Name, ...]  # a text as their first argument is the name that the bindings use
     binds: tuple[Name, ...] = ()  # calls that bind one parameter: (its name, its value)
@@ -91,9 +91,9 @@ class Binding(RuleEntry, frozen=True, kw_only=True):
 
 
 class Carries(RuleEntry, frozen=True, kw_only=True):
-    """What shows that the default group of a program carries tensors of the machine's device, and not only those of the CPU.
+    """Evidence that the default group of a program carries tensors of the machine's device, not only of the CPU.
 
-    Advice that shows it too says so (``Advice.carries``).
+    Notes can be evidence too (``Advice.carries``).
     """
 
     # classes that hand their module's tensors to the group, and the argument by which they are told a device; the same class
@@ -108,7 +108,7 @@ class Carries(RuleEntry, frozen=True, kw_only=True):
 
 
 class Idioms(RuleEntry, frozen=True, kw_only=True):
-    """rules/idioms.toml: how code hands a value on."""
+    """rules/idioms.toml: how code passes values on."""
 
     backend_enums: tuple[Name, ...]
     facts: dict[str, FactValue] = msgspec.field(default_factory=dict)  # what is true on every platform

@@ -13,7 +13,7 @@ from ddp_codemod.catalog.entry import Name, RuleEntry, When
 
 
 class Cards(RuleEntry, frozen=True, kw_only=True):
-    """A row of the table by which people find their platform: the cards as they call them, and the build of torch."""
+    """A row of the table of cards: their names, and the build of torch."""
 
     order: int  # in the table: what more people look for comes first
     names: tuple[str, ...]
@@ -23,7 +23,7 @@ class Cards(RuleEntry, frozen=True, kw_only=True):
 
 
 class MachineFacts(RuleEntry, frozen=True, kw_only=True):
-    """What the machines of a platform are. What is left out is not known: no condition holds for sure, and none is excluded."""
+    """The machines of a platform. A missing key is unknown: no condition on it is certain, and none is impossible."""
 
     systems: tuple[Name, ...] = ()  # the operating systems it can have: "linux", "windows", "macos"
     # The accelerators it can have: the device type of torch ("cuda", "xpu", "npu"), "rocm" for AMD's, which torch calls cuda too, and
@@ -36,7 +36,7 @@ class MachineFacts(RuleEntry, frozen=True, kw_only=True):
 
 
 class Where(RuleEntry, frozen=True, kw_only=True):
-    """Machines that an entry is about: those for which all of this is sure. Of several such tables one is enough."""
+    """The machines of an entry: all of this is certain for them. If there are several tables, one is enough."""
 
     systems: tuple[Name, ...] = ()  # the operating system is one of these
     accelerators: tuple[Name, ...] = ()  # the accelerator is one of these
@@ -77,7 +77,7 @@ def possibly(own: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 class Device(RuleEntry, frozen=True, kw_only=True):
-    """Where the tensors of a platform's processes live that is another device than the one most code is written for."""
+    """The device of a platform's tensors, if it is not the one that most code names."""
 
     type: Name  # torch.device(TYPE)
     replaces: Name  # the device that code is written for

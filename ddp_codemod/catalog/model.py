@@ -24,7 +24,7 @@ from ddp_codemod.catalog.objects import (
 
 
 class Fact(RuleEntry, frozen=True, kw_only=True):
-    """A fact that is no single constant of TOML: one of the two keys is given."""
+    """A fact that is not one constant of TOML: set one of the two keys."""
 
     truthy: Literal[True] | None = None  # true in a condition and not None; otherwise unknown (torch.version.hip, a device count)
     none: bool = False  # the value is None, for which TOML has no word
@@ -39,7 +39,7 @@ FactValue = Union[bool, int, str, Fact]
 
 
 class Example(RuleEntry, frozen=True, kw_only=True):
-    """A small program before and after; without ``after`` it stays as it is. It is run as a test and shown as documentation."""
+    """A small program before and after; without ``after``, it does not change. It is a test and documentation."""
 
     title: str
     before: str
@@ -54,7 +54,7 @@ class Example(RuleEntry, frozen=True, kw_only=True):
 
 
 class Portable(RuleEntry, frozen=True, kw_only=True):
-    """A condition of Python that tells the platform from others, for --style portable. The first that fits is taken: the shortest first."""
+    """A Python condition that is true on the platform alone, for --style portable. The first that fits applies: put the shortest first."""
 
     condition: Name  # {0}, {1} ... are the imports, as the file writes them
     imports: tuple[Name, ...] = ()  # "os", or "torch.distributed:is_nccl_available" for an object of a module
@@ -67,7 +67,7 @@ class Portable(RuleEntry, frozen=True, kw_only=True):
 
 
 class Parameter(RuleEntry, frozen=True, kw_only=True):
-    """A parameter of a surface that the tool follows."""
+    """A parameter of a surface whose value the tool traces."""
 
     name: Name
     role: Literal["backend", "init_method", "store"]
@@ -121,7 +121,7 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
 
 
 class Surface(RuleEntry, frozen=True, kw_only=True):
-    """An API through which a backend, init_method or store is chosen."""
+    """An API that chooses a backend, an init_method or a store."""
 
     id: Name
     names: tuple[Name, ...] = ()  # qualified names; "pkg.*.Class" matches any depth of submodules
@@ -189,7 +189,7 @@ class BackendChoice(RuleEntry, frozen=True, kw_only=True):
 
 
 class Earlier(RuleEntry, frozen=True, kw_only=True):
-    """What was otherwise with earlier versions; taken where the project is sure to have them."""
+    """Differences of earlier versions, for projects that certainly have them."""
 
     when: When
     why: str
@@ -199,7 +199,7 @@ class Earlier(RuleEntry, frozen=True, kw_only=True):
 
 
 class Warning_(RuleEntry, frozen=True, kw_only=True):
-    """Said once per project when the condition holds."""
+    """A note, once per project, if the condition holds."""
 
     id: Name
     when_backend: Name  # a site comes out, or is edited to, this backend
@@ -214,7 +214,7 @@ class Warning_(RuleEntry, frozen=True, kw_only=True):
 
 
 class Detection(RuleEntry, frozen=True, kw_only=True):
-    """What shows that a machine is this platform; the names are checks in machine/detect.py."""
+    """Evidence that a machine is this platform; the names are checks in machine/detect.py."""
 
     checks: tuple[Name, ...]
     gpus: tuple[Name, ...] = ()  # only where each GPU that the driver shows is of one of these architectures, "gfx1151"

@@ -7,7 +7,7 @@ from ddp_codemod.catalog.machine import Conditions
 
 
 class Chosen(RuleEntry, frozen=True, kw_only=True):
-    """A variable of the environment that chooses the backend of a framework."""
+    """An environment variable that chooses the backend of a framework."""
 
     variable: Name
     when: When = {}  # versions in which nothing else does
@@ -17,7 +17,7 @@ class Chosen(RuleEntry, frozen=True, kw_only=True):
 
 
 class Shown(RuleEntry, frozen=True, kw_only=True):
-    """What shows that a group is used which is made only where several processes were started."""
+    """Evidence that the code uses a group that only several processes create."""
 
     methods: tuple[Name, ...] = ()  # of the object made here: they talk to the other processes
     perhaps: tuple[Name, ...] = ()  # methods that do so in some programs: the edit is unsafe
@@ -31,14 +31,14 @@ class Shown(RuleEntry, frozen=True, kw_only=True):
 
 
 class Picks(RuleEntry, frozen=True, kw_only=True):
-    """What a framework picks by itself on machines of which these facts hold."""
+    """The framework's default on machines with these facts."""
 
     facts: dict[str, Union[bool, int, str]]
     value: Name
 
 
 class Handler(RuleEntry, frozen=True, kw_only=True):
-    """An object in a list argument that carries the value, such as accelerate's InitProcessGroupKwargs."""
+    """An object in a list argument that holds the value, such as accelerate's InitProcessGroupKwargs."""
 
     names: tuple[Name, ...]  # the first is the one to import
     keyword: Name
@@ -47,7 +47,7 @@ class Handler(RuleEntry, frozen=True, kw_only=True):
 
 
 class Beside(RuleEntry, frozen=True, kw_only=True):
-    """An object that the call is given beside, such as Ray's ScalingConfig, which says that its group is not for the platform's devices."""
+    """Another argument, such as Ray's ScalingConfig, whose value shows that the group is not for the platform's devices."""
 
     keyword: Name  # under which the call takes it
     names: tuple[Name, ...]  # of its class
@@ -58,7 +58,7 @@ class Beside(RuleEntry, frozen=True, kw_only=True):
 
 
 class Fields(RuleEntry, frozen=True, kw_only=True):
-    """A parameter that takes classes whose fields become options, one of which is the backend."""
+    """A parameter that accepts classes whose fields become options; one of them is the backend."""
 
     surfaces: tuple[Name, ...]  # of such classes
     like: tuple[Name, ...] = ()  # parts of the names that such classes of other packages have
@@ -71,7 +71,7 @@ class Fields(RuleEntry, frozen=True, kw_only=True):
 
 
 class Settings(RuleEntry, frozen=True, kw_only=True):
-    """A parameter that takes a dictionary of defaults, in which a key names the class of an object and what that is given."""
+    """A parameter that accepts a dictionary of defaults; a key in it names a class and its arguments."""
 
     key: Name
     target: Name  # the key beside which the arguments stand
@@ -81,7 +81,7 @@ class Settings(RuleEntry, frozen=True, kw_only=True):
 
 
 class Statement(RuleEntry, frozen=True, kw_only=True):
-    """A statement that gives the backend, as the call itself does not take it."""
+    """A statement that sets the backend, because the call has no parameter for it."""
 
     call: str = ""  # of the package, before the call: "init_distributed"
     package: str = ""
@@ -91,7 +91,7 @@ class Statement(RuleEntry, frozen=True, kw_only=True):
 
 
 class First(RuleEntry, frozen=True, kw_only=True):
-    """The call that makes the default group itself, ahead of one that would not heed its backend."""
+    """The call that creates the default group up front, before one that ignores its backend."""
 
     package: Name
     call: Name
@@ -105,7 +105,7 @@ class First(RuleEntry, frozen=True, kw_only=True):
 
 
 class TextObject(RuleEntry, frozen=True, kw_only=True):
-    """A text that a parameter takes in place of an object: the object is of a surface's class, with these arguments."""
+    """A string that a parameter accepts instead of an object of a surface's class with these arguments."""
 
     table: Name
     text: Name
@@ -115,7 +115,7 @@ class TextObject(RuleEntry, frozen=True, kw_only=True):
 
 
 class Objects(RuleEntry, frozen=True, kw_only=True):
-    """A parameter that takes an object or a text for it."""
+    """A parameter that accepts an object, or a string for the object."""
 
     table: Name  # of the texts: the objects of rule data with this name
     module: Name  # the objects are imported from here
@@ -132,7 +132,7 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
 
 
 class VoidSettings(RuleEntry, frozen=True, kw_only=True):
-    """Settings of a configuration file under which a parameter is not heeded."""
+    """Settings of a config file that make the framework ignore a parameter."""
 
     key: Name  # the path to it, from the top of the file
     values: tuple[Name, ...]  # in capitals

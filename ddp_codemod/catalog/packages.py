@@ -11,7 +11,7 @@ from ddp_codemod.catalog.machine import MachineFacts, possibly
 
 
 class Package(RuleEntry, frozen=True, kw_only=True):
-    """A package whose releases conditions speak of."""
+    """A package that conditions name."""
 
     name: Name
     names: tuple[Name, ...]  # as requirements and environments call it, in lower case
@@ -21,7 +21,7 @@ class Package(RuleEntry, frozen=True, kw_only=True):
 
 
 class Machines(RuleEntry, frozen=True, kw_only=True):
-    """Words in the name of a requirements file, or of an extra, that say for which machines it is: requirements/npu.txt."""
+    """Words in the name of a requirements file or an extra that show its machines: requirements/npu.txt."""
 
     words: tuple[Name, ...]  # in lower case; "rocm*" is rocm6 too
     systems: tuple[Name, ...] = ()  # those that have one of these, or of these accelerators; with neither: none that is known

@@ -12,22 +12,21 @@ Role = Literal[
 
 
 class Argument(RuleEntry, frozen=True, kw_only=True):
-    """A parameter that the rewrite reads or gives."""
+    """A parameter that the rewrite reads or passes."""
 
     name: Name
     position: int | None = None
 
 
 class GroupCall(RuleEntry, frozen=True, kw_only=True):
-    """A call that makes, needs or asks for a process group.
+    """A call that creates, needs or queries a process group.
 
-    role: ``start`` makes the group; ``wrap`` hands a model to it and gives an object that holds the model as ``module``; ``skip``
-    does nothing to the data of one process, so that it can be left out; ``gather`` fills ``output`` with the ``input`` of every
-    process; ``answer`` gives ``value`` where there is one process;
-    ``context`` is entered around what several processes do, and does nothing for one;
-    ``sampler`` asks the group for what is left out; ``launch`` starts processes; ``strategy`` takes an option that may ask for a
-    group; ``harmless`` needs none; ``bound`` belongs to code that is nothing without a group; ``alone`` makes no group by itself
-    for one process, so nothing has to change.
+    role: ``start`` creates the group; ``wrap`` returns an object that holds the model as ``module``; ``skip`` does nothing to the
+    data of one process, so a guard can skip it; ``gather`` fills ``output`` with the ``input`` of every process; ``answer``
+    returns ``value`` in one process; ``context`` surrounds the work of several processes, and does nothing for one; ``sampler``
+    queries the group for arguments that the call does not pass; ``launch`` starts processes; ``strategy`` has an option that may
+    request a group; ``harmless`` needs none; ``bound`` belongs to code that is useless without a group; ``alone`` creates no
+    group for one process, so nothing changes.
     """
 
     names: tuple[Name, ...]  # "pkg.*.Class" matches any depth of submodules, "pkg.*" all below it

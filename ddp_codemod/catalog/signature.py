@@ -9,7 +9,7 @@ from ddp_codemod.catalog.pattern import anchors
 
 
 class Hint(RuleEntry, frozen=True, kw_only=True):
-    """What a log says about where it was written; cures hang on it."""
+    """A fact about the machine that a log shows; cures can depend on it."""
 
     id: Name
     patterns: tuple[Name, ...]
@@ -21,7 +21,7 @@ class Hint(RuleEntry, frozen=True, kw_only=True):
 
 
 class Harmless(RuleEntry, frozen=True, kw_only=True):
-    """Lines that a healthy run prints: they name no error, whatever words stand in them."""
+    """Lines that a healthy run prints: they are no error, with any words in them."""
 
     id: Name
     patterns: tuple[Name, ...]  # any of them, within one line ...
@@ -34,7 +34,7 @@ class Harmless(RuleEntry, frozen=True, kw_only=True):
 
 
 class Cure(RuleEntry, frozen=True, kw_only=True):
-    """A way out: an ``apply`` with this platform and these rules, or plain advice, or both."""
+    """A fix: an ``apply`` with this platform and these rules, or advice, or both."""
 
     platform: str | None = None
     rules: tuple[Name, ...] = ()

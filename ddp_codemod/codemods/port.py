@@ -18,15 +18,15 @@ from ddp_codemod.request import Style
 class PortCommand(CodemodCommand):
     """Ports each file as ``ddp-codemod apply`` would.
 
-    In the tool the project is looked through once: values are followed across its files. ``PortCommand(context, platform="rocm")``
-    takes each file, or a text that is in none, by itself.
+    In LibCST's tool, it reads the whole project once and traces values across files. ``PortCommand(context, platform="rocm")``
+    ports each file, or a text without a file, separately.
     """
 
     DESCRIPTION = "Port PyTorch process groups to another platform: backends, init_method, stores."
 
     @staticmethod
     def add_args(arg_parser: argparse.ArgumentParser) -> None:
-        """The options of ``ddp-codemod`` that decide what is changed; all go into one object, which the tool hands on."""
+        """Declare the options of ``ddp-codemod`` that decide what changes; they all fill one object."""
         project = Project(scope=(".",))
         given: list[str] = []
 
@@ -48,10 +48,15 @@ class PortCommand(CodemodCommand):
 
         add = arg_parser.add_argument
         add("--platform", metavar="ID", action=_to(platform), help="the target (ddp-codemod platforms); else pyproject.toml's")
-        add("--rule", metavar="ID", action=_to(rule), help="a rule beside those that the platform brings")
-        add("--unsafe", nargs=0, action=_to(unsafe), help="make unsafe edits too")
+        add("--rule", metavar="ID", action=_to(rule), help="also apply this rule")
+        add("--unsafe", nargs=0, action=_to(unsafe), help="also apply unsafe fixes")
         add("--style", choices=get_args(Style), action=_to(style), help="portable: conditions that keep the old value elsewhere")
-        add("--scope", metavar="PATH", action=_to(scope), help="what is looked through, as after ddp-codemod diff (default: .)")
+        add(
+            "--scope",
+            metavar="PATH",
+            action=_to(scope),
+            help="files and folders to read and change, as for ddp-codemod diff (default: .)",
+        )
         arg_parser.set_defaults(project=project)
 
     def __init__(
@@ -68,7 +73,7 @@ class PortCommand(CodemodCommand):
         self.project = project or Project(platform, rules=tuple(rules), unsafe=unsafe, style=style)
 
     def transform_module_impl(self, tree: libcst.Module) -> libcst.Module:
-        """The module as ported; SkipFile where it is not the file that was looked at."""
+        """The ported module; SkipFile if the file has changed since ddp-codemod read it."""
         name = self.context.filename
         if name is None:
             with TemporaryDirectory(prefix="ddp-codemod-") as folder:
@@ -82,7 +87,7 @@ class PortCommand(CodemodCommand):
         if change is None:
             return tree
         if change.before != tree.bytes:
-            raise SkipFile("the file is not what ddp-codemod looked at; run this codemod before others")
+            raise SkipFile("the file has changed since ddp-codemod read it; run this codemod before others")
         return libcst.parse_module(change.after, config=tree.config_for_parsing)
 
 

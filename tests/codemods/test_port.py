@@ -92,7 +92,7 @@ def test_rules_and_unsafe_edits_are_asked_for() -> None:
 
 def test_a_file_that_was_changed_since_is_skipped(tmp_path: Path) -> None:
     root = project(tmp_path, train__py=TRAIN)
-    with pytest.raises(SkipFile, match="not what ddp-codemod looked at"):
+    with pytest.raises(SkipFile, match="has changed since ddp-codemod read it"):
         ported(root / "train.py", TRAIN + "\nprint()\n", scope=root)
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import generated
 import pytest
 from session import TOP, Session, session
 
@@ -36,7 +37,8 @@ def commands() -> list[str]:
     said = "\n".join((TOP / page).read_text("utf-8") for page in PAGES)
     said = re.sub(r"(?s)```console.*?```", "", said)  # which are run where they stand
     found = {line.strip() for line in re.findall(r"ddp-codemod ([a-z]+ [^`\n#|;]*)", said)}
-    return sorted(line for line in found if line.split()[0] not in ELSEWHERE and not re.search(r"[A-Z]{4}:|\bDIR\b", line))
+    known = set(generated.known()) - ELSEWHERE  # "ddp-codemod reads ..." is a sentence
+    return sorted(line for line in found if line.split()[0] in known and not re.search(r"[A-Z]{4}:|\bDIR\b", line))
 
 
 @pytest.fixture
@@ -72,4 +74,4 @@ def test_it_does_what_it_says(started: Session, typed: str) -> None:
 
 def test_most_of_the_readme_is_run() -> None:
     assert len(commands()) >= 20
-    assert {Path(line.split()[1]).name for line in commands() if line.startswith("apply ./")} == set(PROJECTS) - {"TTS"}
+    assert {Path(line.split()[1]).name for line in commands() if line.startswith("apply ./")} == set(PROJECTS)

@@ -2,17 +2,82 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import ddp_codemod
+from ddp_codemod import api, request
+from ddp_codemod.codemods import port
 from ddp_codemod.messages import catalogue
+
+TOP = Path(ddp_codemod.__file__).parents[1]
+ABOVE = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+# what is no prose of a page: what is made by programs, code, comments, the address of a link
+NO_PROSE = re.compile(
+    r"(?s)<!-- (?:begin|benchmark|proofs).*?<!-- (?:end|/benchmark)[^>]*-->|<!--.*?-->|^ *(`{3,}).*?^ *\1$|`[^`\n]*`|\]\([^)]*\)|^    .*?$",
+    re.M,
+)
+
+
+def pages() -> dict[str, str]:
+    """Every paragraph, item and row of the English pages, by its file and line."""
+    files = [*(TOP / name for name in ABOVE), *sorted((TOP / "docs").rglob("*.md"))]
+    return dict(entry for file in files if ".zh-CN" not in file.name for entry in prose(file))
+
+
+def prose(file: Path) -> Iterator[tuple[str, str]]:
+    plain = NO_PROSE.sub(lambda found: "x" + "\n" * found[0].count("\n"), file.read_text("utf-8"))
+    for found in re.finditer(r"(?ms)^(?:[-|#>]|\d\. |\S).*?(?=\n\s*\n|\n *[-|#>] |\n *\d\. |\Z)", plain):
+        yield f"{file.relative_to(TOP)}:{plain.count(chr(10), 0, found.start()) + 1}", " ".join(found[0].split())
+
+
+def schemas() -> dict[str, str]:
+    """Every title and description of the published JSON schemas."""
+    files = [*sorted(Path(ddp_codemod.__file__).with_name("report").glob("*schema.json")), TOP / "rules/schema.json"]
+    return {
+        f"{file.relative_to(TOP)}{path}": text for file in files for path, text in described(json.loads(file.read_text("utf-8")))
+    }
+
+
+def described(node: object, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("title", "description") and isinstance(value, str):
+                yield path, value
+            else:
+                yield from described(value, f"{path}/{key}")
+
+
+def docstrings() -> dict[str, str]:
+    """What the public modules, and all that is public in them, say of themselves."""
+    return {name: text for module in (ddp_codemod, api, request, port) for name, text in told(module, module)}
+
+
+def told(one: object, module: ModuleType) -> Iterator[tuple[str, str]]:
+    name = getattr(one, "__qualname__", module.__name__)
+    if text := inspect.getdoc(one):
+        yield f"{module.__name__}:{name}", text
+    for key, inner in vars(one).items():
+        own = getattr(inner, "fget", inner)
+        if not key.startswith("_") and getattr(own, "__module__", "") == module.__name__ and hasattr(own, "__doc__"):
+            yield from told(own, module) if isinstance(own, type) else [(f"{module.__name__}:{key}", inspect.getdoc(own) or "")]
+
 
 # where texts for users come from, each as {name: text}; the help of the command line is among the messages
 TEXTS: dict[str, Callable[[], Mapping[str, str]]] = {
     "messages": lambda: catalogue("en"),
+    "pages": pages,
+    "schemas": schemas,
+    "docstrings": docstrings,
 }
+SHORT = ("messages",)  # each is read alone, at a glance
 MOST = 25  # words before the first stop
 PLACEHOLDER = re.compile(r"\{\w+(?:\|([^{}|]*)\|([^{}|]*))?\}")
 STOP = re.compile(r"[.:;?!](?=\s|$)|\n\n|\n(?=. - )")
@@ -42,6 +107,19 @@ RETIRED = {
     r"of its own": "its own",
     r"behaviour|colour": "American spelling, one for all texts",
 }
+# and such that only longer texts use
+RETIRED_IN_PROSE = {
+    r"stands?(?!-in| for)": "is",
+    r"persons?|whoever": "users",
+    r"whatever": "always, any",
+    r"to blame": "the cause",
+    r"taken for": "detected as, counts as",
+    r"hand(?:s|ed)? (?:it |them )?(?:on|over)": "passes",
+    r"looks? (?:at|through|into)|looked (?:at|through|into)": "reads, checks",
+    r"takes? (?:it|them|that) back": "reverts, undoes",
+    r"in vain": "without success",
+    r"wherever|whereof|thereof": "anywhere",
+}
 
 
 def opening(text: str) -> list[str]:
@@ -50,13 +128,13 @@ def opening(text: str) -> list[str]:
     return STOP.split(plain, maxsplit=1)[0].split()
 
 
-def retired(text: str) -> list[str]:
+def retired(text: str, words: Iterable[str] = RETIRED) -> list[str]:
     """The retired words of a text, whichever number its values have."""
     both = {PLACEHOLDER.sub(lambda found, at=at: found.group(at) or "{}", text) for at in (1, 2)}
-    return sorted({found.group() for said in both for word in RETIRED for found in re.finditer(rf"(?i)\b(?:{word})\b", said)})
+    return sorted({found.group() for said in both for word in words for found in re.finditer(rf"(?i)\b(?:{word})\b", said)})
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("kind", SHORT)
 def test_a_text_comes_to_its_first_stop_soon(kind: str) -> None:
     long = {name: len(opening(text)) for name, text in TEXTS[kind]().items()}
     assert {name: words for name, words in long.items() if words > MOST} == {}
@@ -64,8 +142,44 @@ def test_a_text_comes_to_its_first_stop_soon(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TEXTS)
 def test_no_text_uses_a_retired_word(kind: str) -> None:
-    found = {name: retired(text) for name, text in TEXTS[kind]().items()}
+    words = RETIRED if kind == "messages" else {**RETIRED, **RETIRED_IN_PROSE}
+    found = {name: retired(text, words) for name, text in TEXTS[kind]().items()}
     assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_every_kind_of_text_is_found() -> None:
+    found = {kind: texts() for kind, texts in TEXTS.items()}
+    assert [len(texts) > 20 for texts in found.values()] == [True] * len(TEXTS)
+    assert {"README.md:1", "docs/commands/apply.md:1", "docs/how-it-works.md:1"} <= found["pages"].keys()
+    assert {"ddp_codemod.api:Plan", "ddp_codemod.api:digest", "ddp_codemod.api:plan"} <= found["docstrings"].keys()
+    assert found["schemas"]["ddp_codemod/report/schema.json"] == "ddp-codemod --format json, version 2"
+
+
+def test_the_prose_of_a_page_is_told_from_code_and_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "TOP", tmp_path)
+    page = tmp_path / "page.md"
+    fence = "```"
+    page.write_text(
+        f"# Head\n\none `given` [two](given.md)\nthree\n\n- item\n- other\n\n{fence}console\n$ given\ngiven\n{fence}\n\n"
+        "    given\n\n<!-- begin keys -->\ngiven\n<!-- end -->\n\n| cell | given |\n",
+        "utf-8",
+    )
+    assert dict(prose(page)) == {
+        "page.md:1": "# Head",
+        "page.md:3": "one x [twox three",
+        "page.md:6": "- item",
+        "page.md:7": "- other",
+        "page.md:9": "x",
+        "page.md:14": "x",
+        "page.md:16": "x",
+        "page.md:20": "| cell | given |",
+    }
+    assert retired(dict(prose(page))["page.md:20"]) == ["given"]
+    assert [retired(text, RETIRED_IN_PROSE) for text in ("it stands", "a stand-in", "Looks at it")] == [
+        ["stands"],
+        [],
+        ["Looks at"],
+    ]
 
 
 @pytest.mark.parametrize(
