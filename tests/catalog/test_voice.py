@@ -44,6 +44,7 @@ RETIRED = {
     r"must|should|might": "needs, may",
 }
 WORDS_OF_A_TITLE = 6
+COMMON = {"the", "and", "for", "with", "without", "from", "error", "failure", "missing", "another"}  # say nothing of a title
 WORDS_OF_A_HEADLINE = 25
 
 
@@ -95,6 +96,29 @@ def test_titles_of_notes_and_errors_have_six_words_at_most() -> None:
     titles = [one for folder in ("advisories", "diagnostics") for one in packaged(folder) if one[1] == "title"]
     assert len(titles) > 250
     assert [(where, title) for where, _, title in titles if len(title.split()) > WORDS_OF_A_TITLE] == []
+
+
+def test_titles_of_errors_have_a_word_of_the_log() -> None:
+    known = [
+        one
+        for path in (PACKAGED / "diagnostics").glob("*.toml")
+        for one in tomllib.loads(path.read_text("utf-8")).get("signature", [])
+    ]
+    assert len(known) > 200
+    assert [
+        one["title"] for one in known if not one.get("silence") and not shared(one["title"], *one["hit"], *one["patterns"])
+    ] == []
+
+
+def shared(title: str, *log: str) -> set[str]:
+    """The words that a title has from a log: what somebody who sees it searches for."""
+    return {word for word in re.findall(r"[a-z_0-9]{3,}", title.lower()) if word in " ".join(log).lower()} - COMMON
+
+
+def test_what_counts_as_a_word_of_the_log() -> None:
+    assert shared("torch without NCCL", "RuntimeError: NCCL error") == {"nccl"}
+    assert shared("an error of the process", "an error, a process") == {"process"}
+    assert shared("Missing peers", "RuntimeError: timed out without any") == set()
 
 
 def test_titles_end_without_a_stop() -> None:

@@ -89,7 +89,7 @@ def test_unsafe_edits_are_left_with_the_command_that_makes_them(project: Project
     done = run("apply", ".", "--platform", "mixed-gpu")
     assert done.code == 0
     assert files(root)["trainer.py"] == TRAINER.encode()
-    assert "Not finished: 1 unsafe fix, only with --unsafe." in done.out
+    assert "Not finished: 1 unsafe fix (with --unsafe)." in done.out
     # one line for the change and its import together
     assert "Unsafe fixes, not applied (1):\n  trainer.py:5: unsupported-backend (unsafe): " in done.out
     command = "ddp-codemod apply . --platform mixed-gpu --unsafe"
@@ -230,7 +230,7 @@ def test_where_an_option_is_used_is_said_once_for_all_files_that_give_it(project
 
 REVIEWED = [
     "To finish:",
-    '  Review 1 place: edit it, or mark it right with "# ddp-codemod: ignore". Start with:',
+    '  Review 1 place: edit it, or accept it with "# ddp-codemod: ignore". Start with:',
     "   ddp-codemod explain unclear.py:5 --platform rocm",
 ]
 

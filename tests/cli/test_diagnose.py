@@ -210,11 +210,11 @@ def test_an_error_that_is_known_is_not_headed_as_unknown(project, run, tmp_path:
     log.write_text("RuntimeError: HIP error: invalid device function\n")
     done = run("diagnose", str(log))
     assert done.code == 3
-    assert "torch without kernels for this GPU  [hip-wrong-architecture]" in done.out
+    assert 'HIP "invalid device function"  [hip-wrong-architecture]' in done.out
     assert "Unknown error" not in done.out
     assert "Not a distributed training error" in done.out
     entry = json.loads(run("diagnose", str(log), "--format", "json").out)["diagnoses"][0]
-    assert (entry["id"], entry["title"]) == (None, "torch without kernels for this GPU")
+    assert (entry["id"], entry["title"]) == (None, 'HIP "invalid device function"')
 
 
 FOLDED = """Traceback (most recent call last):

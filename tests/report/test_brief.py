@@ -71,8 +71,8 @@ def test_a_level_without_lines_leaves_all() -> None:
 
 def test_the_kinds_are_counted_where_no_place_is_named() -> None:
     said = " ".join(brief(view(), Section("left-review", 30, found(6, 5)), COUNT).lines)
-    assert "Needs review (30): kind0 (5), kind1 (5), kind2 (5), and 15 places of 3 other kinds" in said
-    assert said.split("; ")[1].split() == ["first", "d/k0f0.py:7"]
+    assert "Needs review (30): kind0 ×5, kind1 ×5, kind2 ×5, and 15 places of 3 other kinds" in said
+    assert said.split(". ")[1].split() == ["First:", "d/k0f0.py:7"]
 
 
 def test_what_stops_a_program_is_the_first_kind_and_then_the_most_frequent() -> None:

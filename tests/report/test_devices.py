@@ -123,7 +123,7 @@ def test_what_is_unsafe_for_another_reason_is_no_use_of_the_device(tmp_path: Pat
     more = 'import torch.distributed as dist\n\n\ndef check_nccl():\n    dist.init_process_group("nccl")\n\n\ncheck_nccl()\n'
     (tmp_path / "other.py").write_text(more, "utf-8")
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "ascend"))
-    assert "9 uses of cuda not changed yet, 1 unsafe fix, only with --unsafe" in text
+    assert "9 uses of cuda not changed yet, 1 unsafe fix (with --unsafe)" in text
     assert "  Move 9 uses of cuda to npu in one of two ways" in text
 
 
