@@ -197,7 +197,7 @@ def test_what_a_command_leaves_running_is_ended_and_said(root: Path, capfd: pyte
     code, document, err = run(capfd, "PYTHON train.py", "cpu")
     assert time.monotonic() - started < 90
     assert (code, document["exit_code"], document["killed_processes"]) == (1, 0, 1)
-    assert "1 process that the command had left running was ended" in err
+    assert "Killed 1 process that still ran after the command" in err
     assert no_process_holds(root)
 
 
