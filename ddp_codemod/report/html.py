@@ -127,7 +127,7 @@ def _site(view: View, site: Any) -> dict[str, Any]:
     steps = [[_where(view, site.call), view.say("page-call"), view.source_text(site.call)]]
     steps += [[_where(view, hop.place), view.reason(hop.reason), ""] for hop in site.hops[:TOLD]]
     for origin in site.origins[:TOLD]:
-        kind = view.say(f"origin-{origin.kind}").removeprefix("origin-")
+        kind = view.say(f"origin-{origin.kind}")
         why = f" ({view.reason(origin.why)})" if origin.why else ""
         steps.append([_where(view, origin.place), view.say("page-starts", kind=kind) + why, view.source_text(origin.place)])
     if (left := max(len(site.hops), len(site.origins)) - TOLD) > 0:

@@ -147,7 +147,7 @@ def _flow(scope: Scope, site: Decision, starts: Sequence[Origin]) -> dict[str, A
     """From where the value starts to the call."""
     steps: list[dict[str, Any]] = []
     for origin in starts:
-        steps.append(_location(scope, origin.place, text(f"origin-{origin.kind}", scope.lang).removeprefix("origin-")))
+        steps.append(_location(scope, origin.place, text(f"origin-{origin.kind}", scope.lang)))
     steps += [_location(scope, hop.place, render(hop.reason, scope.lang)) for hop in reversed(site.hops[:TOLD])]
     steps.append(_location(scope, site.call, text("sarif-call", scope.lang)))
     return {"threadFlows": [{"locations": [{"location": step} for step in steps]}]}

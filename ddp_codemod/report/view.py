@@ -87,7 +87,7 @@ class View(Struct, frozen=True):
 
     def origin(self, origin: Origin) -> str:
         """Where a value starts: place, kind and text."""
-        kind = self.say(f"origin-{origin.kind}").removeprefix("origin-")  # a kind without a word of its own shows as it is
+        kind = self.say(f"origin-{origin.kind}")
         line = f"{self.where(origin.place)}  {kind}  {self.source_text(origin.place)}".rstrip()
         return f"{line}  ({self.reason(origin.why)})" if origin.why else line
 

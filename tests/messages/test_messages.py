@@ -10,6 +10,7 @@ import pytest
 
 import ddp_codemod
 from ddp_codemod import messages
+from ddp_codemod.kinds import OriginKind
 from ddp_codemod.messages import catalogue, language, placeholders, render, text
 from ddp_codemod.model import Reason
 from ddp_codemod.toml import tomllib
@@ -130,3 +131,7 @@ def test_words_follow_their_number(files: int, said: str) -> None:
 
 def test_text_is_render_by_key() -> None:
     assert text("usage-near", "zh", near="--platform") == "；是否想输入 --platform？"
+
+
+def test_every_source_of_a_value_has_a_name() -> None:
+    assert [kind for kind in OriginKind if f"origin-{kind}" not in catalogue("en")] == []
