@@ -6,7 +6,7 @@ In a page, comments that a reader does not see say what to do:
   the commands stand in it, without a project in an empty folder.
 - A fenced block ``console`` is run: a line with ``$ `` is a command, what follows is what it prints. Before the block,
   ``<!-- show 12 -->`` or ``<!-- show 12 4 -->`` keeps only the first (and last) lines, ``<!-- show none -->`` prints nothing, for what is
-  different on each machine; ``<!-- exit 2 -->`` says that the commands end so (without it 0 or 1).
+  different on each machine; ``<!-- exit 2 -->`` says that the commands end so (without it 0 or 1; of a program of the page 0).
 - A fenced block with ``file=NAME`` behind its language is written to that file.
 - ``<!-- begin KIND ARGUMENT -->`` up to ``<!-- end -->`` is generated (see ``generated.py``).
 """
@@ -105,7 +105,8 @@ def _typed(page: _Page, body: list[str]) -> Iterator[str]:
             page.commands.append(line[2:])
             yield line
             code, said = page.started.run(line[2:])
-            if code not in ((0, 1) if page.exit is None else (page.exit,)):
+            usual = (0,) if line.startswith("$ python ") else (0, 1)
+            if code not in (usual if page.exit is None else (page.exit,)):
                 raise PageError(f"{page.path}: {line[2:]} ends with {code}:\n{said}")
             yield from _shown(page, said)
     page.show, page.none, page.exit = (None, 0), False, None

@@ -89,10 +89,13 @@ def session(lang: str = "en") -> Iterator[Session]:
 def environment(home: Path, lang: str) -> dict[str, str]:
     """An environment in which git knows its user, nothing says that this is CI, and the tool is this checkout's."""
     home.mkdir()
+    path = os.pathsep.join([str(TOP), *filter(None, [os.environ.get("PYTHONPATH")])])
     (home / ".gitconfig").write_text("[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n", "utf-8")
     tool = home / "bin/ddp-codemod"
     tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ddp_codemod "$@"\n', "utf-8")
+    # a server that a client starts gets hardly any of the environment
+    exported = f"PYTHONPATH={shlex.quote(path)} exec {shlex.quote(sys.executable)}"
+    tool.write_text(f'#!/bin/sh\n{exported} -m ddp_codemod "$@"\n', "utf-8")
     tool.chmod(0o755)
     python = home / "bin/python"
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', "utf-8")
@@ -102,7 +105,6 @@ def environment(home: Path, lang: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("GIT_", "LC_")) and name not in ("CI", "GITHUB_ACTIONS", "NO_COLOR")
     }
-    path = os.pathsep.join([str(TOP), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {
         **kept,
         **dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"), str(home)),

@@ -180,6 +180,13 @@ def test_long_output_is_cut_and_the_exit_is_compared(page) -> None:  # type: ign
 
 
 @posix
+def test_a_program_of_a_page_that_fails_is_no_output(page) -> None:  # type: ignore[no-untyped-def]
+    path = page("```python file=a.py", "raise SystemExit(1)", "```", "```console", "$ python a.py", "```")
+    with pytest.raises(pages.PageError, match=r"python a\.py ends with 1"):
+        pages.brought(path, generated.make)
+
+
+@posix
 def test_a_page_starts_afresh_where_it_says_so(page) -> None:  # type: ignore[no-untyped-def]
     path = page(
         "```console", "$ touch a; ls", "```", "<!-- project: fixtures/tts-spawn/project T -->", "```console", "$ ls", "```"
