@@ -144,6 +144,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     # the backend that is taken though nothing says so: only on platforms where it does not work, whatever the groups are
     picks: str = ""
     rule: str | None = None  # only where this rule is in force
+    bare: bool = False  # only where torch may have been built without its distributed package
     when: When = msgspec.field(default_factory=dict)  # the versions for which it holds
     # whether it is said where only some of the project's versions are meant, or they are not known
     if_open: bool = True

@@ -1,10 +1,12 @@
 """The schema of rules/processes.toml: what training code does with a process group, and what one process does instead."""
 
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
 
 from ddp_codemod.catalog.entry import Name, RuleEntry
+from ddp_codemod.catalog.fix import Fix
 
 Role = Literal[
     "start", "wrap", "skip", "gather", "answer", "sampler", "context", "launch", "strategy", "harmless", "bound", "alone"
@@ -95,3 +97,8 @@ class Processes(RuleEntry, frozen=True, kw_only=True):
     holder: Name  # a container whose keys are those of the wrapped model
     source: tuple[Name, ...]
     call: tuple[GroupCall, ...] = msgspec.field(default_factory=tuple)
+
+
+def may_be_bare(tables: Iterable[Processes], facts: Mapping[str, object], fixes: Iterable[Fix]) -> bool:
+    """Whether torch may lack its distributed package: the platform does not say that it is there, or a rule asks for that."""
+    return any(facts.get(f"{table.available}()") is not True for table in tables) or any(fix.bare for fix in fixes)

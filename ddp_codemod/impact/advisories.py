@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.catalog.processes import may_be_bare
 from ddp_codemod.impact.changed_backends import Switches
 from ddp_codemod.impact.guarded_places import guarded
 from ddp_codemod.impact.own_device import on_device
@@ -67,9 +68,16 @@ class Whole(Struct, dict=True):
             return False  # a group on it serves other tensors than those of the platform's device
         if advice.rule is not None and advice.rule not in self.rules:
             return False
+        if advice.bare and not self._bare:
+            return False
         if advice.picks:
             return advice.picked(platform)
         return bool(self.groups(advice))
+
+    @cached_property
+    def _bare(self) -> bool:
+        known = self.context.rules
+        return may_be_bare(known.processes, self.context.facts.facts, (known.fixes[ident] for ident in self.rules))
 
     def groups(self, advice: Advice) -> set[str]:
         """The files of the groups that an advice is about; of one about the device, also those that train without a group."""

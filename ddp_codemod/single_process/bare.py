@@ -113,6 +113,8 @@ class Bare:
             return
         if call is not None and name in self.api.questions:
             self._question(module, node, call)
+        elif (default := _default_around(module, node)) is not None:
+            self._default(module, node, default)
         elif not self._within_known(module, node):
             self._problem(module, node, name)
 
@@ -174,11 +176,25 @@ class Bare:
         if not bare:
             self.found.pieces.append(Piece(module, place.end, place.end, ")", reason))
 
+    def _default(self, module: Module, node: ast.Name | ast.Attribute, default: ast.expr) -> None:
+        """``op=dist.ReduceOp.SUM`` becomes ``op=dist.ReduceOp.SUM if dist.is_available() else None``."""
+        asked = self._asked(module, node)
+        if isinstance(asked, Reason):
+            self.found.problems.append(Open(module, node, asked))
+            return
+        self.found.pieces += asked.pieces
+        end, reason = module.place(default).end, Reason.of("single-bare-default", name=last_name(node))
+        if not any((one.module, one.start) == (module, end) for one in self.found.pieces):
+            self.found.pieces.append(Piece(module, end, end, f" if {asked.text} else None", reason))
+
     def _asked(self, module: Module, node: ast.AST) -> Condition | Reason:
         """``is_available()`` as a file writes it."""
         package, _, name = self.api.table.available.rpartition(".")
-        if isinstance(node, ast.Attribute) and package in self.api.resolver.names(module, node.value):
-            return Condition(f"{text_of(module, node.value)}.{name}()")
+        within = node
+        while isinstance(within, ast.Attribute):
+            within = within.value
+            if package in self.api.resolver.names(module, within):
+                return Condition(f"{text_of(module, within)}.{name}()")
         before = start_of(module, node) if isinstance(node, ast.expr) else module.place(node).start
         top, _, rest = package.partition(".")
         for whole, inner in ((package, ""), (top, f".{rest}")):
@@ -209,6 +225,18 @@ def _looked_up(part: Def) -> Iterator[ast.AST]:
             yield from _looked_up(inner) if isinstance(inner, DEFS) else (inner,)
     else:
         yield from (one for one in (part.args, part.returns) if one is not None)
+
+
+def _default_around(module: Module, node: ast.expr) -> ast.expr | None:
+    """The default of a parameter that a use is, or an argument of."""
+    child: ast.expr = node
+    for around in module.ancestors(node):
+        if isinstance(around, ast.arguments):
+            return child if child in (*around.defaults, *around.kw_defaults) else None
+        if not isinstance(around, (ast.Attribute, ast.Call)):
+            return None
+        child = around
+    return None
 
 
 def _catches(handler: ast.ExceptHandler) -> frozenset[str]:

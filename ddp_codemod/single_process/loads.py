@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.reach import DEFS, Def
+from ddp_codemod.single_process.tests_around import FUNCTIONS, in_body
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.resolve import Resolver
 
@@ -42,8 +43,8 @@ class Loads:
         return self._known[definition]
 
     def only_where(self, module: Module, node: ast.AST, holds: Callable[[Module, ast.expr], bool]) -> bool:
-        """Whether a function or class around a node is used, and at such places only."""
-        uses = (self.of(module, around) for around in module.ancestors(node) if isinstance(around, DEFS))
+        """Whether a function or class in whose body a node waits is used, and at such places only."""
+        uses = (self.of(module, around) for around in _waiting_in(module, node))
         return any(found and all(holds(other, use) for other, use in found) for found in uses)
 
     def _uses(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
@@ -58,6 +59,18 @@ class Loads:
         if not entities:
             return isinstance(use, ast.Attribute)  # a method of something unknown
         return any(isinstance(entity, Definition) and entity.node is definition for entity in entities)
+
+
+def _waiting_in(module: Module, node: ast.AST) -> Iterator[Def]:
+    """The functions and classes around a node that run it where they are used; defaults, decorators, annotations and what stands in
+    the body of a class run where they are defined."""
+    child, waits = node, False
+    for around in module.ancestors(node):
+        if isinstance(around, FUNCTIONS) and in_body(around, child):
+            waits = True
+        if isinstance(around, DEFS) and waits and (isinstance(around, ast.ClassDef) or in_body(around, child)):
+            yield around
+        child = around
 
 
 def _loads(module: Module, part: ast.AST) -> dict[str, list[ast.expr]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.catalog.fix import Fix
-from ddp_codemod.catalog.processes import Processes
+from ddp_codemod.catalog.processes import Processes, may_be_bare
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
@@ -55,11 +55,9 @@ class Entries:
     """``limits``: which files may be changed; ``fixes``: the rules that are asked for, of which the first is what edits are made for."""
 
     def __init__(self, tables: list[Processes], project: Project, context: Context, limits: Limits, fixes: Sequence[Fix]) -> None:
-        # a platform that does not say that torch has the package may have one that was built without it
-        known = context.facts.facts.get(f"{tables[0].available}()") is True
-        bare, fix = not known or any(one.bare for one in fixes), fixes[0]
+        bare = may_be_bare(tables, context.facts.facts, fixes)
         self.api = Api(tables, context.tracer.resolver, bare)
-        self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fix
+        self.project, self.facts, self.limits, self.fix = project, context.facts, limits, fixes[0]
         self.outside = Outside(self.api)
         self.programs = Finder(project, self.outside)
 

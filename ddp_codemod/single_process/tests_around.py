@@ -10,7 +10,7 @@ from msgspec import Struct
 from ddp_codemod.parse.python import Module
 
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Test(Struct, frozen=True, eq=False):
@@ -42,9 +42,14 @@ def tests_around(module: Module, node: ast.AST) -> Iterator[Test]:
                 yield Test(earlier, isinstance(parent.op, ast.And), parent)
         if isinstance(child, ast.stmt):
             yield from _left_before(parent, child)
-        if isinstance(parent, _FUNCTIONS):
+        if isinstance(parent, FUNCTIONS) and in_body(parent, child):
             return
         child = parent
+
+
+def in_body(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, child: ast.AST) -> bool:
+    """Whether a child of a function waits until it is called; its defaults, decorators and annotations do not."""
+    return child is function.body if isinstance(function, ast.Lambda) else child in function.body
 
 
 def implied(test: ast.expr, holds: bool, says: Callable[[ast.expr, bool], bool]) -> bool:

@@ -39,6 +39,20 @@ def outcome(root: Path, text: str, beside: str = "", *rules: str) -> tuple[dict[
         ),
         ("from torch.distributed import ReduceOp", "if dist.is_available():\n    from torch.distributed import ReduceOp"),
         ("import torch.distributed.fsdp", "if dist.is_available():\n    import torch.distributed.fsdp"),
+        (
+            "def mean(x, op=dist.ReduceOp.SUM):\n    return x\n\n\nmean(1)",
+            "def mean(x, op=dist.ReduceOp.SUM if dist.is_available() else None):\n    return x\n\n\nmean(1)",
+        ),
+        (
+            "class Meter:\n    def sync(self, *, op=torch.distributed.ReduceOp.SUM, wait=dist.TCPStore('a', 1)):\n        pass",
+            "class Meter:\n    def sync(self, *, op=torch.distributed.ReduceOp.SUM if torch.distributed.is_available() else None,"
+            " wait=dist.TCPStore('a', 1) if dist.is_available() else None):\n        pass",
+        ),
+        (  # a default is looked up where the function is defined, wherever that is called
+            "def mean(x, op=dist.ReduceOp.SUM):\n    return x\n\n\nif dist.is_available() and dist.is_initialized():\n    mean(1)",
+            "def mean(x, op=dist.ReduceOp.SUM if dist.is_available() else None):\n    return x\n\n\n"
+            "if dist.is_available() and dist.is_initialized():\n    mean(1)",
+        ),
     ],
 )
 def test_what_is_guarded(tmp_path: Path, line: str, after: str) -> None:
@@ -66,6 +80,9 @@ def test_what_is_guarded(tmp_path: Path, line: str, after: str) -> None:
         "def told(group: dist.ProcessGroup):\n    return group\n\n\ntold(1)",
         "say = hasattr(dist, 'is_initialized')",
         "if int(os.environ.get('WORLD_SIZE', '1')) > 1:\n    dist.barrier()",
+        "if dist.is_available():\n    def mean(x, op=dist.ReduceOp.SUM):\n        return x\n\n    mean(1)",
+        "def main():\n    def mean(x, op=dist.ReduceOp.SUM):\n        return x\n\n    mean(1)\n\n\n"
+        "if dist.is_available():\n    main()",  # what is defined in a function waits for that function
     ],
 )
 def test_what_stays(tmp_path: Path, lines: str) -> None:
@@ -75,7 +92,9 @@ def test_what_stays(tmp_path: Path, lines: str) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        "def mean(x, op=dist.ReduceOp.SUM):\n    return x\n\n\nmean(1)",
+        "def mean(x, ops=[dist.ReduceOp.SUM]):\n    return x\n\n\nmean(1)",
+        "class Mean:\n    op = dist.ReduceOp.SUM\n\n\nif dist.is_available():\n    Mean()",  # its body runs at once
+        "@dist.ReduceOp\ndef mean(x):\n    return x\n\n\nif dist.is_available():\n    mean(1)",
         "def told(op: dist.ReduceOp):\n    return op\n\n\ntold(1)",
         "class Mine(dist.Store):\n    pass",
         "from torch.distributed import is_available, is_initialized",
