@@ -12,7 +12,7 @@ from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api
 from ddp_codemod.single_process.model import Open, Seen
 from ddp_codemod.single_process.outside import Asking, Outside
-from ddp_codemod.single_process.reach import DEFS, imported, imports_of
+from ddp_codemod.single_process.reach import DEFS, imported, imports_of, looked_up_in
 from ddp_codemod.sites.entities import ModuleRef
 
 _NEEDS = ("start", "wrap", "skip", "gather", "answer", "launch")
@@ -120,8 +120,22 @@ def _by_name(api: Api, module: Module, node: ast.Call) -> bool:
     if last_name(node.func) == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
         if isinstance(node.args[0], ast.Subscript) and "sys.modules" in api.resolver.names(module, node.args[0].value):
             return True
-        return any(isinstance(entity, ModuleRef) for entity in api.resolver.resolve(module, node.args[0]))
+        if any(isinstance(entity, ModuleRef) for entity in api.resolver.resolve(module, node.args[0])):
+            other = looked_up_in(api.resolver.project, module, node)
+            return other is None or not _is_apart(api, other)
     return False
+
+
+def _is_apart(api: Api, module: Module) -> bool:
+    """Whether nothing that a file holds is the API: neither it nor what it imports speaks of it. What they define was followed."""
+    project, files = api.resolver.project, {module.name: module}
+    for one in (todo := [module]):  # grows
+        statements = (node for kind in (ast.Import, ast.ImportFrom) for node in one.nodes.get(kind, ()))
+        known = (node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom)))
+        more = {other.name: other for node in known for other in imported(project, one, node) if other.name not in files}
+        files |= more
+        todo += more.values()
+    return "*" not in imports_of(module) and not any(api.candidate(project.data(name)) for name in files)
 
 
 def _handed_on(api: Api, module: Module, node: ast.Name | ast.Attribute) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.single_process.reach import DEFS, Def
+from ddp_codemod.single_process.reach import DEFS, Def, Mention, keys_of, named_at_run_time
 from ddp_codemod.single_process.tests_around import FUNCTIONS, in_body
 from ddp_codemod.sites.entities import Definition
 from ddp_codemod.sites.resolve import Resolver
@@ -47,7 +47,13 @@ class Loads:
         uses = (self.of(module, around) for around in _waiting_in(module, node))
         return any(found and all(holds(other, use) for other, use in found) for found in uses)
 
+    @cached_property
+    def _named_at_run_time(self) -> frozenset[Mention]:
+        return frozenset().union(*(named_at_run_time(self.resolver.project, module, part) for module, part in self.parts))
+
     def _uses(self, module: Module, definition: Def) -> list[tuple[Module, ast.expr]]:
+        if not self._named_at_run_time.isdisjoint(keys_of(module, definition)):
+            return []
         implicit = definition.name in IMPLICIT or definition.name.startswith("__") or definition.decorator_list
         if isinstance(module.parents.get(definition), ast.ClassDef) and implicit:
             return []

@@ -104,8 +104,38 @@ def mentions(project: Project, module: Module, part: ast.AST) -> tuple[tuple[Men
                 names.add(node.attr)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 files |= {id(other): other for other in imported(project, module, node)}
+        names |= named_at_run_time(project, module, part)
         module.cache[key] = tuple(sorted(names, key=str)), tuple(files.values())
     return module.cache[key]  # type: ignore[return-value]
+
+
+def named_at_run_time(project: Project, module: Module, part: ast.AST) -> frozenset[Mention]:
+    """What ``getattr(FILE, name)`` in a part may give: all that the file defines, and what it imports."""
+    key = ("named at run time", part)
+    if key not in module.cache:
+        found: set[Mention] = set()
+        for node in walk(part) if "getattr" in module.source.text else ():
+            other = looked_up_in(project, module, node) if isinstance(node, ast.Call) else None
+            if other is not None:
+                found |= {(other.name, one.name) for kind in DEFS for one in other.nodes.get(kind, ()) if isinstance(one, DEFS)}
+                found |= {alias.name for made in imports_of(other).values() for _, alias in made}
+        module.cache[key] = frozenset(found)
+    return module.cache[key]  # type: ignore[return-value]
+
+
+def looked_up_in(project: Project, module: Module, call: ast.Call) -> Module | None:
+    """The project's file of which ``getattr(FILE, name)`` takes something by a name that only the run knows."""
+    if not (isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1):
+        return None
+    holder, name = call.args[:2]
+    bound = imports_of(module).get(holder.id, []) if isinstance(holder, ast.Name) else []
+    if len(bound) != 1 or isinstance(name, ast.Constant):
+        return None
+    node, alias = bound[0]
+    if isinstance(node, ast.ImportFrom):
+        source = "." * node.level + (node.module or "")
+        return project.find(f"{source}{'' if source.endswith('.') else '.'}{alias.name}", module)
+    return project.find(alias.name, module) if alias.asname or "." not in alias.name else None
 
 
 def _meant(project: Project, module: Module, name: str) -> frozenset[Mention]:
