@@ -90,6 +90,8 @@ def _left_out(context: Context, use: ConfiguredUse, entry: Entry | None, paramet
     arguments = (*wanted.arguments.items(), (backend.name, choice.wanted))
     name = f"{objects.module}.{class_name(context, wanted)}"
     change = NewMapping(use.module, use.call, name, arguments, objects.target, objects.arguments, parameter.name)
+    if not several and context.may_be_bare:
+        return made.review(fix.id, Reason("review-object-open", why_object(context, parameter, wanted).args))
     reason = Reason("edit-object" if several else "edit-object-open", why_object(context, parameter, wanted).args)
     return made.edit(fix.id, False, reason, [change])
 

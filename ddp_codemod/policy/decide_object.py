@@ -81,6 +81,8 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     reason = why_object(context, parameter, named[0][1][0])
     if _unfollowed(context, leaves):  # the edits cure only a part of what can come here
         return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
+    if not several and context.may_be_bare:
+        return made.review(fix.id, Reason("review-object-open", reason.args))
     return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 

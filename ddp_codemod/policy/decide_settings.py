@@ -28,6 +28,8 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     if not picks_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
     args = {**arguments_of(context, parameter), "name": settings.value, "keyword": settings.keyword}
+    if context.may_be_bare:
+        return made.review(fix.id, Reason.of("review-settings-open", **args))
     by_hand = made.review(fix.id, Reason.of("review-settings", **args))
     text = f'"{settings.key}": {_object(settings, platform.backend.wanted)}'
     change: Change

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Parameter, Platform
 from ddp_codemod.catalog.objects import Environment, Handler
+from ddp_codemod.catalog.processes import may_be_bare
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.leaves import Leaf, Possible
@@ -226,6 +227,11 @@ class Context(Struct, frozen=True):
     tracer: Tracer
     facts: Facts
     versions: Versions
+
+    @property
+    def may_be_bare(self) -> bool:
+        """Whether torch may lack its distributed package: what makes a group there ends a program that trains on one device."""
+        return may_be_bare(self.rules.processes, self.facts.facts, ())
 
 
 def start(

@@ -24,6 +24,12 @@ def needed(bound: Seen) -> Reason:
     return Reason.of("single-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
 
 
+def cannot(bound: Seen) -> Reason:
+    """That a program cannot do without a group, which torch may be unable to make."""
+    why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
+    return Reason.of("single-bare-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
+
+
 def needed_in(bound: Seen, chosen: tuple[Module, ast.expr]) -> Reason:
     """That a program cannot do without a group in one of its ways only."""
     module, test = chosen

@@ -20,7 +20,7 @@ from ddp_codemod.single_process.bare import Bare
 from ddp_codemod.single_process.bare_tests import Available
 from ddp_codemod.single_process.collect import Collected, collect
 from ddp_codemod.single_process.condition import Conditions
-from ddp_codemod.single_process.entry_reasons import condition_there, for_a_person, needed, needed_in, nowhere, place_of
+from ddp_codemod.single_process.entry_reasons import cannot, condition_there, for_a_person, needed, needed_in, nowhere, place_of
 from ddp_codemod.single_process.environment import defaults
 from ddp_codemod.single_process.guards import Guards
 from ddp_codemod.single_process.halves import half
@@ -98,9 +98,10 @@ class Entries:
             here = History(self.api, Guards(self.api, frozenset(), alone), alone).condition(start.module, start.node)
             if here is not None:
                 return Entry(start, condition_there(here))
-            if programs.chosen is None:
+            if programs.chosen is None and not self.api.bare:
                 return Entry(start, needed(programs.bound))
-            problem = Open(start.module, start.node, needed_in(programs.bound, programs.chosen))
+            why = cannot(programs.bound) if programs.chosen is None else needed_in(programs.bound, programs.chosen)
+            problem = Open(start.module, start.node, why)
             return Entry(start, for_a_person([problem]), problems=(problem,))
         if not programs.reaches:
             return Entry(start, nowhere(start, programs.tests))

@@ -120,3 +120,12 @@ def test_a_file_that_no_program_imports_stays(tmp_path: Path) -> None:
 
 def test_without_the_rule_a_torch_that_has_the_package_is_meant(tmp_path: Path) -> None:
     assert outcome(tmp_path, f"{HEAD}say = dist.is_initialized()\n{END}", "", "single-process") == ({}, [])
+
+
+def test_a_program_that_cannot_do_without_a_group_is_named(tmp_path: Path) -> None:
+    text = (
+        "import torch\nimport torch.distributed as dist\nfrom torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n\n"
+        'dist.init_process_group("gloo")\nFSDP(torch.nn.Linear(4, 1).cuda())(torch.ones(1, 4)).sum().backward()\n'
+    )
+    assert outcome(tmp_path, text) == ({}, ["single-bare-bound"])
+    assert outcome(tmp_path, text, "", "single-process") == ({}, [])
