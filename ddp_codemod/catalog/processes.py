@@ -49,7 +49,7 @@ class GroupCall(RuleEntry, frozen=True, kw_only=True):
     nodes: Argument | None = None  # strategy: machines
     refuses: dict[str, str] = msgspec.field(
         default_factory=dict
-    )  # keywords with which the call means more than its role says, but for this value
+    )  # keywords with which the call (strategy: the object that it is given) means more than its role says, but for this value
     moves: Name | None = None  # wrap: the keyword with which the wrapped model itself moves its inputs to a device
     why: str = ""  # bound, alone: a clause for the reader
     why_zh: str = ""

@@ -32,7 +32,7 @@ class Strategies:
             return Reason.of("single-strategy-auto")
         held, inside = self._value(module, option)
         forms = self._forms(module, inside)
-        if forms is None:
+        if forms is None or _means_more(seen, inside):
             return Open(module, option, Reason.of("single-strategy", text=" ".join(module.text(option).split())))
         if not forms:
             return Reason.of("single-strategy-right", text=" ".join(module.text(option).split()))
@@ -121,6 +121,13 @@ class Strategies:
             return [*made, Piece(module, place.end, place.end, f" and {test}", reason)]
         end = module.place(inside).end
         return [*made, Piece(module, end, end, f" if {test} else {automatic}", reason)]
+
+
+def _means_more(seen: Seen, inside: ast.expr) -> bool:
+    """Whether the object gets an argument with which it does not make the group of all processes."""
+    passed = inside.keywords if isinstance(inside, ast.Call) else []
+    refused = seen.call.refuses
+    return any(one.arg in refused and seen.module.text(one.value) != refused[one.arg] for one in passed)
 
 
 def _listed(devices: ast.expr | None) -> int:
