@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown
+from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown, prepared, requested
 from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
 from ddp_codemod.cli.formats import document
@@ -22,20 +22,31 @@ from ddp_codemod.cli.translate import Command, option
 @option("--dry-run", is_flag=True, help="help-dry-run")
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
 @commit_options
+@option("--pull-request", is_flag=True, help="help-pull-request")
 @SUMMARY
 @from_run_option
 @submodules_option
 @narrow_options
 @survey_options
 def command(
-    settings: Settings, dry_run: bool, allow_dirty: bool, commit: bool, branch: str | None, run_hooks: bool, summary: str | None
+    settings: Settings,
+    dry_run: bool,
+    allow_dirty: bool,
+    commit: bool,
+    branch: str | None,
+    run_hooks: bool,
+    pull_request: bool,
+    summary: str | None,
 ) -> int:
     """Write the changes, then show them: a reader that goes away stops nothing."""
     commits = commit or branch is not None
     check_commit(commits, allow_dirty, run_hooks)
+    if pull_request and branch is None:
+        raise fail("request-branch")
     patch = patching(prepare(settings, writes=not dry_run), converted=allow_dirty)
-    made = None
+    made = opening = None
     if not dry_run and patch.rendered.changes:
+        opening = prepared(patch) if pull_request else None
         if commits:
             made = make_commit(patch, branch, run_hooks)
         else:
@@ -55,6 +66,9 @@ def command(
         raise fail("apply-report-lost", files=len(patch.rendered.changes), why=why, command=command) from None
     if made is not None:
         patch.job.console.say(patch.job.console.text("commit-done", id=made.id[:10], branch=made.branch))
+        if opening is not None:
+            url = requested(patch, opening, made.branch, run_hooks)
+            patch.job.console.say(patch.job.console.text("request-opened", url=url))
     elif commits and not dry_run:
         patch.job.console.say(patch.job.console.text("commit-nothing"))
     return patch.code

@@ -18,6 +18,7 @@ from ddp_codemod.cli.translate import option
 
 if TYPE_CHECKING:
     from ddp_codemod.write.commit import Committed
+    from ddp_codemod.write.pull_request import Opening
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +55,28 @@ def commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
         return commit_changes(job.root, patch.rendered.changes, _message(patch), branch=branch, run_hooks=run_hooks, why=why)
     except WriteError as why:
         raise refused(why, job.root) from None
+
+
+def prepared(patch: Patching) -> Opening:
+    """How the pull request will be opened, found out before anything is written. Raises Failure where it cannot be."""
+    from ddp_codemod.write.errors import WriteError
+    from ddp_codemod.write.pull_request import prepare
+
+    try:
+        return prepare(patch.job.root)
+    except WriteError as why:
+        raise refused(why, patch.job.root) from None
+
+
+def requested(patch: Patching, opening: Opening, branch: str, run_hooks: bool) -> str:
+    """Push the branch and open the pull request; returns its address. Raises Failure."""
+    from ddp_codemod.write.errors import WriteError
+    from ddp_codemod.write.pull_request import open_request
+
+    try:
+        return open_request(opening, branch, _message(patch).partition("\n")[0], markdown(patch).decode("utf-8"), run_hooks)
+    except WriteError as why:
+        raise refused(why, patch.job.root) from None
 
 
 def back(made: Committed) -> str:

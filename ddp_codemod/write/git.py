@@ -50,7 +50,7 @@ _FROM_USER = frozenset({"core.autocrlf", "core.eol", "core.excludesfile", "core.
 _TO_REACH = ("http.", "credential.", "url.", "core.sshcommand", "ssh.variant")
 _ASK_NOBODY = "ssh -oBatchMode=yes"
 # what points git to another repository than the one it is started in
-_PLACES = frozenset(
+PLACES = frozenset(
     {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}
 )
 _NAMED = "GIT_PYTHON_GIT_EXECUTABLE"
@@ -148,7 +148,7 @@ class Git(Struct, frozen=True):
 
     def run_as_user(self, *args: str, stdin: bytes = b"") -> Answer:
         """Run a git command as its user would: with hooks, filters and configuration, however long they take."""
-        kept = {name: value for name, value in os.environ.items() if name not in _PLACES}
+        kept = {name: value for name, value in os.environ.items() if name not in PLACES}
         return _run(self.top, args, stdin, kept, None)
 
 
@@ -246,9 +246,9 @@ def _starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
     return safer_popen
 
 
-def executable() -> str | None:
-    """The git of the PATH, by its absolute place: git starts inside repositories, where a relative entry would find theirs."""
-    name = "git.exe" if os.name == "nt" else "git"
+def executable(program: str = "git") -> str | None:
+    """A program of the PATH by its absolute place: it starts inside repositories, where a relative entry would find theirs."""
+    name = f"{program}.exe" if os.name == "nt" else program
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, name)  # noqa: PTH118 - asked for each start
         if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113, PTH117

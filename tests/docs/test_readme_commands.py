@@ -31,6 +31,7 @@ source = ["x"]
 PAGES = ("README.md", "docs/changes.md", "docs/decisions.md", "docs/errors.md", "docs/formats.md")
 # run on pages of their own: they hang on the machine, on torch, or on a list of repositories
 ELSEWHERE = {"doctor", "verify", "fleet"}
+SENDS = "--pull-request"  # to a server: tests/write/test_pull_request.py
 
 
 def commands() -> list[str]:
@@ -38,7 +39,11 @@ def commands() -> list[str]:
     said = re.sub(r"(?s)```console.*?```", "", said)  # which are run where they stand
     found = {line.strip() for line in re.findall(r"ddp-codemod ([a-z]+ [^`\n#|;]*)", said)}
     known = set(generated.known()) - ELSEWHERE  # "ddp-codemod reads ..." is a sentence
-    return sorted(line for line in found if line.split()[0] in known and not re.search(r"[A-Z]{4}:|\bDIR\b", line))
+    return sorted(
+        line
+        for line in found
+        if line.split()[0] in known and SENDS not in line and not re.search(r"[A-Z]{4}:|\bDIR\b", line)
+    )
 
 
 @pytest.fixture
