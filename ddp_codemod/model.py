@@ -248,7 +248,8 @@ class Devices(Struct, frozen=True):
     new: str  # what takes its place; "" where nothing does
     titles: dict[str, Reason] = field(default_factory=dict)  # what each rule about devices finds
     vendor: str = ""  # the rule that makes the vendor's own imports, where that is another way ...
-    entries: int = 0  # ... and the training entries that it edits
+    entries: int = 0  # ... the training entries that it edits ...
+    leaves: tuple[str, ...] = ()  # ... and the rules about devices whose findings it does not cure
 
 
 class Start(Struct, frozen=True):

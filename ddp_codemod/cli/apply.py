@@ -44,6 +44,9 @@ def command(
     if pull_request and branch is None:
         raise fail("request-branch")
     patch = patching(prepare(settings, writes=not dry_run), converted=allow_dirty)
+    if patch.survey.elsewhere and patch.rendered.changes and not dry_run:
+        names = {"platform": patch.survey.platform, "other": patch.survey.elsewhere}
+        raise fail("apply-elsewhere", **names, command=again(patch.job)("undo"))
     made = opening = None
     if not dry_run and patch.rendered.changes:
         opening = prepared(patch) if pull_request else None

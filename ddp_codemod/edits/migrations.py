@@ -82,13 +82,15 @@ def migration(
     return None
 
 
-def other_way(project: Project, known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]) -> tuple[str, int]:
-    """The platform's migration that nobody asked for, and how many entries it would edit; ("", 0) where there is none."""
+def other_way(
+    project: Project, known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]
+) -> tuple[Fix | None, int]:
+    """The platform's migration that nobody asked for, and how many entries it would edit."""
     fix = next((fix for fix in known if fix.recipe == RECIPE and fix.platform == platform), None)
     if fix is None:
-        return "", 0
+        return None, 0
     entries = _entries(project, started)
-    return fix.id, len(entries) - len(_having(project, fix, entries))
+    return fix, len(entries) - len(_having(project, fix, entries))
 
 
 def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[str]:

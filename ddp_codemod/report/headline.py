@@ -29,7 +29,7 @@ def done(view: View, outcome: Outcome, left: Left) -> list[str]:
         what = gist(view, outcome.made)
         line = view.say(f"{key}-as" if what else key, edits=edits, files=files, platform=survey.platform, what=what)
     elif survey.elsewhere:
-        line = view.say("summary-elsewhere", platform=survey.platform, other=survey.elsewhere)
+        return _elsewhere(view)
     elif survey.hidden:
         line = view.say("summary-nothing-here", platform=survey.platform)
     elif (
@@ -39,7 +39,16 @@ def done(view: View, outcome: Outcome, left: Left) -> list[str]:
     else:
         none = "summary-none-made" if counted(view, left) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
-    return [*(view.ink(one, "bold") for one in view.folded(line, 0, 2)), *_unsafe(view, outcome)]
+    return [*_elsewhere(view), *(view.ink(one, "bold") for one in view.folded(line, 0, 2)), *_unsafe(view, outcome)]
+
+
+def _elsewhere(view: View) -> list[str]:
+    """That an earlier apply moved the code to a device which the platform lacks; [] where none did."""
+    survey = view.survey
+    if not survey.elsewhere:
+        return []
+    line = view.say("summary-elsewhere", platform=survey.platform, other=survey.elsewhere)
+    return [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
 
 
 def missing(view: View, left: Left) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.model import Action, Place
+from ddp_codemod.model import Action, Devices, Place, Survey
 from ddp_codemod.report.kinds import is_device
 from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.view import View
@@ -76,8 +76,15 @@ def _by_command(view: View, outcome: Outcome, left: Left, short: bool) -> Iterat
     if rest:
         kind = "device" if left.device else "unsafe"
         yield _Step(view.say(f"short-{kind}" if short else f"steps-{kind}", n=n), (("", rest),))
-    if vendor and any(is_device(one.rule) and one.action is Action.REVIEW for one in survey.decisions):
+    if vendor and about is not None and _is_another_way(survey, about):
         yield _Step(view.say("steps-vendor-alone"), (("", vendor),))
+
+
+def _is_another_way(survey: Survey, about: Devices) -> bool:
+    """Whether the vendor's module does away with something that is open, and no edit of this run has taken the other way."""
+    found = [one for one in survey.decisions if is_device(one.rule)]
+    edited = any(one.action is Action.EDIT for one in found)
+    return not edited and any(one.action is Action.REVIEW and one.rule not in about.leaves for one in found)
 
 
 def _first(view: View, outcome: Outcome, key: str, places: Sequence[Place]) -> Iterator[_Step]:

@@ -162,7 +162,7 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
             (folder,),
             rules.platforms[case.platform],
             rules,
-            fixes=() if isinstance(case.example, AdviceExample) else case.example.rules,
+            fixes=_rules_of(rules, ident, case.platform) if isinstance(case.example, AdviceExample) else case.example.rules,
             root=folder,
             versions=versions,
             style=case.example.style,
@@ -178,6 +178,12 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
         if decision.rule == ident:
             said.add(found.sources[decision.call.name].position(decision.call.start)[0])
     return text, unread, said
+
+
+def _rules_of(rules: Rules, ident: str, platform: str) -> tuple[str, ...]:
+    """The rule that has to be in force for an advice, where it is one that is asked for by its name."""
+    rule = rules.fixes.get(rules.advice[ident].rule or "")
+    return (rule.id,) if rule is not None and rule.platform == platform and rule.id not in rules.platforms[platform].rules else ()
 
 
 def _lines(parts: Iterable[str]) -> str:

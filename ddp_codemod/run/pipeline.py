@@ -189,7 +189,8 @@ class Run:
         known = rules.fixes.values() if offer else ()
         vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
         titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
-        return Devices(device.replaces, device.type if device.module else "", titles, vendor, entries)
+        other = (vendor.id, entries, vendor.leaves) if vendor is not None else ()
+        return Devices(device.replaces, device.type if device.module else "", titles, *other)
 
     def _planner(self, style: Style | None) -> Planner:
         rules = self.options.rules

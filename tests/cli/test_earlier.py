@@ -99,3 +99,78 @@ def test_a_tree_that_was_ported_for_both_is(project, run) -> None:  # type: igno
 
 def test_a_tree_of_groups_for_rocm_may_be_ported_on(ported: Path, run) -> None:  # type: ignore[no-untyped-def]
     assert "Not ported" not in run("check", ".", "--platform", "windows").said
+
+
+SETTINGS = {"options.yml": "backend: nccl\n", "base.yml": "backend: gloo\n"}
+LAUNCHED = """\
+import sys
+
+import torch
+import torch.distributed as dist
+import yaml
+
+
+def main():
+    with open("options.yml") as file:
+        options = yaml.safe_load(file)
+    dist.init_process_group(options["backend"])
+    torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1).cuda(), device_ids=[0])
+
+
+main()
+"""
+
+
+def tree(root: Path) -> dict[str, tuple[bytes, int]]:
+    """Bytes and modes of all files."""
+    return {
+        path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mode)
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def whole(project, run):  # type: ignore[no-untyped-def]
+    """A program whose backend stands in settings, beside others of many ends of lines, and its first state."""
+    root: Path = project(launched=LAUNCHED, train=TRAIN, windows=TRAIN.replace("\n", "\r\n"))
+    for name, text in SETTINGS.items():
+        (root / name).write_text(text)
+    (root / "run.sh").write_text("#!/bin/sh\nCUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node=2 train.py\n")
+    (root / "run.sh").chmod(0o755)
+    (root / "last.py").write_bytes(TRAIN.rstrip("\n").encode())
+    return root, tree(root)
+
+
+def test_a_port_for_a_device_that_the_tree_no_longer_uses_is_refused_also_where_it_would_edit(whole, run) -> None:  # type: ignore[no-untyped-def]
+    root, _ = whole
+    assert run("apply", ".", "--platform", "rocm", "--unsafe").code == 0
+    assert run("apply", ".", "--platform", "ascend", "--unsafe").code == 0
+    assert (root / "options.yml").read_text() == "backend: cpu:gloo,npu:hccl\n"
+    before = tree(root)
+    shown = run("diff", ".", "--platform", "cuda", "--unsafe")
+    assert "Not ported to cuda: an earlier apply ported this tree to ascend only." in shown.said
+    assert "+backend: cpu:gloo,cuda:nccl" in shown.out
+    done = run("apply", ".", "--platform", "cuda", "--unsafe")
+    assert done.code == 2
+    assert "Nothing written: an earlier apply ported this tree to ascend only, whose device cuda lacks." in done.err
+    assert "ddp-codemod undo ." in done.err
+    assert tree(root) == before
+
+
+@pytest.mark.parametrize(
+    "path", [("rocm", "ascend", "cuda"), ("ascend", "rocm", "windows"), ("windows", "cpu", "ascend"), ("xpu", "cuda", "rocm")]
+)
+def test_undone_as_often_as_applied_each_file_is_byte_for_byte_the_first(whole, run, path: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
+    root, first = whole
+    states = [first]
+    for platform in path:
+        run("apply", ".", "--platform", platform, "--unsafe")
+        if tree(root) != states[-1]:
+            states.append(tree(root))
+    assert len(states) > 1
+    for state in reversed(states[:-1]):
+        assert run("undo").code == 0
+        assert tree(root) == state
+    assert "Nothing to undo" in run("undo").said
+    assert tree(root) == first

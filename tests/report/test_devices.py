@@ -133,6 +133,31 @@ def test_with_all_uses_changed_no_other_way_is_left_to_finish(tmp_path: Path, ca
     assert "Or, instead" not in text
 
 
+TRAINER = "import lightning.pytorch as pl\n\npl.Trainer(accelerator='gpu', devices=2).fit(None)\n"
+PARALLEL = "import torch\n\nmodel = torch.nn.DataParallel(torch.nn.Linear(1, 1))\nmodel(torch.ones(1)).sum().backward()\n"
+MOVED = "model.cuda()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        (TRAINER, True),  # torch.cuda decides what "gpu" means
+        (PARALLEL, False),  # which the vendor's module does not map
+        (TRAINER + "import torch\ntorch.ones(1, requires_grad=True).cuda().sum().backward()\n", False),  # edits go the other way
+        (PARALLEL + MOVED, False),
+    ],
+)
+def test_the_vendors_module_is_offered_only_where_it_cures_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, offered: bool
+) -> None:
+    (tmp_path / "train.py").write_text(text, "utf-8")
+    (tmp_path / "pyproject.toml").touch()
+    assert main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe", "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "needs review" in said
+    assert ("Import the vendor's module" in said) is offered
+
+
 APART = """import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel as DDP
