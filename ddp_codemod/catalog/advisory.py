@@ -33,10 +33,11 @@ class Pattern(RuleEntry, frozen=True, kw_only=True):
     # "apart": a test that asks for one of ``makers`` and is off, in whose branch alone a model is given to one of ``names``, so that
     # the ranks of a group that is made all the same train without each other; "alone": such a test, in whose branch alone one of
     # ``names`` makes the group, in code that speaks of one of ``texts``, which a launcher brings;
+    # "annotated": one of the types ``names``, a Literal, lists ``device`` among nothing but ``texts``;
     # "entry": a mapping holds a list under a key of ``within``, in a file that mentions one of ``names``
     use: Literal[
         "called", "named", "required", "instance", "compared", "set", "imported", "text", "asked", "configured", "assigned", "option",
-        "gate", "stated", "handed", "divisor", "apart", "alone", "entry",
+        "gate", "stated", "handed", "divisor", "apart", "alone", "entry", "annotated",
     ] = "called"  # fmt: skip
     argument: str | None = None
     position: int | None = None

@@ -27,8 +27,6 @@ from ddp_codemod.sites.aliases import aliases
 from ddp_codemod.sites.entities import Definition
 
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
-
-
 Runs = Callable[[Module, ast.AST], bool]
 
 
@@ -89,10 +87,11 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
     elif pattern.use == "entry":
         named = next(_named(context, pattern, module, ast.Load), None)
         yield from (Hit(module, value, value) for value in entries(pattern, module) if named is not None)
-    elif pattern.use == "apart":
-        yield from (Hit(module, test, test) for test in unsynced(context, pattern, module))
-    elif pattern.use == "alone":
-        yield from (Hit(module, test, test) for test in ungrouped(context, pattern, module))
+    elif pattern.use == "annotated":
+        yield from (Hit(module, kind, text) for kind, text in usage_device.annotated(context, pattern, module))
+    elif pattern.use in ("apart", "alone"):
+        tests = unsynced if pattern.use == "apart" else ungrouped
+        yield from (Hit(module, test, test) for test in tests(context, pattern, module))
     elif pattern.use == "named":
         yield from _named(context, pattern, module, ast.Load)
     elif pattern.use == "set":

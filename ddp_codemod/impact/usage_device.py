@@ -72,6 +72,21 @@ def texts(pattern: Pattern, module: Module) -> Iterator[ast.Constant]:
             yield node
 
 
+def annotated(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The types that list ``pattern.device`` among nothing but ``texts``, and not the platform's own device; with that entry."""
+    device = context.platform.device
+    for node in module.nodes.get(ast.Subscript, ()):
+        assert isinstance(node, ast.Subscript)
+        if last_name(node.value) not in {name.rpartition(".")[2] for name in pattern.names}:
+            continue
+        listed = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        texts = {one.value: one for one in listed if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        if len(texts) == len(listed) and pattern.device in texts and texts.keys() <= {*pattern.texts}:
+            resolved = context.tracer.resolver.names(module, node.value)
+            if (device is None or device.type not in texts) and not set(pattern.names).isdisjoint(resolved):
+                yield node, texts[pattern.device]
+
+
 def handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The texts that a call is given, each the name of a device and nothing else; what only shows a text, or looks into one, is no such call."""
     named = re.compile(rf"(?:{'|'.join(map(re.escape, pattern.texts))})(?::\d*)?")
