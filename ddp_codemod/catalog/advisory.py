@@ -83,11 +83,13 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # only under the condition. Of the platform's own device (Platform.device):
     # "own-module": the same function of its module; "own-method": the method or attribute of its name, ``value`` with DEVICE in it;
     # "own-name": its type where a text starts with the other's; "own-text": what ``visible`` says;
+    # "own-argument": its type, as the first argument of a call that has none by position;
     # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``;
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
         "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
-        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "other-type", "other-function",
+        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "own-argument",
+        "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place
     types: dict[Name, Name] = msgspec.field(default_factory=dict)

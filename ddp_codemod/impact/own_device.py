@@ -59,6 +59,8 @@ def of_own_device(context: Context, advice: Advice, rewrite: Rewrite, hit: Hit, 
         return _text(hit, device) if alone else []  # each kind of machine heeds a variable of its own
     if rewrite.recipe == "own-choice":
         return _choice(hit, device)
+    if rewrite.recipe == "own-argument":
+        return _first_argument(hit, device) if alone else []
     return _name(context, advice, hit, device, alone)
 
 
@@ -132,6 +134,15 @@ def _takes_all(module: Module, node: ast.AST, device: Device) -> bool:
     given = pair.elts[1]
     keys = given.keys if isinstance(given, ast.Dict) else [None]
     return all(isinstance(key, ast.Constant) and key.value in device.options for key in keys)
+
+
+def _first_argument(hit: Hit, device: Device) -> list[Change]:
+    """The device's name in front of the arguments of a call that leaves it out."""
+    call = hit.node
+    if not isinstance(call, ast.Call) or call.args:
+        return []
+    at = hit.module.source.text.index("(", hit.module.place(call.func).end) + 1
+    return [Insertions(hit.module, call, ((at, at, f'"{device.type}"{", " if call.keywords else ""}'),))]
 
 
 def _choice(hit: Hit, device: Device) -> list[Change]:

@@ -7,6 +7,7 @@ A machine is a dict with ``root`` (the project's folder) and any of
 ``cuda``: torch is a CUDA build; ``names``: what the GPUs are called
 ``nccl``: whether torch was built with it
 ``accelerator``: "npu" and its like, which then is there as torch.npu
+``npu``: true where the plugin for Ascend devices is installed, and they are there
 ``libuv``: false where torch was built without it
 ``distributed``: false where torch was built without torch.distributed, which then is a bare module
 ``sockets``: false where no socket can be opened and no process group formed
@@ -31,6 +32,8 @@ from typing import Any
 def install(machine: dict[str, Any]) -> None:
     """Make this process the machine; torch is changed when the process has imported it, which many never do."""
     _tell_project(machine)
+    if machine.get("npu"):
+        sys.path.append(str(Path(__file__).with_name("npu")))
     if not machine.get("distributed", True):
         sys.meta_path.insert(0, _WithoutDistributed())
     _once_imported("torch", lambda: _change_torch(machine))
