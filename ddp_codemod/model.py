@@ -247,6 +247,9 @@ class Devices(Struct, frozen=True):
     old: str
     new: str  # what takes its place; "" where nothing does
     titles: dict[str, Reason] = field(default_factory=dict)  # what each rule about devices finds
+    launched: dict[str, str] = field(
+        default_factory=dict
+    )  # the variable that an edit of a rule takes the number of processes from
     vendor: str = ""  # the rule that makes the vendor's own imports, where that is another way ...
     entries: int = 0  # ... the training entries that it edits ...
     leaves: tuple[str, ...] = ()  # ... and the rules about devices whose findings it does not cure

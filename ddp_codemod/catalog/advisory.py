@@ -77,7 +77,8 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     """A named recipe and what it needs."""
 
     # "drop-argument"; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
-    # "at-least": never less than ``otherwise``; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
+    # "at-least": never less than ``otherwise``; "launched-count": where the number is 0, what the variable ``value`` says, or
+    # ``otherwise``; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
     # "argument-unless": the call under the condition, else its first argument; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition. Of the platform's own device (Platform.device):
@@ -87,7 +88,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``;
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
-        "drop-argument", "guard-statement", "conditional-value", "at-least", "to-device", "argument-unless", "conditional-call",
+        "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "to-device", "argument-unless", "conditional-call",
         "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "own-argument",
         "other-type", "other-function",
     ]  # fmt: skip
@@ -97,7 +98,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     condition: str = ""  # a question to the package: source text that follows its name
     otherwise: str = ""  # source text
     method: str = ""  # "to-device": the method that takes its place
-    value: str = ""  # "to-device": what is passed where the old call passed nothing
+    value: str = ""  # "to-device": what is passed where the old call passed nothing; "launched-count": the variable
     applicability: Literal["safe", "unsafe"] = "unsafe"
     of: tuple[Name, ...] = ()  # drop-argument: the backends that the argument is for, where a portable condition may ask for them
 

@@ -15,6 +15,7 @@ from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.dataflow.gates import NO_GATES, Gates
 from ddp_codemod.dataflow.leaves import Frame
 from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.dataflow.tested_counts import NO_COUNTS, Counts
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, Variable
 from ddp_codemod.sites.resolve import Resolver
@@ -32,6 +33,7 @@ class Facts:
     ``switches``: what a variable is set to by hand decides a condition; of backends only ``names`` do, where it does not.
     ``demanded``: functions that ask for a device; a statement which ends the program for want of one is taken for gone.
     ``gates``: questions that are put differently where a no makes code do without its group: there the answer is yes.
+    ``counts``: numbers of devices that become the launcher's number of processes where there are none, and decide no condition.
     """
 
     def __init__(
@@ -44,17 +46,19 @@ class Facts:
         switches: bool = True,
         demanded: Collection[str] = (),
         gates: Gates = NO_GATES,
+        counts: Counts = NO_COUNTS,
     ) -> None:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
         self.names, self.present, self.switches, self.demanded = names, present, switches, demanded
-        self.gates = gates
+        self.gates, self.counts = gates, counts
         self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
         self._flows: dict[tuple[ast.AST, str], Flow] = {}
 
     @cached_property
     def unset(self) -> Facts:
         """The same facts, under which a switch that the project sets by hand may be on as well as off."""
-        return Facts(self.resolver, self.facts, self.open_words, self.names, self.present, False, self.demanded, self.gates)
+        told = (self.resolver, self.facts, self.open_words, self.names, self.present)
+        return Facts(*told, False, self.demanded, self.gates, self.counts)
 
     def truth(self, module: Module, node: ast.expr, frame: Frame | None = None) -> bool | None:
         """Whether a condition is true on the platform; None where that is open."""
@@ -69,15 +73,15 @@ class Facts:
         return self._folded[key]
 
     def _look(self, module: Module, node: ast.expr, frame: Frame | None) -> Value:
-        called = isinstance(node, ast.Call) and not node.args and not node.keywords
-        named = node.func if isinstance(node, ast.Call) and called else node
+        call = node if isinstance(node, ast.Call) and not node.args and not node.keywords else None
+        named = call.func if call else node
         if isinstance(named, (ast.Name, ast.Attribute)):
             for name in self.resolver.names(module, named):
-                found = self.facts.get(f"{name}()" if called else name)
+                found = self.facts.get(f"{name}()" if call else name)
                 if found is not None:
-                    if name in self.gates.names and isinstance(node, ast.Call) and self.gates.holds(self.resolver, module, node):
+                    if call and name in self.gates.names and self.gates.holds(self.resolver, module, call):
                         return Known(True)
-                    return as_value(found)
+                    return UNKNOWN if call and name in self.counts.names and self.counts.open(module, call) else as_value(found)
         if isinstance(node, ast.Name):
             return self._variable(module, node, frame)
         if isinstance(node, ast.Attribute):

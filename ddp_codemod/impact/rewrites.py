@@ -49,6 +49,8 @@ def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
     place = module.place(node)
     if rewrite.recipe == "at-least":
         return [(place.start, place.start, f"max({rewrite.otherwise}, "), (place.end, place.end, ")")]
+    if rewrite.recipe == "launched-count":
+        return _launched(module, node, rewrite)
     if rewrite.recipe == "other-type":
         word = last_name(node)
         other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
@@ -64,6 +66,24 @@ def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
     if rewrite.recipe == "conditional-call":
         return _instead(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
     return _to_device(module, node, rewrite, condition)
+
+
+def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Piece]:
+    """The number, or where that is 0 what the launcher's variable says; inside of a text there may be no quotes."""
+    if not isinstance(node, ast.expr) or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(node)):
+        return []
+    place = module.place(node)
+    start, end = ("", "") if _is_free(module, node) else ("(", ")")
+    number = f'int({PACKAGE}.environ.get("{rewrite.value}", {rewrite.otherwise}))'
+    return [*([(place.start, place.start, start)] if start else []), (place.end, place.end, f" or {number}{end}")]
+
+
+def _is_free(module: Module, node: ast.expr) -> bool:
+    """Whether a place takes a whole expression, of whatever binding."""
+    parent = module.parents.get(node)
+    return isinstance(parent, (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments)) or (
+        isinstance(parent, ast.Call) and parent.func is not node
+    )
 
 
 def _under(module: Module, node: ast.AST, condition: str) -> list[Piece]:
@@ -107,13 +127,9 @@ def _to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str)
 
 
 def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Piece]:
-    place, parent = module.place(node), module.parents.get(node)
+    place = module.place(node)
     start, end = ("(", ")") if isinstance(node, LOOSE) else ("", "")
-    # a conditional binds looser than anything but what takes a whole expression
-    free = isinstance(parent, (ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments)) or (
-        isinstance(parent, ast.Call) and parent.func is not node
-    )
-    if not free:
+    if not _is_free(module, node):  # a conditional binds looser than anything else
         start, end = f"({start}", f"{end})"
         return [(place.start, place.start, start), (place.end, place.end, f"{end[:-1]} if {condition} else {otherwise})")]
     return [

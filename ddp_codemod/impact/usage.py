@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from ddp_codemod.catalog.advisory import Pattern
+from ddp_codemod.catalog.advisory import Advice, Pattern
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.dataflow.calls import argument_of, calls_of
 from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.gates import Gates
+from ddp_codemod.dataflow.tested_counts import Counts, goes_to, tested
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.derived_classes import entries, of_derived
 from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
 from ddp_codemod.impact.divisors import divided, divisors
 from ddp_codemod.impact.tensor_types import types_given
-from ddp_codemod.impact.tested_counts import tested
 from ddp_codemod.impact.unsynced import ungrouped, unsynced
 from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
@@ -51,6 +51,20 @@ def gates_of(rules: Rules, patterns: Iterable[Pattern]) -> Gates:
         frozenset(name for one in patterns if one.use == "gate" for name in one.names),
         frozenset(makers.union(*(idioms.group_needed for idioms in rules.idioms))),
         frozenset(name for idioms in rules.idioms for name in idioms.group_asked),
+    )
+
+
+def counts_of(advice: Iterable[Advice]) -> Counts:
+    """The calls that count devices, of the advice that takes the launcher's number of processes where there are none."""
+    found = [
+        one.pattern
+        for one in advice
+        if one.pattern is not None and one.rewrite is not None and one.rewrite.recipe == "launched-count"
+    ]
+    return Counts(
+        frozenset(name for one in found for name in one.names),
+        frozenset(name for one in found for name in one.within),
+        frozenset(one.tested for one in found),
     )
 
 
@@ -123,7 +137,7 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
                 yield from _typed(context, pattern, module, call)
                 continue
             found = _narrowed(context, pattern, module, call)
-            if found is not None and (not pattern.within or _goes_to(module, call, pattern.within)):
+            if found is not None and (not pattern.within or goes_to(module, call, pattern.within)):
                 if not pattern.tested or pattern.tested == (tested(module, call) or "no"):
                     yield found
         yield from _derived(context, pattern, module)
@@ -260,18 +274,6 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
             if any(isinstance(part, ast.Name) and part.id in own for given in passed for part in walk(given)):
                 return True
     return False
-
-
-def _goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
-    """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
-    wanted, at = set(names), module.parents.get(call)
-    while isinstance(at, ast.BinOp):
-        at = module.parents.get(at)
-    if isinstance(at, ast.Assign):
-        return any(last_name(target) in wanted for target in at.targets)
-    if isinstance(at, (ast.AnnAssign, ast.NamedExpr)):
-        return last_name(at.target) in wanted
-    return isinstance(at, ast.keyword) and at.arg in wanted
 
 
 def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:

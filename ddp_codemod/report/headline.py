@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report.gist import gist
-from ddp_codemod.report.kinds import of_device
+from ddp_codemod.report.kinds import launched, of_device
 from ddp_codemod.report.outcome import Left, Outcome, counted
 from ddp_codemod.report.steps import FEW_PLACES
 from ddp_codemod.report.view import View
@@ -39,7 +39,12 @@ def done(view: View, outcome: Outcome, left: Left) -> list[str]:
     else:
         none = "summary-none-made" if counted(view, left) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
-    return [*_elsewhere(view), *(view.ink(one, "bold") for one in view.folded(line, 0, 2)), *_unsafe(view, outcome)]
+    return [
+        *_elsewhere(view),
+        *(view.ink(one, "bold") for one in view.folded(line, 0, 2)),
+        *_unsafe(view, outcome),
+        *_launched(view, outcome),
+    ]
 
 
 def _elsewhere(view: View) -> list[str]:
@@ -95,6 +100,17 @@ def _unsafe(view: View, outcome: Outcome) -> list[str]:
     # two changes of one line are one place: then both numbers are said, so that what is named adds up
     key = "summary-unsafe" if count == len(unsafe) else "summary-unsafe-at"
     return view.folded(view.say(key, n=len(unsafe), places=count, which=view.say("list-comma").join(places)), 0, 2)
+
+
+def _launched(view: View, outcome: Outcome) -> list[str]:
+    """How many processes there will be where the changes take that number from a launcher."""
+    lines: list[str] = []
+    for variable, found in launched(view, outcome.made).items():
+        which = list(dict.fromkeys(found))
+        if len(which) > FEW_PLACES + 1:
+            which = [*which[:FEW_PLACES], view.say("summary-unsafe-more", n=len(which) - FEW_PLACES)]
+        lines += view.folded(view.say("summary-launched", which=view.say("list-comma").join(which), variable=variable), 0, 2)
+    return lines
 
 
 def _complete(view: View) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from ddp_codemod.model import Action, Survey
+from ddp_codemod.model import Action, Edit, Survey
 from ddp_codemod.report.view import View
 
 DEVICE = "device-"  # what the ids of the rules about devices start with
@@ -22,6 +22,17 @@ def of_device(view: View, key: str, n: int) -> str:
     """A sentence about ``n`` of the device that the code uses; it has a form of its own where the platform has none in its place."""
     about = view.survey.devices
     return view.say(key, n=n, old=about.old) if about is not None and about.new else view.say(f"{key}-gpu", n=n)
+
+
+def launched(view: View, edits: Iterable[Edit]) -> dict[str, list[str]]:
+    """The places where the edits take the number of processes from a launcher's variable, by that variable."""
+    about, found = view.survey.devices, dict[str, list[str]]()
+    known = about.launched if about is not None else {}
+    made = {(edit.rule, edit.name) for edit in edits if edit.rule in known}
+    for site in view.survey.decisions if made else ():
+        if site.action is Action.EDIT and site.rule is not None and (site.rule, site.place.name) in made:
+            found.setdefault(known[site.rule], []).append(view.where(site.place))
+    return found
 
 
 def title_of(view: View, rule: str) -> str:

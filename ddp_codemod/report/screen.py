@@ -15,7 +15,7 @@ from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE
 from ddp_codemod.report.grouped import Listed
 from ddp_codemod.report.headline import besides, complete, coverage, done, half, headline, missing
 from ddp_codemod.report.ink import plain
-from ddp_codemod.report.kinds import MOST, devices, is_device, ordered_kinds
+from ddp_codemod.report.kinds import MOST, devices, is_device, launched, ordered_kinds
 from ddp_codemod.report.outcome import Left, Outcome, left_of
 from ddp_codemod.report.sections import Section
 from ddp_codemod.report.steps import steps
@@ -24,6 +24,7 @@ from ddp_codemod.report.table import cells
 from ddp_codemod.report.view import View
 
 SCREEN = 40  # lines that a person sees at once
+RANKS = 2  # processes that show whether ranks train together
 WIDE = 100  # cells of a line where nothing says how wide the screen is
 _GIVING = (
     *("more", "top", "aside", "left-kept", "left-advisories", "left-skipped", "left-unsafe", "cost", CHANGED),
@@ -151,11 +152,13 @@ def _on(view: View, outcome: Outcome, left: Left) -> list[str]:
 def _starts(view: View, outcome: Outcome) -> list[str]:
     """The command that starts the program, where it is plain which one that is."""
     lines: list[str] = []
+    variable = next(iter(launched(view, outcome.made)), None)
     for one in view.survey.starts if outcome.made else ():
         folder = view.path(one.folder or ".")
         said = view.say("screen-start") if folder == "." else view.say("screen-start-in", folder=folder)
-        lines += told(view, [(said, one.command)], WIDE)
-        if one.counts:
+        command = f"{variable}={RANKS} {one.command}" if one.counts and variable is not None else one.command
+        lines += told(view, [(said, command)], WIDE)
+        if one.counts and variable is None:
             lines += view.folded(view.say("screen-start-counts"), 2, 2)
     return lines
 

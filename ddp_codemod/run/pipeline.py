@@ -26,7 +26,7 @@ from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.device_tensors import with_device_tensors
 from ddp_codemod.impact.moved_questions import with_questions
 from ddp_codemod.impact.notes import advise
-from ddp_codemod.impact.usage import demands_of, gates_of
+from ddp_codemod.impact.usage import counts_of, demands_of, gates_of
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
@@ -92,9 +92,11 @@ class Run:
         names, choice = options.rules.backends, options.platform.backend
         changing = {name for name in names if assess(name, choice, names).wanted is not None}
         present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
-        patterns = [one.pattern for one in rules.advice.values() if one.pattern is not None and one.fits(options.platform)]
-        demanded, gates = demands_of(patterns), gates_of(rules, patterns)
-        self.facts = Facts(resolver, options.platform.facts, changing, names, present, demanded=demanded, gates=gates)
+        advice = [one for one in rules.advice.values() if one.fits(options.platform)]
+        patterns = [one.pattern for one in advice if one.pattern is not None]
+        demanded, gates, counts = demands_of(patterns), gates_of(rules, patterns), counts_of(advice)
+        told = (changing, names, present)
+        self.facts = Facts(resolver, options.platform.facts, *told, demanded=demanded, gates=gates, counts=counts)
         self.context = Context(
             options.platform,
             options.rules,
@@ -189,8 +191,10 @@ class Run:
         known = rules.fixes.values() if offer else ()
         vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
         titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
+        recipes = {one.id: one.rewrite for one in rules.advice.values() if one.rewrite is not None}
+        launched = {ident: one.value for ident, one in recipes.items() if one.recipe == "launched-count"}
         other = (vendor.id, entries, vendor.leaves) if vendor is not None else ()
-        return Devices(device.replaces, device.type if device.module else "", titles, *other)
+        return Devices(device.replaces, device.type if device.module else "", titles, launched, *other)
 
     def _planner(self, style: Style | None) -> Planner:
         rules = self.options.rules

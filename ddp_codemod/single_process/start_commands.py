@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.model import Action, Decision, Start
+from ddp_codemod.model import Action, Decision, Place, Start
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.single_process.api import Api, given
@@ -39,10 +39,15 @@ class Starts:
         self.project: Project = context.tracer.resolver.project
         self.api = Api(context.rules.processes, context.tracer.resolver)
         self.processes = 1 if alone else _RANKS
+        self.counting: list[tuple[Module, ast.Call]] = []  # calls that are edited, and count devices to start a process for each
 
     def of(self, decisions: Iterable[Decision]) -> tuple[Start, ...]:
         """The commands, where there are few programs and it is known how each is started; else none."""
-        calls = self._edited(decisions)
+        edited = [one for one in decisions if one.action is Action.EDIT]
+        calls = self._calls_of({one.call for one in edited if one.rule in self.context.rules.fixes})
+        counted = {one.id for one in self.context.rules.advice.values() if one.rewrite and one.rewrite.recipe == "launched-count"}
+        self.counting = self._calls_of({one.call for one in edited if one.rule in counted})
+        calls = calls or self.counting
         above = self.imports.above(module.name for module, _ in calls)
         names = sorted(name for name in above if not is_test(name) and is_started(self.project, self.imports, name))
         if not calls or len(names) > _LOOKED_AT or any(name in self.project.commands for name in names):
@@ -53,16 +58,17 @@ class Starts:
         if any(said.values()):  # what people are told to type is what is meant
             first = {name: one for name in names if (one := next(filter(None, said[name]), None)) is not None}
             written = [
-                Start(one.command, one.folder, self._counts(name)) for name, one in first.items() if self._gets_to(name, calls)
+                Start(one.command, one.folder, not _is_launched(one.command) and self._counts(name))
+                for name, one in first.items()
+                if self._gets_to(name, calls)
             ]
             return tuple(written) if len(written) <= FEW else ()
         programs = [name for name in names if self._gets_to(name, calls)] if len(names) <= _FOLLOWED else []
         found = [self._guessed(name) for name in programs] if len(programs) <= FEW else []
         return tuple(one for one in found if one is not None) if all(found) else ()
 
-    def _edited(self, decisions: Iterable[Decision]) -> list[tuple[Module, ast.Call]]:
-        """The calls that make groups and are edited."""
-        places = {one.call for one in decisions if one.action is Action.EDIT and one.rule in self.context.rules.fixes}
+    def _calls_of(self, places: set[Place]) -> list[tuple[Module, ast.Call]]:
+        """The calls at these places."""
         modules = {name: self.project.module(name) for name in {place.name for place in places} & set(self.project.names)}
         return [
             (module, node)
@@ -119,6 +125,9 @@ class Starts:
 
     def _counts(self, name: str) -> bool:
         """Whether a program starts a process for each device that it counts, and the platform has none."""
+        near = {module.name for module in self._near(name)}
+        if any(module.name in near for module, _ in self.counting):
+            return True
         device = self.context.platform.device
         return device is not None and not device.module and any(self._is_counted(*call) for call in self._calls(name))
 
@@ -130,6 +139,11 @@ class Starts:
         made = [one.value for one in module.nodes.get(ast.Assign, ()) if isinstance(one, ast.Assign) and named in _targets(one)]
         there = (part for value in (number, *made) if value is not None for part in ast.walk(value))
         return any(getattr(part, "attr", "") == counted for part in there)
+
+
+def _is_launched(command: str) -> bool:
+    """Whether a launcher starts the processes, which says how many there are."""
+    return "torchrun" in command or "torch.distributed." in command
 
 
 def _targets(assigned: ast.Assign) -> set[str]:

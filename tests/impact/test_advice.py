@@ -217,7 +217,7 @@ def test_one_edit_mends_all_that_lies_in_it(tmp_path: Path) -> None:
             "def move(d='cuda'):\n    t.to(d)\n\n\nmove()",
             "def move(d='cuda' if torch.cuda.is_available() else \"cpu\"):\n    t.to(d)\n\n\nmove()",
         ),
-        ("world_size = torch.cuda.device_count() * 2", "world_size = max(1, torch.cuda.device_count()) * 2"),
+        ("x = 1 % torch.cuda.device_count()", "x = 1 % max(1, torch.cuda.device_count())"),
     ],
 )
 def test_how_an_edit_is_written(tmp_path: Path, line: str, wanted: str | None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
 
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.dataflow.fold import COMPARISONS
@@ -11,6 +13,33 @@ from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.scopes import owner, scope_of
 
 _SHOWS = frozenset({"print", "debug", "info", "warning", "warn", "error", "format"})
+
+
+class Counts(Struct, frozen=True):
+    """The calls that count devices, where an edit makes the launcher's number of processes out of none."""
+
+    names: frozenset[str] = frozenset()
+    within: frozenset[str] = frozenset()  # what the number goes to then
+    tested: frozenset[str] = frozenset()  # how it is tested then
+
+    def open(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call of one of the names is edited so: then it decides no condition."""
+        return goes_to(module, call, self.within) and (tested(module, call) or "no") in self.tested
+
+
+NO_COUNTS = Counts()
+
+
+def goes_to(module: Module, call: ast.AST, names: Iterable[str]) -> bool:
+    """Whether a result becomes a variable, a key or a parameter of one of the names, also after some arithmetic."""
+    wanted, at = set(names), module.parents.get(call)
+    while isinstance(at, ast.BinOp):
+        at = module.parents.get(at)
+    if isinstance(at, ast.Assign):
+        return any(last_name(target) in wanted for target in at.targets)
+    if isinstance(at, (ast.AnnAssign, ast.NamedExpr)):
+        return last_name(at.target) in wanted
+    return isinstance(at, ast.keyword) and at.arg in wanted
 
 
 def tested(module: Module, call: ast.Call) -> str:

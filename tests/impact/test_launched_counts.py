@@ -1,0 +1,144 @@
+"""The number of processes where there are no GPUs to count: run for real with two and with one, and left alone where it counts GPUs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ddp_codemod.catalog.load import load
+from ddp_codemod.cli import main
+from ddp_codemod.run.options import Options
+from ddp_codemod.run.survey import survey
+
+RULES = load()
+STEP = """
+    model = torch.nn.Linear(1, 1)
+    if dist.is_initialized():
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    model(torch.full((1, 1), rank + 1.0)).sum().backward()
+    open(f"out-{rank}", "w").write(f"{dist.is_initialized()} {next(model.parameters()).grad.item()}")
+"""
+# Its own processes, one for each GPU, and a group where there are several.
+SPAWNS = f"""import os
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def work(rank, size):
+    os.environ["MASTER_ADDR"] = "localhost"
+    if size > 1:
+        torch.cuda.set_device(rank)
+        dist.init_process_group("nccl", rank=rank, world_size=size)
+{STEP}
+
+if __name__ == "__main__":
+    n_gpus = torch.cuda.device_count()
+    mp.spawn(work, args=(n_gpus,), nprocs=n_gpus)
+"""
+# A launcher's processes, and a group where there are several GPUs: kept in a class, as in scripts for competitions.
+LAUNCHED = f"""import os
+import torch
+import torch.distributed as dist
+
+
+class CFG:
+    n_gpus = torch.cuda.device_count()
+
+
+def main(rank):
+    if CFG.n_gpus > 1:
+        dist.init_process_group("nccl")
+{STEP}
+
+if __name__ == "__main__":
+    main(int(os.environ.get("RANK", 0)))
+"""
+# The same in a function: what stands under the number runs here, too.
+WITHIN = LAUNCHED.replace("    if CFG.n_gpus > 1:", "    n_gpus = torch.cuda.device_count()\n    if n_gpus > 1:").replace(
+    "class CFG:\n    n_gpus = torch.cuda.device_count()\n", ""
+)
+
+
+def apply(root: Path, program: str, platform: str = "cpu") -> str:
+    (root / "train.py").write_text(program, "utf-8")
+    main(["apply", str(root), "--platform", platform, "--unsafe", "--no-cache"])
+    return (root / "train.py").read_text("utf-8")
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def run(root: Path, ranks: int, several: bool) -> list[str]:
+    """What each rank saw: whether there is a group, and its gradient."""
+    env = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")}
+    env |= {"MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port()), "CUDA_VISIBLE_DEVICES": "", "GLOO_SOCKET_IFNAME": "lo"}
+    env |= {"LOCAL_WORLD_SIZE": "2"} if several else {}
+    given = [{"RANK": str(rank), "WORLD_SIZE": str(ranks)} if ranks > 1 else {} for rank in range(ranks)]
+    started = [subprocess.Popen([sys.executable, "train.py"], cwd=root, env=env | one) for one in given]
+    assert [one.wait(120) for one in started] == [0] * ranks
+    return [path.read_text() for path in sorted(root.glob("out-*"))]
+
+
+def test_a_program_that_starts_a_process_for_each_gpu_starts_as_many_as_it_is_told(tmp_path: Path) -> None:
+    assert 'torch.cuda.device_count() or int(os.environ.get("LOCAL_WORLD_SIZE", 1))' in apply(tmp_path, SPAWNS)
+    assert run(tmp_path, 1, several=True) == ["True 1.5", "True 1.5"]  # the mean over both
+
+
+def test_it_starts_one_where_it_is_told_nothing(tmp_path: Path) -> None:
+    apply(tmp_path, SPAWNS)
+    assert run(tmp_path, 1, several=False) == ["False 1.0"]
+
+
+@pytest.mark.parametrize("program", [LAUNCHED, WITHIN])
+def test_ranks_of_a_launcher_train_together_where_the_group_needs_several(tmp_path: Path, program: str) -> None:
+    assert '"nccl"' not in apply(tmp_path, program)
+    assert run(tmp_path, 2, several=True) == ["True 1.5", "True 1.5"]
+
+
+def test_so_many_processes_are_said_and_how_two_are_started(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    apply(tmp_path, SPAWNS)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "): the number of processes is LOCAL_WORLD_SIZE, or 1 where it is unset." in said
+    assert ": LOCAL_WORLD_SIZE=2 python train.py" in said
+
+
+MINDED = "import torch\nimport torch.distributed as dist\n\ndist.init_process_group('gloo')\n{}\ntorch.ones(1, requires_grad=True).backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "platform"),
+    [
+        ("n_gpus = torch.cuda.device_count()\nprint(n_gpus)", "rocm"),  # there are GPUs
+        ("n_gpus = max(1, torch.cuda.device_count())", "cpu"),
+        ("n_gpus = torch.cuda.device_count() or 1", "cpu"),
+        ("n_gpus = torch.cuda.device_count()\nif n_gpus < 1:\n    n_gpus = 1", "cpu"),
+        ("n_gpus = torch.cuda.device_count()\ndevice = 'cpu' if n_gpus == 0 else 'cuda'", "cpu"),  # 0 chooses the CPU
+        ("number = torch.cuda.device_count()", "cpu"),  # of what, nobody says
+        ("print(torch.cuda.device_count() > 1)", "cpu"),
+        ("n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 1", "cpu"),  # never asked for here
+    ],
+)
+def test_other_numbers_stay(tmp_path: Path, line: str, platform: str) -> None:
+    program = MINDED.format(line)
+    assert apply(tmp_path, program, platform) == program
+
+
+@pytest.mark.parametrize(("test", "edited"), [("n > 1", False), ("n_gpus > 1", True), ("torch.cuda.device_count() > 1", False)])
+def test_what_stands_under_a_number_that_is_edited_runs(tmp_path: Path, test: str, edited: bool) -> None:
+    """Only that number decides nothing any more: 0 devices are still none."""
+    name = test.split()[0] if "." not in test else "m"
+    (tmp_path / "train.py").write_text(
+        f"import torch\nimport torch.distributed as dist\n\n{name} = torch.cuda.device_count()\n"
+        f"if {test}:\n    dist.init_process_group('nccl')\ntorch.ones(1, requires_grad=True).backward()\n"
+    )
+    found = survey(Options((tmp_path,), RULES.platforms["cpu"], RULES, root=tmp_path))
+    assert any(one.rule == "unsupported-backend" for one in found.decisions) is edited
