@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from ddp_codemod.catalog.advisory import Advice, Pattern
-from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.calls import argument_of, calls_of
 from ddp_codemod.dataflow.demands import asks, demands, leaves
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.gates import Gates
-from ddp_codemod.dataflow.tested_counts import Counts, goes_to, tested
+from ddp_codemod.dataflow.tested_counts import goes_to, tested
 from ddp_codemod.impact import usage_device
 from ddp_codemod.impact.derived_classes import entries, of_derived
 from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
@@ -37,35 +35,6 @@ class Hit(Struct, frozen=True, eq=False):
     node: ast.AST
     argument: ast.expr | None = None
     sure: bool = True  # a recipe may mend it
-
-
-def demands_of(patterns: Iterable[Pattern]) -> frozenset[str]:
-    """The functions that code demands a device by."""
-    return frozenset(name for one in patterns if one.use == "required" for name in one.names)
-
-
-def gates_of(rules: Rules, patterns: Iterable[Pattern]) -> Gates:
-    """The questions of the patterns that are about gates."""
-    makers = {name for surface in rules.surfaces.values() if surface.default_group for name in surface.names}
-    return Gates(
-        frozenset(name for one in patterns if one.use == "gate" for name in one.names),
-        frozenset(makers.union(*(idioms.group_needed for idioms in rules.idioms))),
-        frozenset(name for idioms in rules.idioms for name in idioms.group_asked),
-    )
-
-
-def counts_of(advice: Iterable[Advice]) -> Counts:
-    """The calls that count devices, of the advice that takes the launcher's number of processes where there are none."""
-    found = [
-        one.pattern
-        for one in advice
-        if one.pattern is not None and one.rewrite is not None and one.rewrite.recipe == "launched-count"
-    ]
-    return Counts(
-        frozenset(name for one in found for name in one.names),
-        frozenset(name for one in found for name in one.within),
-        frozenset(one.tested for one in found),
-    )
 
 
 def _anywhere(module: Module, node: ast.AST) -> bool:

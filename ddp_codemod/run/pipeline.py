@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.dataflow.evaluator import Evaluator
-from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.edits.migrations import migration, other_way
 from ddp_codemod.edits.pins import pinned
 from ddp_codemod.edits.plan import Planner
@@ -24,9 +22,9 @@ from ddp_codemod.impact.advisory_edits import Adapter
 from ddp_codemod.impact.at_the_call import placed
 from ddp_codemod.impact.changed_backends import switches
 from ddp_codemod.impact.device_tensors import with_device_tensors
+from ddp_codemod.impact.facts_on import facts_on
 from ddp_codemod.impact.moved_questions import with_questions
 from ddp_codemod.impact.notes import advise
-from ddp_codemod.impact.usage import counts_of, demands_of, gates_of
 from ddp_codemod.ledger.ledger import unaccounted
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
@@ -89,14 +87,7 @@ class Run:
         forwarders = [forwarder for idioms in options.rules.idioms for forwarder in idioms.forwarder]
         self.candidates = look.candidates
         self.finder = Finder(finder_surfaces, resolver, self.candidates.words, forwarders)
-        names, choice = options.rules.backends, options.platform.backend
-        changing = {name for name in names if assess(name, choice, names).wanted is not None}
-        present = {name: fact for idioms in options.rules.idioms for name, fact in idioms.present.items()}
-        advice = [one for one in rules.advice.values() if one.fits(options.platform)]
-        patterns = [one.pattern for one in advice if one.pattern is not None]
-        demanded, gates, counts = demands_of(patterns), gates_of(rules, patterns), counts_of(advice)
-        told = (changing, names, present)
-        self.facts = Facts(resolver, options.platform.facts, *told, demanded=demanded, gates=gates, counts=counts)
+        self.facts = facts_on(resolver, options.rules, options.platform)
         self.context = Context(
             options.platform,
             options.rules,
