@@ -9,7 +9,7 @@ from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.blocks import behind
 from ddp_codemod.dataflow.branches import branch_of
 from ddp_codemod.dataflow.demands import asks, leaves
-from ddp_codemod.dataflow.fold import UNKNOWN, Value, fold, truth
+from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
@@ -39,7 +39,7 @@ def _left_out(context: Context, pattern: Pattern, module: Module) -> Iterator[tu
     for kind in (ast.If, ast.IfExp):
         for node in module.nodes.get(kind, ()):
             assert isinstance(node, (ast.If, ast.IfExp))
-            taken = _truth(context, module, node.test)
+            taken = _truth(context, module, node.test, pattern.device)
             if taken is None or not _asks(context, pattern, module, node.test):
                 continue
             off, on = _branches(module, node, taken)
@@ -59,11 +59,16 @@ def _branches(module: Module, node: ast.If | ast.IfExp, taken: bool) -> tuple[Se
     return off, on
 
 
-def _truth(context: Context, module: Module, test: ast.expr) -> bool | None:
-    """Whether a test holds here, also where an attribute has the answer: ``self.cuda = torch.cuda.is_available()``."""
+def _truth(context: Context, module: Module, test: ast.expr, device: str) -> bool | None:
+    """Whether a test holds here, also where an attribute has the answer: ``self.cuda = torch.cuda.is_available()``.
+
+    What is compared with the name of the ``device`` that is not here is another one.
+    """
 
     def look(part: ast.expr) -> Value:
         known = context.facts.fold(module, part)
+        if known is UNKNOWN and _is_named(module.parents.get(part), device):
+            return Known("")
         if known is not UNKNOWN or not isinstance(part, ast.Attribute):
             return known
         values = [context.facts.fold(home, value) for home, value in _held(context, module, part)]
@@ -73,7 +78,9 @@ def _truth(context: Context, module: Module, test: ast.expr) -> bool | None:
 
 
 def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) -> bool:
-    """Whether a test asks for the device, itself or by a name or an attribute that holds the answer."""
+    """Whether a test asks for the device, itself, by its name, or by a name or an attribute that holds the answer."""
+    if any(_is_named(part, pattern.device) for part in walk(test)):
+        return True
     if asks(context.tracer.resolver, pattern.makers, module, test):
         return True
     made = [one for part in walk(test) if isinstance(part, ast.Name) for one in context.facts.definitions(module, part)]
@@ -81,6 +88,14 @@ def _asks(context: Context, pattern: Pattern, module: Module, test: ast.expr) ->
         return True
     held = (pair for part in walk(test) if isinstance(part, ast.Attribute) for pair in _held(context, module, part))
     return any(asks(context.tracer.resolver, pattern.makers, home, value) for home, value in held)
+
+
+def _is_named(node: ast.AST | None, device: str) -> bool:
+    """Whether a device, or its kind, is compared with a text that starts with the name of this one: ``device.type == "cuda"``."""
+    if not device or not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return False
+    texts = [one.value for one in (node.left, node.comparators[0]) if isinstance(one, ast.Constant)]
+    return any(isinstance(text, str) and text.startswith(device) for text in texts)
 
 
 def _held(context: Context, module: Module, attribute: ast.Attribute) -> list[tuple[Module, ast.expr]]:
@@ -139,19 +154,19 @@ def _synchronises(context: Context, pattern: Pattern, module: Module, node: ast.
     for call in module.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
         if makers & set(resolver.names(module, call.func)):
-            made.append(call not in inside and not _is_off(context, module, call))
+            made.append(call not in inside and not _is_off(context, pattern, module, call))
         if any(isinstance(part, ast.Attribute) and part.attr == "grad" for given in call.args for part in walk(given)):
             if summing & set(resolver.names(module, call.func)):
                 return True
     return bool(made) and not any(made)
 
 
-def _is_off(context: Context, module: Module, call: ast.AST) -> bool:
+def _is_off(context: Context, pattern: Pattern, module: Module, call: ast.AST) -> bool:
     """Whether a condition around a call keeps it from running here, also where an attribute has the answer."""
     child = call
     for parent in module.ancestors(call):
         if isinstance(parent, (ast.If, ast.IfExp)) and (wanted := branch_of(parent, child)) is not None:
-            if _truth(context, module, parent.test) is (not wanted):
+            if _truth(context, module, parent.test, pattern.device) is (not wanted):
                 return True
         child = parent
     return False

@@ -33,7 +33,8 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
     if pattern.use == "asked":
         return pattern.device in texts
     if pattern.use in ("apart", "alone"):  # what wraps the model may be a function of another file
-        return any(name.rpartition(".")[2] in texts for name in pattern.makers)
+        named = pattern.device in texts and any(name.rpartition(".")[2] in texts for name in pattern.names)
+        return named or any(name.rpartition(".")[2] in texts for name in pattern.makers)
     if pattern.use == "gate":
         return any(name.rpartition(".")[2] in texts for name in pattern.names)
     if pattern.use == "assigned":

@@ -30,9 +30,12 @@ def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]
     if not any(project.mentioning(package) for package in pattern.names):
         return
     beside_it = "|".join(map(re.escape, pattern.within)).encode() or None  # data of other kinds has keys of the same names
-    for key in pattern.keywords:
-        for document in project.documents(key, beside_it):
+    for keyword in pattern.keywords:
+        *above, key = keyword.split(".")  # "fp16.enabled": the key of a part that is called so
+        for document in project.documents(key, "|".join(map(re.escape, above)).encode() or beside_it):
             for entry in document.ending(key):
+                if [*entry.path[:-1]][len(entry.path) - 1 - len(above) :] != above:
+                    continue
                 beside = {one.path[-1] for one in document.mapping(entry.path[:-1], entry.document)}
                 if entry.value.lower() in pattern.texts and not (pattern.within and beside.isdisjoint(pattern.within)):
                     yield document.name, document.source.position(entry.start)[0]
