@@ -78,7 +78,7 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
 
     # "drop-argument"; "guard-statement": under ``condition``; "conditional-value": the argument, else ``otherwise``;
     # "at-least": never less than ``otherwise``; "launched-count": where the number is 0, what the variable ``value`` says, or
-    # ``otherwise``; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
+    # ``otherwise``; "either-module": the function of this module under the condition, else of the package itself; "to-device": ``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``;
     # "argument-unless": the call under the condition, else its first argument; "conditional-call": the call, else ``otherwise``, in
     # which PACKAGE is how the file writes the package; "not-required": a demand that is taken out, or made
     # only under the condition. Of the platform's own device (Platform.device):
@@ -88,9 +88,9 @@ class Rewrite(RuleEntry, frozen=True, kw_only=True):
     # "own-choice": its type, behind the other's in a list of those that are taken. Of any: "other-type": of ``types``;
     # "other-function": ``otherwise`` of the package is called, with the same arguments
     recipe: Literal[
-        "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "to-device", "argument-unless", "conditional-call",
-        "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice", "own-argument",
-        "other-type", "other-function",
+        "drop-argument", "guard-statement", "conditional-value", "at-least", "launched-count", "either-module", "to-device",
+        "argument-unless", "conditional-call", "not-required", "own-module", "own-method", "own-name", "own-text", "own-choice",
+        "own-argument", "other-type", "other-function",
     ]  # fmt: skip
     # "other-type": the last word of a type, or of what casts to it, and what takes its place
     types: dict[Name, Name] = msgspec.field(default_factory=dict)

@@ -37,6 +37,12 @@ def rewritten(context: Context, advice: Advice, hit: Hit, alone: bool = True) ->
         return not_required(context, advice.pattern, rewrite.package, rewrite.condition, hit)
     if rewrite.recipe == "other-function":
         return other_function(context, rewrite, hit)
+    if rewrite.recipe == "either-module":
+        function = hit.node.func if isinstance(hit.node, ast.Call) else None
+        if not isinstance(function, ast.Attribute):
+            return []
+        either = _either(hit.module, function.value, f"{PACKAGE}{rewrite.condition}", PACKAGE)
+        return [Insertions(hit.module, function.value, tuple(either), rewrite.package)]  # what the call is given runs either way
     if rewrite.recipe.startswith("own-"):
         return of_own_device(context, advice, rewrite, hit, alone)
     pieces = _pieces(hit, rewrite)

@@ -51,7 +51,7 @@ WORKS = [
 ]  # fmt: skip
 NAMED = [
     (ident, name)
-    for ident in ("device-set", "device-statement", "device-accelerator", "device-question")
+    for ident in ("device-set", "device-statement", "device-accelerator", "device-question", "device-tensor-class")
     for name in ADVICE[ident].pattern.names  # type: ignore[union-attr]
 ]
 # Names that other versions of torch have.
