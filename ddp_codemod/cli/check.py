@@ -11,7 +11,7 @@ from ddp_codemod.cli import after
 from ddp_codemod.cli.errors import fail
 from ddp_codemod.cli.formats import document
 from ddp_codemod.cli.narrow import look
-from ddp_codemod.cli.options import narrow_options, paths_argument, submodules_option, survey_options
+from ddp_codemod.cli.options import from_run_option, narrow_options, paths_argument, submodules_option, survey_options
 from ddp_codemod.cli.run import again, applicable, exit_code, prepare
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
@@ -24,6 +24,7 @@ from ddp_codemod.cli.translate import Command, option
 @option("--statistics", is_flag=True, help="help-statistics")
 @option("--after-apply", is_flag=True, help="help-after-apply")
 @option("--add-ignore", is_flag=True, help="help-add-ignore")
+@from_run_option
 @submodules_option
 @narrow_options
 @survey_options

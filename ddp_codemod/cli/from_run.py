@@ -43,6 +43,7 @@ class _Group(Struct):
     library_parameters: list[_Taken]
     string_line: int | None
     set_at_launch: bool
+    machine_platform: str | None
 
 
 class _Run(Struct):
@@ -82,15 +83,23 @@ def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def read(path: Path, root: Path) -> tuple[Made, ...]:
-    """The groups on record, where the files that made them are still the same. Raises Failure."""
+def machine(path: Path) -> str:
+    """The platform of the machine that a run was recorded on, where that explains what differs from the code. Raises Failure."""
+    return next((one.machine_platform for one in _decoded(path).groups if one.machine_platform), "")
+
+
+def _decoded(path: Path) -> _Run:
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=_Record)
+        return msgspec.json.decode(path.read_bytes(), type=_Record).run
     except OSError as why:
         raise fail("run-record-unreadable", path=path, why=why.strerror or why) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as why:
         raise fail("run-record-none", path=path, why=why) from None
-    run = record.run
+
+
+def read(path: Path, root: Path) -> tuple[Made, ...]:
+    """The groups on record, where the files that made them are still the same. Raises Failure."""
+    run = _decoded(path)
     if not run.groups:
         raise fail("run-record-empty", path=path)
     again = command_line(["ddp-codemod", "verify", "--run", run.command, "--record", str(path)])

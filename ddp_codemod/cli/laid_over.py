@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.errors import Failure
-from ddp_codemod.cli.run import configured, existing, root_of
+from ddp_codemod.cli.run import Job, configured, existing, root_of
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.messages import render
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ddp_codemod.discover.scope import Scope
     from ddp_codemod.health import Made, Overlay
     from ddp_codemod.model import Survey
+    from ddp_codemod.run.options import Options
 
 LARGEST = 1_000_000  # bytes of a file that a command names
 
@@ -43,7 +44,6 @@ def read(settings: Settings, console: Console, python: str) -> Project | None:
     """
     from ddp_codemod.cli.platform import known_platform
     from ddp_codemod.run.options import Options
-    from ddp_codemod.run.survey import survey
 
     root = root_of([existing(path) for path in settings.paths or (".",)])
     if root in (Path.home(), Path(root.anchor)) and not settings.paths:
@@ -56,11 +56,31 @@ def read(settings: Settings, console: Console, python: str) -> Project | None:
     if platform is None:
         return None
     console.working(console.text("overlay-reading", platform=platform.id))
-    # where one process needs no group no rule of the platform asks for backends, and a run makes groups all the same
-    asking = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "replace-backend")
-    wanted = asking if not {*asking} & {*platform.rules} else ()
-    found = survey(Options(paths=(root,), platform=platform, rules=rules, fixes=wanted, root=root, scope=config.scope))
-    return Project(found, rules, platform, config.scope, named is not None)
+    options = Options(paths=(root,), platform=platform, rules=rules, root=root, scope=config.scope)
+    return Project(_asked_for_backends(options), rules, platform, config.scope, named is not None)
+
+
+def _asked_for_backends(options: Options) -> Survey:
+    """The survey of a project, its backends included: also where one process needs no group, which a run makes all the same."""
+    from ddp_codemod.run.survey import survey
+
+    asking = tuple(ident for ident, fix in options.rules.fixes.items() if fix.recipe == "replace-backend")
+    wanted = asking if not {*asking} & {*options.platform.rules} else ()
+    return survey(replace(options, fixes=wanted))
+
+
+def over_record(job: Job) -> Overlay:
+    """Lay the run on record over the code as it is, without what the run itself adds to the findings."""
+    from ddp_codemod.cli.from_run import machine
+    from ddp_codemod.machine.overlay import elsewhere, overlay
+    from ddp_codemod.run.options import Options
+
+    asked = job.options
+    assert job.settings.from_run is not None
+    options = Options(paths=(job.root,), platform=asked.platform, rules=asked.rules, root=job.root, scope=asked.scope)
+    found = overlay(asked.recorded, _asked_for_backends(options), asked.rules, asked.platform, asked.scope)
+    here = machine(job.settings.from_run)
+    return elsewhere(found, here) if here and here != asked.platform.id else found
 
 
 def _this_machine(settings: Settings, console: Console, python: str, rules: Rules) -> Platform | None:

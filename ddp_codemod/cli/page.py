@@ -13,7 +13,9 @@ from ddp_codemod.model import Applicability
 
 def write_page(whole: Patching, path: Path, unsafe: bool) -> int:
     """Write the page and say what to do with it."""
+    from ddp_codemod.cli.laid_over import over_record
     from ddp_codemod.report.html import MARK, Choices, page
+    from ddp_codemod.report.run_page import section
     from ddp_codemod.write.errors import WriteError
     from ddp_codemod.write.page import save_page
     from ddp_codemod.write.repository import blobs
@@ -27,7 +29,8 @@ def write_page(whole: Patching, path: Path, unsafe: bool) -> int:
         if unit.applicability is not Applicability.MANUAL and not any(id(edit) in broken for edit in unit.edits)
     ]
     after = {change.name: change.after for change in rendered.changes}
-    choices = Choices(view, job.options.rules, offered, after, blobs(job.root, list(after)), unsafe)
+    run = section(view, over_record(job), job.settings.again("apply")) if job.options.recorded else {}
+    choices = Choices(view, job.options.rules, offered, after, blobs(job.root, list(after)), unsafe, run)
     try:
         save_page(path, page(choices), MARK)
     except WriteError as why:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ddp_codemod.cli.commit import back, check_commit, commit_options
 from ddp_codemod.cli.commit import commit as make_commit
 from ddp_codemod.cli.errors import fail, refused
-from ddp_codemod.cli.options import completed_by_files, narrow_options, review_options
+from ddp_codemod.cli.options import completed_by_files, from_run_option, narrow_options, review_options
 from ddp_codemod.cli.patching import Patching, patched, patching
 from ddp_codemod.cli.recorded import recorded
 from ddp_codemod.cli.run import exit_code, prepare
@@ -28,6 +28,7 @@ from ddp_codemod.model import Applicability, Survey
 @option("--answers", is_flag=True, help="help-review-answers")
 @option("--allow-dirty", is_flag=True, help="help-allow-dirty")
 @commit_options
+@from_run_option
 @narrow_options
 @review_options
 def command(

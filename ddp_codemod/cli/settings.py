@@ -11,7 +11,7 @@ from msgspec import Struct
 MACHINES = ("sarif", "github", "rdjson", "gitlab")  # formats that other tools read, beside the project's own JSON
 NARROWED = ("apply", "diff", "check", "scan", "review")  # commands that may be about a part of what is found
 
-FROM_RUN = ("apply", "diff")  # commands that take a run on record
+FROM_RUN = ("apply", "diff", "check", "review")  # commands that take a run on record
 WITH_SUBMODULES = ("apply", "diff", "check", "scan")
 
 

@@ -40,6 +40,7 @@ class Choices(Struct, frozen=True):
     after: Mapping[str, bytes]
     blobs: Mapping[str, Blob]
     unsafe: bool = False  # whether unsafe units start as taken
+    run: Mapping[str, Any] = {}  # a run of the project beside its code
 
 
 def page(choices: Choices) -> bytes:
@@ -84,6 +85,7 @@ def _data(choices: Choices) -> dict[str, Any]:
         "rules": rules,
         "files": files,
         "units": units,
+        "run": choices.run,
     }
 
 

@@ -13,8 +13,9 @@ from ddp_codemod.kinds import Seen
 from ddp_codemod.model import Action, Decision
 from ddp_codemod.report.view import View
 
+UNKNOWN = "?"
 SHOWN = 10  # sites that were not reached; -v shows all
-_MISSED = (Seen.PLACE, Seen.OPEN, Seen.VALUE)
+MISSED = (Seen.PLACE, Seen.OPEN, Seen.VALUE)
 _COLOURS = {Seen.PLACE: "red", Seen.VALUE: "red", Seen.OPEN: "red", Seen.OTHER_MACHINE: "yellow"}
 
 
@@ -32,11 +33,10 @@ class Ran(Struct, frozen=True):
 
 def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Iterator[str]:
     """What the run did, place by place; ``command`` is the one that changes the project, ``from_run`` that which reads the record."""
-    counts = {"platform": found.platform, "n": len(found.held), "agree": sum(one.seen is Seen.AGREES for one in found.held)}
-    yield view.ink(view.say("overlay-head", **counts), "bold")
+    yield view.ink(head(view, found), "bold")
     for one in found.held:
         yield from _group(view, one, found.platform, command)
-    if any(one.fails and one.seen in _MISSED and not _mends(one) for one in found.held):
+    if any(one.fails and one.seen in MISSED and not _mends(one) for one in found.held):
         key = "overlay-from-run" if from_run else "overlay-to-record"
         yield from view.folded(view.say(key, command=from_run), 2, 4)
     if found.not_reached:
@@ -47,7 +47,25 @@ def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Itera
             yield "    " + view.say("overlay-more", n=len(found.not_reached) - len(shown))
 
 
+def head(view: View, found: Overlay) -> str:
+    """How many groups agree with the code."""
+    agree = sum(one.seen is Seen.AGREES for one in found.held)
+    return view.say("overlay-head", platform=found.platform, n=len(found.held), agree=agree)
+
+
 def _group(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
+    made = one.made
+    where = _where(view, made.stack) if made.stack else view.say("overlay-no-place")
+    said = view.say("overlay-group", where=where, said=sentence(view, one, platform), n=len(made.ranks))
+    yield from _inked(view, view.folded(said, 2, 6), one.seen)
+    for told in details(view, one, platform, command):
+        yield from view.folded(told, 6, 8)
+    if one.bug:
+        yield "        " + for_a_report(view, one, platform)
+
+
+def sentence(view: View, one: Held, platform: str) -> str:
+    """What a group got, and whether reading had it."""
     made = one.made
     value = view.say("overlay-no-backend") if made.backend is None else f'"{made.backend}"'
     read = view.say("list-comma").join(_reading(view, one.predicted)) or view.say("gives-unknown")
@@ -55,27 +73,30 @@ def _group(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
     key = "text" if one.seen is Seen.PLACE and (made.caller or "").startswith("<") else one.seen.value
     key = "library" if key == Seen.PLACE.value and made.caller is not None else key
     key = "unreachable" if one.seen is Seen.VALUE and _gives(one) else key
-    said = view.say(f"overlay-{key}", platform=platform, **words)
-    where = _where(view, made.stack) if made.stack else view.say("overlay-no-place")
-    yield from _inked(view, view.folded(view.say("overlay-group", where=where, said=said, n=len(made.ranks)), 2, 6), one.seen)
+    return view.say(f"overlay-{key}", platform=platform, **words)
+
+
+def details(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
+    """Where its call site is, if elsewhere, and what to do."""
+    made = one.made
     if one.site is not None and _line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
-        yield from view.folded(view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site)), 6, 8)
+        yield view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site))
     if one.fails:
-        failing = view.say("overlay-default", platform=platform) if made.backend is None else value
+        failing = view.say("overlay-default", platform=platform) if made.backend is None else f'"{made.backend}"'
         key = "overlay-fails-mend" if _mends(one) else "overlay-fails"
-        yield from view.folded(view.say(key, value=failing, platform=platform, command=command), 6, 8)
+        yield view.say(key, value=failing, platform=platform, command=command)
     if one.bug:
-        yield from view.folded(view.say("overlay-bug"), 6, 8)
-        yield "        " + for_a_report(view, one, platform)
+        yield view.say("overlay-bug")
 
 
 def _mends(one: Held) -> bool:
-    """Whether reading has an edit of the call site that gave the value."""
-    return one.site is not None and one.site.action is Action.EDIT and one.made.backend in (None, *one.predicted)
+    """Whether reading has an edit of the call site that gave the value: also one that replaces whichever value arrives there."""
+    read = one.predicted
+    return one.site is not None and one.site.action is Action.EDIT and (one.made.backend in (None, *read) or read == (UNKNOWN,))
 
 
 def _reading(view: View, predicted: tuple[str, ...]) -> Iterator[str]:
-    yield from (view.say("gives-unknown") if value == "?" else f'"{value}"' for value in predicted)
+    yield from (view.say("gives-unknown") if value == UNKNOWN else f'"{value}"' for value in predicted)
 
 
 def _gives(one: Held) -> bool:

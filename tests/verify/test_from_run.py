@@ -377,7 +377,7 @@ def test_two_calls_on_one_line_are_told_apart(
     assert (root / "train.py").read_text("utf-8").endswith("print('nccl')\n")
 
 
-@pytest.mark.parametrize("command", ["apply", "diff"])
+@pytest.mark.parametrize("command", ["apply", "diff", "check"])
 def test_a_record_of_other_files_is_refused(
     command: str, root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -397,7 +397,7 @@ def test_a_record_of_other_files_is_refused(
     assert (code, out) == (2, "")
     assert "is the record of another project" in err
     path.write_text(text)
-    assert called(capfd, command, ".", "--from-run", str(record), "--unsafe")[0] == 0
+    assert called(capfd, command, ".", "--from-run", str(record), "--unsafe")[0] == (1 if command == "check" else 0)
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b'{"version": 1, "run": {"command": 3}}', b"\xff\xfe"])
@@ -493,3 +493,78 @@ def test_a_cell_of_a_notebook_is_located_and_cured(
     main([*own, "--format", "json"])
     document = json.loads(capfd.readouterr().out)["run"]
     assert [(one["backend"], one["verdict"]) for one in document["groups"]] == [("gloo", "not-found"), ("gloo", "agrees")]
+
+
+def test_check_lists_what_a_run_calls_for(
+    root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project = MISSED["a dynamic import"]
+    write(project)
+    record = tmp_path / "run.json"
+    run(capfd, record=record)
+    assert called(capfd, "check", ".", "--unsafe")[0] == 0
+    code, out, err = called(capfd, "check", ".", "--from-run", str(record), "--unsafe")
+    assert code == 1
+    assert project.at in out
+    assert f"ddp-codemod apply . --platform cpu --from-run {record} --unsafe" in err
+    edits = json.loads(called(capfd, "check", ".", "--from-run", str(record), "--format", "json")[1])["edits"]
+    assert [(one["path"], one["line"], one["applicability"]) for one in edits] == [("train.py", 6, "unsafe")]
+
+
+MIXED = """import importlib
+import json
+import torch.distributed as dist
+
+module, name = json.load(open('plugins.json'))['start']
+start = getattr(importlib.import_module(module), name)
+start('gloo', ALONE)
+dist.new_group([0], backend='gloo')
+dist.new_group([0], backend=open('kind.txt').read())
+
+
+def other():
+    dist.init_process_group('gloo', '<b>never</b>')
+"""
+
+
+def shown(page: Path) -> dict[str, Any]:
+    """What a review page shows of a run."""
+    text = page.read_text("utf-8")
+    found: dict[str, Any] = json.loads(text.split('id="data">')[1].split("</script>")[0])["run"]
+    return found
+
+
+def test_the_review_page_shows_the_run_beside_the_code(
+    root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(Missed({"train.py": MIXED, "kind.txt": "nccl"}, "", "", ""))
+    record, page = tmp_path / "run.json", tmp_path / "page.html"
+    run(capfd, record=record)
+    review = ["review", ".", "--html", str(page)]
+    assert called(capfd, *review, "--from-run", str(record))[0] == 0
+    found = shown(page)
+    assert found["head"].startswith("The run compared with the code for cpu: ")
+    groups = {(one["where"], one["kind"]): " ".join([one["said"], *one["more"]]) for one in found["groups"]}
+    assert "not found in the code" in groups["train.py:7", "manual"]
+    assert 'agrees: new_group passes "gloo"' in groups["train.py:8", "safe"]
+    assert '"nccl" does not work on cpu; to fix it: ddp-codemod apply' in groups["train.py:9", "manual"]
+    assert found["sites"] == [["train.py:13", "torch.init_process_group(backend)"]]
+    assert "1 call site" in found["left"]
+    assert called(capfd, *review)[0] == 0
+    assert shown(page) == {}
+
+
+def test_the_review_page_says_what_the_run_said_of_another_machine(
+    root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = "import torch\nimport torch.distributed as dist\n\ndist.init_process_group('nccl' if torch.cuda.is_available() else 'gloo', ALONE)\n"
+    write(Missed({"train.py": text}, "", "", ""))
+    record, page = tmp_path / "run.json", tmp_path / "page.html"
+    run(capfd, record=record)
+    document = json.loads(record.read_bytes())
+    document["run"]["groups"][0]["machine_platform"] = "cpu"
+    record.write_text(json.dumps(document))
+    assert main(["review", ".", "--html", str(page), "--platform", "cuda", "--from-run", str(record)]) == 0
+    (group,) = shown(page)["groups"]
+    assert (group["kind"], group["more"]) == ("unsafe", [])
+    assert "this machine is cpu" in group["said"]

@@ -314,6 +314,10 @@
   });
   const none = make("p", { class: "empty", hidden: "" }, word(data.units.length ? "none-shown" : "nothing"));
   const main = make("main", {}, none);
+  if (data.run.head) main.append(make("section", { class: "run", "aria-label": data.run.head },
+    make("h2", {}, data.run.head),
+    make("ul", {}, ...data.run.groups.map((group) => make("li", { class: group.kind }, make("span", { class: "where" }, group.where), " ", group.said, ...group.more.map((line) => make("div", {}, line))))),
+    ...(data.run.left ? [make("details", {}, make("summary", {}, data.run.left), make("ul", {}, ...data.run.sites.map(([where, name]) => make("li", {}, make("span", { class: "where" }, where), " ", name))))] : [])));
   data.units.forEach((unit, at) => { cards.push(card(unit, at)); main.append(cards[at].element); mark(at); });
   document.body.append(
     make("header", {},

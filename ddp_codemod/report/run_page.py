@@ -1,0 +1,34 @@
+"""The section of the review page that shows a run beside the code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ddp_codemod.health import Held, Overlay
+from ddp_codemod.kinds import Seen
+from ddp_codemod.report.overlay import MISSED, details, for_a_report, head, sentence
+from ddp_codemod.report.view import View
+
+
+def section(view: View, found: Overlay, command: str) -> dict[str, Any]:
+    """Each group with its place and what it shows, and the sites that the run did not reach; ``command`` makes the changes."""
+    view = replace(view, here=view.survey.root.absolute())
+    left = [[view.where(site.call), view.site(site)] for site in found.not_reached]
+    return {
+        "head": head(view, found),
+        "groups": [_group(view, one, found.platform, command) for one in found.held],
+        "left": view.say("overlay-not-reached", n=len(left)) if left else "",
+        "sites": left,
+    }
+
+
+def _group(view: View, one: Held, platform: str, command: str) -> dict[str, Any]:
+    frame = one.made.stack[0] if one.made.stack else None
+    return {
+        "kind": "manual" if one.fails or one.seen in MISSED else "safe" if one.seen is Seen.AGREES else "unsafe",
+        "where": view.at(frame.path, frame.line) if frame else view.say("overlay-no-place"),
+        "said": view.say("page-run-group", said=sentence(view, one, platform), n=len(one.made.ranks)),
+        "more": [*details(view, one, platform, command), *([for_a_report(view, one, platform)] if one.bug else [])],
+    }
