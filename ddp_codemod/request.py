@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from msgspec.structs import replace
 
@@ -20,6 +20,9 @@ from ddp_codemod.model import Reason, Survey
 from ddp_codemod.run.options import Options, Progress
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import given
+
+if TYPE_CHECKING:
+    from ddp_codemod.health import Made
 
 AnyPath = Union[str, os.PathLike[str]]
 Style = Literal["pin", "portable"]
@@ -42,8 +45,12 @@ def look(
     root: Path | None = None,
     cache: bool = True,
     progress: Progress | None = None,
+    recorded: tuple[Made, ...] = (),
 ) -> Survey:
-    """Survey a project for a plan. ``root`` overrides the root of the paths; ``progress`` runs before each file; ``cache`` as in ``plan``."""
+    """Survey a project for a plan. ``root`` overrides the root of the paths; ``progress`` runs before each file; ``cache`` as in ``plan``.
+
+    ``recorded``: the groups that a run of the project created.
+    """
     asked = options(
         paths,
         platform,
@@ -53,9 +60,9 @@ def look(
         style=style,
         env_in=env_in,
         root=root,
-        cache=cache,
+        cache=cache and not recorded,
     )
-    return survey(replace(asked, progress=progress))
+    return survey(replace(asked, progress=progress, recorded=recorded))
 
 
 def options(

@@ -85,10 +85,11 @@ def _hash(path: Path) -> str:
 
 def machine(path: Path) -> str:
     """The platform of the machine that a run was recorded on, where that explains what differs from the code. Raises Failure."""
-    return next((one.machine_platform for one in _decoded(path).groups if one.machine_platform), "")
+    return next((one.machine_platform for one in decoded(path).groups if one.machine_platform), "")
 
 
-def _decoded(path: Path) -> _Run:
+def decoded(path: Path) -> _Run:
+    """What a record holds. Raises Failure for a file that is none."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Record).run
     except OSError as why:
@@ -99,7 +100,7 @@ def _decoded(path: Path) -> _Run:
 
 def read(path: Path, root: Path) -> tuple[Made, ...]:
     """The groups on record, where the files that made them are still the same. Raises Failure."""
-    run = _decoded(path)
+    run = decoded(path)
     if not run.groups:
         raise fail("run-record-empty", path=path)
     again = command_line(["ddp-codemod", "verify", "--run", run.command, "--record", str(path)])

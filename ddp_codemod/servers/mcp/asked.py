@@ -52,6 +52,7 @@ class Check(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Diff(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The patch and the digest of its plan."""
 
+    from_run: Name | None = None
     patch_offset: Offset = 0
 
 
@@ -65,6 +66,7 @@ class Explain(Project, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Apply(Project, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Write the plan with this digest."""
 
+    from_run: Name | None = None
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
     allow_dirty: bool = False
 
@@ -106,6 +108,7 @@ class VerifyRun(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     platform: Text | None = None
     stop: bool = True
     limit_seconds: Annotated[int, Meta(ge=1, le=3600)] = 600
+    record: Name | None = None
 
 
 def schema(kind: type[Struct], lang: str) -> dict[str, Any]:
@@ -122,7 +125,7 @@ def _shown(kind: type[Struct], name: str, one: dict[str, Any], lang: str) -> dic
     if "items" in one:
         one["items"] = {key: value for key, value in one["items"].items() if key not in _BOUNDS}
     plain = {key: value for key, value in one.items() if key not in _BOUNDS and (key != "default" or value)}
-    told = kind is Diff or name not in Project.__struct_fields__  # what a port is to be like is told once
+    told = kind is Diff or name not in (*Project.__struct_fields__, "from_run")  # what a port is to be like is told once
     return {**plain, "description": text(f"mcp-argument-{name.replace('_', '-')}" if told else "mcp-argument-as-diff", lang)}
 
 

@@ -10,7 +10,9 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod.api import Plan, plan_of, undo
+from ddp_codemod.cli.from_run import read
 from ddp_codemod.cli.settings import command_line
+from ddp_codemod.health import Made
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Applicability, Hop, Survey
 from ddp_codemod.report.json import dumps
@@ -135,10 +137,17 @@ def _look(call: Call, asked: Project, within: Within | None = None) -> Survey:
                 env_in=asked.env_in,
                 root=within.root,
                 progress=progress,
+                recorded=_recorded(call, asked, within),
             )
         )
     except PlanError as why:
         raise Refused(call.say("mcp-refused"), str(why)) from None
+
+
+def _recorded(call: Call, asked: Project, within: Within) -> tuple[Made, ...]:
+    """The groups of the run on record that a request names. Raises Failure for one of other files."""
+    name = asked.from_run if isinstance(asked, (Diff, Apply)) else None
+    return read(call.roots.find(name), within.root) if name else ()
 
 
 def _planned(call: Call, found: Survey, asked: Project) -> Plan:

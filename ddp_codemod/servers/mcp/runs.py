@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from ddp_codemod.cli.from_run import decoded, written
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.watch import Seen, Wish, ended, observe
 from ddp_codemod.machine.overlay import missed
@@ -26,7 +29,8 @@ def verify_run(call: Call, asked: VerifyRun, python: str | None = None) -> Answe
     within = call.roots.project(asked.paths)
     paths = tuple(map(str, within.paths))
     settings = Settings("verify", paths=paths, platform=asked.platform, folders=call.rule_folders, lang=call.lang, quiet=True)
-    wish = Wish(asked.command, asked.stop, float(asked.limit_seconds), python, None)
+    record = _record(call, asked.record) if asked.record else None
+    wish = Wish(asked.command, asked.stop, float(asked.limit_seconds), python, record)
     said = 0
 
     def tell(line: bytes) -> None:
@@ -38,20 +42,33 @@ def verify_run(call: Call, asked: VerifyRun, python: str | None = None) -> Answe
     survey = seen.project.survey if seen.project else Survey(within.root, "", (), (), (), ())
     platform = seen.project.platform.id if seen.project else None
     view = View(survey, call.lang, Ink(False), survey.root)
-    whole = json.loads(trials.dumps((), platform, call.lang, lambda _: None, overlay.entry(view, seen.laid, seen.ran)))
+    report = trials.dumps((), platform, call.lang, lambda _: None, overlay.entry(view, seen.laid, seen.ran))
+    if record is not None:
+        written(record, report)
+    whole = json.loads(report)
     groups, left = bounded(document(whole["run"]), "groups", "not_reached")
-    words = [call.say(_next(seen)), *map(clean, ended(listener(call), seen.found, seen.ran, wish))]
+    words = [call.say(_next(seen, asked)), *map(clean, ended(listener(call), seen.found, seen.ran, wish))]
     words += [call.say("mcp-left-out", n=left)] if left else []
     made = {"root": clean(str(survey.root)), "report": {**document({**whole, "run": {}}), "run": groups}}
     return Answer(made, tuple(words), (*map(_group, groups["groups"]), *_output(seen)))
 
 
-def _next(seen: Seen) -> str:
+def _record(call: Call, name: str) -> Path:
+    """The file for the record: a new one in an open folder, or an earlier record. Raises Failure, OutsideRoots."""
+    path = Path(name)
+    path = call.roots.find(str(path.parent)) / path.name
+    if os.path.lexists(path):
+        path = call.roots.find(str(path))
+        decoded(path)
+    return path
+
+
+def _next(seen: Seen, asked: VerifyRun) -> str:
     """What to do with the run."""
     if not seen.found.asked:
         return "mcp-todo-no-group"
     if seen.laid is not None and any(missed(seen.laid)):
-        return "mcp-todo-missed"
+        return "mcp-todo-recorded" if asked.record else "mcp-todo-missed"
     if seen.trains_apart:
         return "mcp-todo-apart"
     return "mcp-todo-verified" if seen.found.code == 0 else "mcp-todo-failed"
