@@ -232,6 +232,10 @@ def again(job: Job) -> Callable[..., str]:
         if name == "undo":
             return command_line(["ddp-codemod", "undo", *settings.paths[:1]])
         platform = job.options.platform.id
+        if name == "verify":  # a program of the project, typed in its folder
+            folder, own = words
+            paths = tuple(os.path.relpath(path, job.root / folder) for path in settings.paths[:1] or (".",))
+            return command_line(["ddp-codemod", name, *paths, "--platform", platform, "--run", own])
         if name == "explain":
             return settings.again(name, platform=platform, paths=words)
         return settings.again(name, *words, platform=platform)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shlex
 import signal
 import sys
@@ -22,6 +23,8 @@ from ddp_codemod.health import InStep, Overlay
 from ddp_codemod.machine.in_step import in_step
 from ddp_codemod.machine.watch import Watched, watch
 from ddp_codemod.report.overlay import Ran
+
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 class Wish(Struct, frozen=True):
@@ -50,7 +53,7 @@ class Seen(Struct, frozen=True):
 
 def observe(settings: Settings, console: Console, wish: Wish, tell: Callable[[bytes], None], folder: Path | None = None) -> Seen:
     """Read the project, run the command with the recorder, and hold its groups against what was read. Raises Failure."""
-    words = shlex.split(wish.own, posix=sys.platform != "win32")
+    words, variables = _words(wish.own)
     if not words:
         raise fail("verify-usage")
     asked = wish.python or _own_python(words)
@@ -63,7 +66,7 @@ def observe(settings: Settings, console: Console, wish: Wish, tell: Callable[[by
     sharding = [name for table in rules.processes for name in table.sharding]
     facts = dict(to_builtins(project.platform.facts)) if project else {}
     try:
-        found = watch(words, wish.stop, wish.seconds, tell, root, facts, folder, sharding)
+        found = watch(words, wish.stop, wish.seconds, tell, root, facts, folder, sharding, variables)
     except OSError as why:
         raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
     ranks, imitated = (len({entry["rank"] for entry in some}) for some in (found.formed, found.imitated))
@@ -127,6 +130,16 @@ def _of_ranks(console: Console, stepped: InStep) -> str:
     said = {"n": stepped.ranks, "step": stepped.number, "place": place}
     sums = ", ".join(f"{value:.6g}" for value in stepped.sums)
     return console.text("verify-run-apart" if stepped.apart else "verify-run-in-step", sums=sums, **said)
+
+
+def _words(command: str) -> tuple[list[str], dict[str, str]]:
+    """The words of a command, and the variables that a shell takes in front of them, as READMEs have it: no shell reads it here."""
+    words = shlex.split(command, posix=sys.platform != "win32")
+    variables: dict[str, str] = {}
+    while words and (one := _VARIABLE.fullmatch(words[0])):
+        variables[one[1]] = one[2]
+        words.pop(0)
+    return words, variables
 
 
 def _own_python(words: list[str]) -> str:

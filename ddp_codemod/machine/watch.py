@@ -95,13 +95,14 @@ def watch(
     facts: Mapping[str, Any] | None = None,
     folder: Path | None = None,
     sharding: Iterable[str] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> Watched:
     """Run the command to its end, or with ``stop`` until the group has formed; ``tell`` gets each line of its output.
 
     With the ``root`` of the project the frames of its stack are recorded. With ``stop`` a group that this machine cannot form is
     answered by a stand-in, and torch says of a machine that lacks the platform's device what the ``facts`` say of the platform.
-    It runs in ``folder``, else where this process does. ``sharding``: modules and classes with which each rank trains a part of its
-    own. Raises OSError where it cannot be started.
+    It runs in ``folder``, else where this process does, with ``variables`` beside the environment of this process. ``sharding``:
+    modules and classes with which each rank trains a part of its own. Raises OSError where it cannot be started.
     """
     found = Watched()
     telling = threading.Lock()
@@ -110,8 +111,9 @@ def watch(
         with telling:
             found.take(line, tell)
 
-    folders = [str(RECORDER), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
+    own = {**os.environ, **(variables or {})}
+    folders = [str(RECORDER), *filter(None, [own.get("PYTHONPATH")])]
+    environment = {**own, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
     environment["DDP_CODEMOD_SHARDING"] = ",".join(sharding)
     if stop:
         environment |= {"DDP_CODEMOD_STEPS": "0", "DDP_CODEMOD_FACTS": json.dumps(facts or {})}

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.model import Action, Applicability
+from ddp_codemod.model import Action, Applicability, Start
 from ddp_codemod.report import sections, text
 from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, brief, cut, places
 from ddp_codemod.report.grouped import Listed
@@ -152,15 +152,22 @@ def _on(view: View, outcome: Outcome, left: Left) -> list[str]:
 def _starts(view: View, outcome: Outcome) -> list[str]:
     """The command that starts the program, where it is plain which one that is."""
     lines: list[str] = []
+    starts = view.survey.starts if outcome.made else ()
     variable = next(iter(launched(view, outcome.made)), None)
-    for one in view.survey.starts if outcome.made else ():
-        folder = view.path(one.folder or ".")
-        said = view.say("screen-start") if folder == "." else view.say("screen-start-in", folder=folder)
+    for one in starts:
         command = f"{variable}={RANKS} {one.command}" if one.counts and variable is not None else one.command
-        lines += told(view, [(said, command)], WIDE)
+        lines += _start(view, "screen-start", one, command)
         if one.counts and variable is None:
             lines += view.folded(view.say("screen-start-counts"), 2, 2)
+    for one in starts[:1] if outcome.done == "written" else ():
+        lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder, one.command))
     return lines
+
+
+def _start(view: View, key: str, start: Start, command: str) -> list[str]:
+    folder = view.path(start.folder or ".")
+    said = view.say(key) if folder == "." else view.say(f"{key}-in", folder=folder)
+    return told(view, [(said, command)], WIDE)
 
 
 def _aside(view: View, outcome: Outcome, level: int) -> list[str]:

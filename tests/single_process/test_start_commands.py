@@ -222,4 +222,28 @@ def test_the_folder_is_named_where_it_is_another(
     (tmp_path / "pyproject.toml").touch()
     starts(tmp_path, egs__train_py=TRAIN, egs__README_md=readme("python train.py --lr 1"))
     main(["diff", ".", "--platform", "rocm"])
-    assert "Start it, in egs: python train.py --lr 1\n" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Start it, in egs: python train.py --lr 1\n" in said
+    assert "Compare a run" not in said
+    main(["apply", "egs", "--platform", "rocm"])
+    said = capsys.readouterr().out
+    assert "Compare a run with the code, in egs: ddp-codemod verify . --platform rocm --run 'python train.py --lr 1'\n" in said
+
+
+@pytest.mark.parametrize("folder", ["", "egs"])
+def test_apply_offers_to_compare_a_run_and_runs_nothing(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "project" / folder).mkdir(parents=True)
+    (tmp_path / "project" / "pyproject.toml").touch()
+    ran = tmp_path / "ran"
+    (tmp_path / "project" / folder / "train.py").write_text(f"open({str(ran)!r}, 'w')\n" + TRAIN)
+    (tmp_path / "project" / folder / "README.md").write_text(readme("python train.py"))
+    main(["apply", "project", "--platform", "rocm"])
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Compare a run with the code")]
+    path = ".." if folder else "."
+    assert line.endswith(f" ddp-codemod verify {path} --platform rocm --run 'python train.py'")
+    assert f"in {Path('project') / folder}:" in line
+    assert not ran.exists()

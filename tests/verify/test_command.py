@@ -174,6 +174,13 @@ def test_a_command_of_the_user_s_is_watched(project, capfd: pytest.CaptureFixtur
     assert "2 ranks formed a group" in err
 
 
+def test_variables_in_front_of_a_command_are_its_own(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    project("import os\n\nprint([os.environ.get(name) for name in ('KIND', 'PATHS')], os.environ['PYTHONPATH'].split(':')[-1])\n")
+    _, out, err = verify(capfd, "--run", f"KIND='a b' PATHS=x=y PYTHONPATH=own {sys.executable} train.py KIND=c")
+    assert "['a b', 'x=y'] own\n" in out, err
+    assert verify(capfd, "--run", "KIND=a")[0] == 2
+
+
 @pytest.mark.long
 def test_a_command_that_hangs_shows_its_stacks(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     text = COMMAND.replace("{port}", str(free_port())).replace("world_size=2", "world_size=3")
