@@ -155,3 +155,4 @@ class Overlay(Struct, frozen=True):
     platform: str
     held: tuple[Held, ...]
     not_reached: tuple[Decision, ...]
+    public: frozenset[str] = frozenset()  # words of the rule data: what a report may name

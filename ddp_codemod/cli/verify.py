@@ -48,6 +48,7 @@ class Request(Struct, frozen=True):
 @option("--timeout", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="help-verify-timeout")
 @option("--run", "own", metavar="COMMAND", help="help-verify-run")
 @option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-verify-record")
+@option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-verify-report")
 @option("--steps", type=click.IntRange(0, 0), metavar="0", help="help-verify-steps")
 @verbose("help-verbose-ranks")
 @machine_options
@@ -59,6 +60,7 @@ def command(
     timeout: float,
     own: str | None,
     record: Path | None,
+    report: Path | None,
     steps: int | None,
 ) -> int:
     """Try every site, or watch a command of the user's."""
@@ -70,10 +72,10 @@ def command(
         from ddp_codemod.cli.watch import Wish, watched
 
         given = click.get_current_context().get_parameter_source("timeout") is not ParameterSource.DEFAULT
-        wish = Wish(own, steps == 0, timeout if given or steps == 0 else None, python, record)
+        wish = Wish(own, steps == 0, timeout if given or steps == 0 else None, python, record, report)
         return watched(settings, console, wish)
-    if record is not None:
-        raise fail("verify-record-alone")
+    if record is not None or report is not None:
+        raise fail("verify-record-alone", option="--record" if record is not None else "--report")
     if not settings.paths:
         raise fail("verify-usage")
     exe = python or trial_python(console, root_of([existing(path) for path in settings.paths]))

@@ -35,6 +35,7 @@ class Wish(Struct, frozen=True):
     seconds: float | None
     python: str | None
     record: Path | None
+    report: Path | None = None  # what of reading the run shows to be wrong
 
 
 class Seen(Struct, frozen=True):
@@ -58,8 +59,8 @@ def observe(settings: Settings, console: Console, wish: Wish, tell: Callable[[by
         raise fail("verify-usage")
     asked = wish.python or _own_python(words)
     project = read(settings, console, asked)
-    if project is None and wish.record is not None:
-        raise fail("verify-record-unread")
+    if project is None and (wish.record is not None or wish.report is not None):
+        raise fail("verify-record-unread", option="--record" if wish.record is not None else "--report")
     since = time.time()
     root = project.survey.root if project else None
     rules = project.rules if project else load_rules(())
@@ -79,19 +80,37 @@ def watched(settings: Settings, console: Console, wish: Wish) -> int:
     """Run the command, to its end or for so many seconds, and report."""
     from ddp_codemod.machine.overlay import missed
 
-    if wish.record is not None and not wish.record.absolute().parent.is_dir():
-        raise fail("output-folder", path=wish.record, folder=wish.record.parent)
+    for path in filter(None, (wish.record, wish.report)):
+        if not path.absolute().parent.is_dir():
+            raise fail("output-folder", path=path, folder=path.parent)
     tell = console.raw if settings.format == "text" else _aside
     seen = observe(settings, console, wish, lambda line: tell(_plain(line)))
     found = seen.found
     _report(settings, console, seen.project, seen.laid, seen.ran, wish.record)
     for line in ended(console, found, seen.ran, wish):
         console.say(line)
+    if wish.report is not None:
+        _write_report(console, wish.report, seen)
     if found.code == 0 and (found.formed or found.imitated):
         return FOUND if seen.trains_apart or (seen.laid is not None and any(missed(seen.laid))) else DONE
     if settings.format == "text":
         _explain(console, found.output)
     return FOUND
+
+
+def _write_report(console: Console, path: Path, seen: Seen) -> None:
+    """Write what of reading was wrong, where anything was."""
+    from ddp_codemod.cli.from_run import written
+    from ddp_codemod.report.ink import Ink
+    from ddp_codemod.report.overlay import report
+    from ddp_codemod.report.view import View
+
+    bugs = sum(one.bug for one in seen.laid.held) if seen.laid is not None else 0
+    if not bugs or seen.project is None or seen.laid is None:
+        console.say(console.text("verify-report-none", path=path))
+        return
+    written(path, report(View(seen.project.survey, "en", Ink(False), Path.cwd()), seen.laid).encode())
+    console.say(console.text("verify-report-written", path=path, n=bugs))
 
 
 def _files(project: Project | None, laid: Overlay | None, since: float) -> dict[str, str]:

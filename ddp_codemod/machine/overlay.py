@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backends import assess
-from ddp_codemod.catalog.load import Rules
+from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.discover.scope import Scope
 from ddp_codemod.health import FIRST, Frame, Held, Made, Overlay
@@ -63,7 +64,17 @@ def overlay(made: Iterable[Made], survey: Survey, rules: Rules, platform: Platfo
     reached = {_key(one.site) for one in held if one.site is not None}
     reached |= {_key(site) for one in held for frame in one.made.stack for site in sites.at(frame)}
     left = (one for one in sites.every if _key(one) not in reached)
-    return Overlay(platform.id, held, tuple({_key(one): one for one in left if _may_run(one)}.values()))
+    not_reached = tuple({_key(one): one for one in left if _may_run(one)}.values())
+    return Overlay(platform.id, held, not_reached, _public())
+
+
+def _public() -> frozenset[str]:
+    """The words of the shipped rule data, none of a project's own: names of backends, platforms, facts and surfaces."""
+    rules = load()
+    names = [*rules.backends, *rules.platforms, *(fact for platform in rules.platforms.values() for fact in platform.facts)]
+    for surface in rules.surfaces.values():
+        names += [surface.id, *surface.called, *(parameter.name for parameter in surface.parameters)]
+    return frozenset(word for name in names for word in re.findall(r"\w+", name))
 
 
 def _may_run(site: Decision) -> bool:

@@ -10,7 +10,8 @@ from msgspec import Struct
 from ddp_codemod import __version__
 from ddp_codemod.health import Frame, Held, InStep, Overlay
 from ddp_codemod.kinds import Seen
-from ddp_codemod.model import Action, Decision
+from ddp_codemod.model import Action, Decision, Place
+from ddp_codemod.report.masked import Masked
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"
@@ -35,7 +36,7 @@ def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Itera
     """What the run did, place by place; ``command`` is the one that changes the project, ``from_run`` that which reads the record."""
     yield view.ink(head(view, found), "bold")
     for one in found.held:
-        yield from _group(view, one, found.platform, command)
+        yield from _group(view, one, found, command)
     if any(one.fails and one.seen in MISSED and not _mends(one) for one in found.held):
         key = "overlay-from-run" if from_run else "overlay-to-record"
         yield from view.folded(view.say(key, command=from_run), 2, 4)
@@ -53,15 +54,15 @@ def head(view: View, found: Overlay) -> str:
     return view.say("overlay-head", platform=found.platform, n=len(found.held), agree=agree)
 
 
-def _group(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
-    made = one.made
+def _group(view: View, one: Held, found: Overlay, command: str) -> Iterator[str]:
+    made, platform = one.made, found.platform
     where = _where(view, made.stack) if made.stack else view.say("overlay-no-place")
     said = view.say("overlay-group", where=where, said=sentence(view, one, platform), n=len(made.ranks))
     yield from _inked(view, view.folded(said, 2, 6), one.seen)
     for told in details(view, one, platform, command):
         yield from view.folded(told, 6, 8)
     if one.bug:
-        yield "        " + for_a_report(view, one, platform)
+        yield "        " + for_a_report(view, one, found)
 
 
 def sentence(view: View, one: Held, platform: str) -> str:
@@ -117,16 +118,40 @@ def _line(view: View, site: Decision) -> tuple[str, int]:
     return site.call.name, view.position(site.call)[0]
 
 
-def for_a_report(view: View, one: Held, platform: str) -> str:
-    """One line for a bug report: what was read of a site, and what ran. The same in every language."""
+def for_a_report(view: View, one: Held, found: Overlay, masked: Masked | None = None) -> str:
+    """One line for a bug report, without names of the project's: what was read of a site, and what ran. The same in every language."""
     assert one.site is not None
-    name, line = _line(view, one.site)
+    masked = masked or Masked(found.public)
     kinds = ",".join(dict.fromkeys(origin.kind.value for origin in one.site.origins))
-    read = ",".join(one.predicted)
-    return (
-        f"ddp-codemod {__version__} {platform} {name}:{line} {view.site(one.site)} "
-        f"read={read} from={kinds} as={one.site.reason.key} ran={one.made.backend}"
-    )
+    read = ",".join(value if value == UNKNOWN else masked.value(value) for value in one.predicted)
+    ran = masked.value(one.made.backend) if one.made.backend is not None else None
+    platform, site = masked.code(found.platform), masked.code(view.site(one.site))  # also of a project's own rules
+    return f"ddp-codemod {__version__} {platform} {site} read={read} from={kinds} as={one.site.reason.key} ran={ran}"
+
+
+def report(view: View, found: Overlay) -> str:
+    """The predictions that a run shows to be wrong, for a bug report: the way from each call to its value, in masked code; "" for none."""
+    return "\n".join(line for one in found.held if one.bug for line in (*_reported(view, one, found), ""))
+
+
+def _reported(view: View, one: Held, found: Overlay) -> Iterator[str]:
+    assert one.site is not None
+    masked = Masked(found.public)
+    yield for_a_report(view, one, found, masked)
+    through = [masked.name(package) if package.isidentifier() else "<text>" for package in one.made.through]
+    yield f"  ran   {one.made.call} through={','.join(through)} typed={one.made.typed} frames={len(one.made.stack)}"
+    yield f"  call  {masked.code(_source(view, one.site.call))}"
+    for hop in one.site.hops:
+        yield f"  step  {hop.reason.key}: {masked.code(_source(view, hop.place))}"
+    for origin in one.site.origins:
+        yield f"  from  {origin.kind.value} known={origin.known}: {masked.code(_source(view, origin.place))}"
+        for hop in origin.hops:
+            yield f"    step  {hop.reason.key}: {masked.code(_source(view, hop.place))}"
+
+
+def _source(view: View, place: Place) -> str:
+    source = view.survey.sources.get(place.name)
+    return source.text[place.start : place.end] if source else ""
 
 
 def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
@@ -140,12 +165,12 @@ def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
         "simulated_ranks": ran.imitated,
         "killed_processes": ran.left,
         "files": ran.files,
-        "groups": [_document(view, one, found.platform) for one in held] if found else [],
+        "groups": [_document(view, one, found) for one in held] if found else [],
         "not_reached": [_site(view, site) for site in left],
     }
 
 
-def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
+def _document(view: View, one: Held, found: Overlay) -> dict[str, Any]:
     made = one.made
     return {
         "call": made.call,
@@ -163,7 +188,7 @@ def _document(view: View, one: Held, platform: str) -> dict[str, Any]:
         "predicted": list(one.predicted),
         "fails": one.fails,
         "machine_platform": one.machine or None,
-        "bug_report": for_a_report(view, one, platform) if one.bug else None,
+        "bug_report": for_a_report(view, one, found) if one.bug else None,
     }
 
 

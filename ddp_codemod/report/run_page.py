@@ -18,17 +18,18 @@ def section(view: View, found: Overlay, command: str) -> dict[str, Any]:
     left = [[view.where(site.call), view.site(site)] for site in found.not_reached]
     return {
         "head": head(view, found),
-        "groups": [_group(view, one, found.platform, command) for one in found.held],
+        "groups": [_group(view, one, found, command) for one in found.held],
         "left": view.say("overlay-not-reached", n=len(left)) if left else "",
         "sites": left,
     }
 
 
-def _group(view: View, one: Held, platform: str, command: str) -> dict[str, Any]:
+def _group(view: View, one: Held, found: Overlay, command: str) -> dict[str, Any]:
+    platform = found.platform
     frame = one.made.stack[0] if one.made.stack else None
     return {
         "kind": "manual" if one.fails or one.seen in MISSED else "safe" if one.seen is Seen.AGREES else "unsafe",
         "where": view.at(frame.path, frame.line) if frame else view.say("overlay-no-place"),
         "said": view.say("page-run-group", said=sentence(view, one, platform), n=len(one.made.ranks)),
-        "more": [*details(view, one, platform, command), *([for_a_report(view, one, platform)] if one.bug else [])],
+        "more": [*details(view, one, platform, command), *([for_a_report(view, one, found)] if one.bug else [])],
     }

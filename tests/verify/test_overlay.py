@@ -177,7 +177,49 @@ def test_a_value_that_reading_has_wrong_is_said_to_be_a_bug(project: Path, capfd
     assert code == 1
     assert 'train.py:6: differs from the code: init_process_group passes "cpu:gloo", but the code has "gloo"' in out
     assert "This is a bug in ddp-codemod" in out
-    assert "train.py:6 torch.init_process_group(backend) read=gloo" in out
+    assert " cpu torch.init_process_group(backend) read=gloo from=assignment as=" in out
+
+
+SECRET = """import torch.distributed as acme
+
+from hidden import meddle
+
+ACME_WIRE = "gloo"  # the wire of acme
+meddle("/home/alice/acme")
+
+
+def acme_start(alice):
+    acme.init_process_group(alice, ALONE)
+
+
+acme_start(ACME_WIRE)
+"""
+
+
+def test_what_was_wrong_is_reported_without_names_and_texts(
+    project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hidden = (
+        "import gc\n\n\ndef meddle(folder):\n    for one in gc.get_objects():\n"
+        "        if isinstance(one, dict) and one.get('ACME_WIRE') == 'gloo':\n            one['ACME_WIRE'] = 'cpu:gloo'\n"
+    )
+    write(project, hidden=hidden, train=SECRET)
+    path = tmp_path / "report.txt"
+    run(capfd, "--report", str(path))
+    said = path.read_text("utf-8")
+    assert " cpu torch.init_process_group(backend) read=gloo from=" in said
+    assert " ran=cpu:gloo" in said
+    assert "  call  n1.init_process_group(n2, init_method=<text 1>" in said
+    for word in ("acme", "alice", "home", "train", "hidden", "meddle", "127", project.name, str(tmp_path), sys.executable):
+        assert word not in said.lower(), said
+
+
+def test_without_anything_wrong_no_report_is_written(project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(project, train="import torch.distributed as dist\n\ndist.init_process_group('gloo', ALONE)\n")
+    _, _, err = run(capfd, "--report", str(tmp_path / "report.txt"))
+    assert "Nothing to report" in err
+    assert not (tmp_path / "report.txt").exists()
+    assert main(["verify", ".", "--platform", "cpu", "--report", "report.txt"]) == 2
 
 
 def test_a_patched_function_is_held_where_it_really_calls(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
