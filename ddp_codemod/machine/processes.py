@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ddp_codemod.machine.orphans import Orphans
+
 GRACE = 5.0  # seconds for a launcher to end its own ranks
 TOKEN = "DDP_CODEMOD_TRIAL"  # marks everything that descends from a trial
 KEPT = 2_000_000  # bytes of output kept of each process
@@ -30,18 +32,22 @@ class Crew:
         self._running: list[subprocess.Popen[bytes]] = []
         self._listeners: list[threading.Thread] = []
         self._said: list[bytearray] = []
+        self._orphans = Orphans()
 
     def __enter__(self) -> Crew:
+        self._orphans.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
+        self._orphans.__exit__()
 
     def start(
         self, command: Sequence[str], more: Mapping[str, str] | None = None, listen: Callable[[bytes], None] | None = None
     ) -> None:
         """Start one more process. Raises OSError where that cannot be done."""
         process = _popen(command, {**self._environment, **(more or {})}, self._folder)
+        self._orphans.started(process.pid)
         said = bytearray()
         listener = threading.Thread(target=self._listen, args=(process, said, listen), daemon=True)
         self._running.append(process)
@@ -79,7 +85,7 @@ class Crew:
     def left(self) -> int:
         """How many processes still run after a moment that were started by those that have ended; where that can be told."""
         limit = time.monotonic() + GRACE
-        while (still := len([*_marked(self.token)])) and time.monotonic() < limit:
+        while (still := len({*_marked(self.token), *self._orphans.running()})) and time.monotonic() < limit:
             time.sleep(0.1)
         return still
 
@@ -98,6 +104,8 @@ class Crew:
         for pid in _marked(self.token):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        if sys.platform != "win32":
+            self._orphans.end(signal.SIGKILL)
         for process, listener in zip(self._running, self._listeners, strict=True):
             process.wait()
             if process.stdin is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -198,6 +200,52 @@ def test_what_a_command_leaves_running_is_ended_and_said(root: Path, capfd: pyte
     assert time.monotonic() - started < 90
     assert (code, document["exit_code"], document["killed_processes"]) == (1, 0, 1)
     assert "Killed 1 process that still ran after the command" in err
+    assert no_process_holds(root)
+
+
+ALONE = """import os
+import signal
+import subprocess
+import sys
+import threading
+
+code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+subprocess.Popen(
+    [sys.executable, "-c", code], start_new_session=True, env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+)
+"""
+STAYS = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nopen('ready', 'w')\nthreading.Event().wait()\n"
+
+
+def test_what_is_left_running_is_found_whatever_its_environment_and_session(
+    root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (root / "train.py").write_text(ALONE)
+    code, document, err = run(capfd, "PYTHON train.py", "cpu")
+    assert (code, document["code"], document["left"]) == (1, 0, 1)
+    assert "1 process that the command had left running was ended" in err
+    assert no_process_holds(root)
+
+
+def test_a_command_that_is_deaf_to_its_end_is_ended_in_time(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (root / "train.py").write_text(ALONE + STAYS)
+    started = time.monotonic()
+    code, document, _ = run(capfd, "PYTHON train.py", "cpu", "--timeout", "3")
+    assert time.monotonic() - started < 90
+    assert (code, document["code"]) == (1, None)
+    assert no_process_holds(root)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_ends_the_run_leaves_nothing_behind(root: Path, number: signal.Signals) -> None:
+    (root / "train.py").write_text(ALONE + STAYS)
+    own = [sys.executable, "-m", "ddp_codemod", "verify", "--platform", "cpu", "--run", f"{sys.executable} train.py"]
+    with subprocess.Popen(own, cwd=root, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as verify:
+        limit = time.monotonic() + 60
+        while not (root / "ready").exists() and time.monotonic() < limit:
+            time.sleep(0.1)
+        verify.send_signal(number)
+        verify.wait(60)
     assert no_process_holds(root)
 
 
