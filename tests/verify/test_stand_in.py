@@ -164,6 +164,26 @@ def test_sixty_four_ranks_that_are_forked_are_all_on_record(root: Path, capfd: p
     assert no_process_holds(root)
 
 
+@pytest.mark.long
+def test_sixty_four_ranks_that_form_one_group_are_all_on_record(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = FORKS.replace(
+        '"nccl", init_method="tcp://127.0.0.1:9"', f'"gloo", init_method="tcp://127.0.0.1:{free_port()}?use_libuv=0"'
+    )
+    ends = text.replace(
+        'print("trained")\n        sys.exit()', 'dist.barrier()\n        print("trained", flush=True)\n        os._exit(0)'
+    )
+    (root / "train.py").write_text(ends)  # what is forked beside torch's threads does not end in order
+    started = time.monotonic()
+    code, document, err = run(capfd, "PYTHON train.py", "cpu", "--timeout", "200")
+    assert time.monotonic() - started < 240
+    assert code == 0, err
+    (group,) = document["groups"]
+    assert (sorted(map(int, group["ranks"])), group["seen"]) == (list(range(64)), "agrees")
+    assert (document["ranks"], document["imitated"], document["left"]) == (64, 0, 0)
+    assert err.count("trained") == 64
+    assert no_process_holds(root)
+
+
 def test_a_run_that_dies_says_by_what(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (root / "train.py").write_text(
         f"import os\nimport signal\nimport torch.distributed as dist\n\ndist.init_process_group('gloo', "
