@@ -7,9 +7,10 @@ import ast
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Settings
-from ddp_codemod.dataflow.leaves import Way
+from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
 from ddp_codemod.model import Reason
+from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, Splice, start, unreachable
 from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
 from ddp_codemod.sites.find import Use
@@ -39,12 +40,31 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
         change = NewKeyword(use.module, use.call, parameter.name, f"{{{text}}}")
     else:
         there = look_up(context.tracer, use.module, argument, ast.Constant(settings.key), Way())
+        if there and all(_names_backend(context, one, settings) for one in there):
+            return None  # the key in the inner dictionary is a site of its own
         if there != [] or not isinstance(argument, ast.Dict):
             return by_hand
         separator = ", " if argument.keys else ""
         change = Splice(use.module, use.module.place(argument).start + 1, text + separator)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
     return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
+
+
+def _names_backend(context: Context, leaf: Leaf, settings: Settings) -> bool:
+    """Whether an object's dictionary is written out, with its backend."""
+    found = [leaf]
+    for key in (settings.arguments, settings.keyword):
+        parts = [_of_key(context, one, key) for one in found]
+        if not parts or not all(parts):
+            return False
+        found = [one for part in parts for one in part]
+    return True
+
+
+def _of_key(context: Context, leaf: Leaf, key: str) -> list[Leaf]:
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.Dict):
+        return []
+    return look_up(context.tracer, leaf.module, leaf.node, ast.Constant(key), Way()) or []
 
 
 def _object(settings: Settings, wanted: str) -> str:

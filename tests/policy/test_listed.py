@@ -22,6 +22,26 @@ def decided(tmp_path: Path, text: str, platform: str) -> list[tuple[Action, str]
     return [(decision.action, decision.surface) for decision in found.decisions if decision.parameter.endswith("backend")]
 
 
+LIGHTNING = "from lightning.pytorch.cli import LightningCLI\n\ncli = LightningCLI(run=False, trainer_defaults={})\n"
+STRATEGY = '{{"strategy": {{"class_path": "lightning.pytorch.strategies.DDPStrategy", "init_args": {}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ('{"process_group_backend": "gloo"}', [(Action.KEEP, "lightning.process_group_backend")]),
+        ('{"process_group_backend": "nccl"}', [(Action.EDIT, "lightning.process_group_backend")]),
+        ('{"find_unused_parameters": True}', [(Action.REVIEW, "lightning.cli")]),
+    ],
+)
+def test_a_dictionary_that_names_the_backend_is_no_site_beside_it(
+    tmp_path: Path, arguments: str, wanted: list[tuple[Action, str]]
+) -> None:
+    (tmp_path / "train.py").write_text(LIGHTNING.replace("{}", STRATEGY.format(arguments)), encoding="utf-8")
+    found = survey(Options((tmp_path,), RULES.platforms["rocm"], RULES, root=tmp_path))
+    assert [(one.action, one.surface) for one in found.decisions] == wanted
+
+
 RAY = 'import ray.util.collective as c\n\nc.init_collective_group(2, 0, "{}")\n'
 COLOSSAL = 'import colossalai\n\ncolossalai.launch_from_torch(backend="nccl")\n'
 MMENGINE = 'from mmengine.dist import init_dist\n\ninit_dist("pytorch", backend="nccl")\n'
