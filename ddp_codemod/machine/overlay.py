@@ -90,13 +90,22 @@ def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
     if not made.stack:
         return Held(made, Seen.OUTSIDE, fails=fails)
     here = _sites_of(made, sites)
-    if here:
-        return replace(_against(made, here, sites), fails=fails)
+    found = _against(made, here, sites) if here else None
+    if (found is None or found.seen is Seen.UNDECIDED) and (read := _settings(made, sites)) is not None:
+        return Held(made, Seen.AGREES, read, read.resolves_to, fails=fails)
+    if found is not None:
+        return replace(found, fails=fails)
     if sites.is_ignored(made.stack[0]):
         return Held(made, Seen.IGNORED)
     if made.caller is not None and made.backend is None and not made.caller.startswith("<") and not fails:
         return Held(made, Seen.LEFT_TO_TORCH)
     return Held(made, Seen.PLACE, fails=fails)
+
+
+def _settings(made: Made, sites: Sites) -> Decision | None:
+    """The key of settings that a library has its value from."""
+    packages = {*made.through} - {TORCH} if made.backend is not None else set[str]()
+    return next((one for one in sites.in_settings(packages) if _gives(one, made.backend)), None)
 
 
 def _fails(made: Made, rules: Rules, platform: Platform) -> bool:

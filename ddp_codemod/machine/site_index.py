@@ -82,6 +82,11 @@ class Sites:
             if one.surface in every and any(name.partition(".")[0] in packages for name in every[one.surface].called)
         ]
 
+    def in_settings(self, packages: Set[str]) -> list[Decision]:
+        """The sites that are keys of settings, as packages read them: which file a run has read is not known."""
+        every = self._rules.surfaces
+        return [one for one in self._survey.decisions if one.surface in every and packages & {*every[one.surface].shown_by}]
+
     def is_ignored(self, frame: Frame) -> bool:
         """Whether the configuration, or a comment on the line, tells the tool to leave a call alone."""
         surfaces = set(self._rules.surfaces)

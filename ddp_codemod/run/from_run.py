@@ -180,11 +180,11 @@ def _is_on_stack(finding: Finding, made: Made) -> bool:
 
 
 def _of_library(context: Context, found: Sequence[Finding], made: Made) -> Iterator[Finding]:
-    """The sites of the library that made the group, perhaps long after their calls; torch itself is no such library."""
+    """The sites of the library that made the group, its settings included, perhaps long after their calls; torch is no such library."""
     packages = {*made.through} - {TARGET.partition(".")[0]}
     for one in found if packages and _is_library(made) else ():
         surface = context.rules.surfaces.get(one.use.surface.id)
-        if surface is not None and any(name.partition(".")[0] in packages for name in surface.called):
+        if surface is not None and any(name.partition(".")[0] in packages for name in (*surface.called, *surface.shown_by)):
             yield one
 
 

@@ -308,6 +308,43 @@ def test_what_reading_has_of_a_library_is_not_put_in_question(
     assert "in a run" not in err
 
 
+def test_settings_that_a_library_reads_are_not_put_in_question(
+    root: Path,
+    tmp_path: Path,
+    write: Callable[[Missed], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    config = "env_cfg = dict(cudnn_benchmark=False, dist_cfg=dict(backend='nccl'))\n"
+    train = "from mmengine.runner import Runner\n\nRunner.from_cfg('configs/a.py').train()\n"
+    write(Missed({"train.py": train, "configs/a.py": config, "configs/b.py": config}, "", "", ""))
+    (tmp_path / "libraries" / "mmengine" / "runner").mkdir(parents=True)
+    (tmp_path / "libraries" / "mmengine" / "__init__.py").touch()
+    (tmp_path / "libraries" / "mmengine" / "runner" / "__init__.py").write_text(
+        "import runpy\nimport torch.distributed as dist\n\n\nclass Runner:\n    @classmethod\n    def from_cfg(cls, name):\n"
+        "        dist.init_process_group(**runpy.run_path(name)['env_cfg']['dist_cfg'], "
+        f"init_method='tcp://127.0.0.1:{free_port()}?use_libuv=0', rank=0, world_size=1)\n        return cls()\n\n"
+        "    def train(self):\n        print('trained')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "libraries"))
+    record = tmp_path / "run.json"
+    _, document, err = run(capfd, record=record)
+    assert [(one["seen"], one["fails"]) for one in document["groups"]] == [("agrees", True)], err
+    plain = called(capfd, "diff", ".", "--unsafe")[:2]
+    assert plain[1].count("+env_cfg") == 2
+    code, out, err = called(capfd, "diff", ".", "--from-run", str(record), "--unsafe")
+    assert (code, out) == plain
+    assert "in a run" not in err
+    called(capfd, "apply", ".", "--unsafe")
+    code, document, err = run(capfd)
+    assert (code, document["code"]) == (0, 0), err
+    assert [(one["seen"], one["backend"], one["fails"]) for one in document["groups"]] == [("agrees", "gloo", False)]
+    assert document["groups"][0]["site"]["path"].startswith("configs/")
+    (root / "train.py").write_text(train.replace("configs/a.py", "../other.py"))
+    (tmp_path / "other.py").write_text(config.replace("nccl", "cpu:gloo"))
+    assert [one["seen"] for one in run(capfd)[1]["groups"]] == ["undecided"], "no settings of the project hold that"
+
+
 def test_an_edit_of_what_asks_torch_for_its_backend_is_enough(
     root: Path, write: Callable[[Missed], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
