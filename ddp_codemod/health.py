@@ -137,6 +137,7 @@ class Held(Struct, frozen=True):
     fails: bool = False  # the value does not work on the platform
     bug: bool = False  # reading was sure, and wrong
     machine: str = ""  # the platform of this machine, where another was read for
+    settings: tuple[Decision, ...] = ()  # the keys that a library may have the value from; ``site`` is the first
 
 
 class InStep(Struct, frozen=True):

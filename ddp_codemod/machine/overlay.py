@@ -91,8 +91,8 @@ def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
         return Held(made, Seen.OUTSIDE, fails=fails)
     here = _sites_of(made, sites)
     found = _against(made, here, sites) if here else None
-    if (found is None or found.seen is Seen.UNDECIDED) and (read := _settings(made, sites)) is not None:
-        return Held(made, Seen.AGREES, read, read.resolves_to, fails=fails)
+    if (found is None or found.seen is Seen.UNDECIDED) and (read := _settings(made, sites)):
+        return Held(made, Seen.AGREES, read[0], read[0].resolves_to, fails=fails, settings=read)
     if found is not None:
         return replace(found, fails=fails)
     if sites.is_ignored(made.stack[0]):
@@ -102,10 +102,10 @@ def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
     return Held(made, Seen.PLACE, fails=fails)
 
 
-def _settings(made: Made, sites: Sites) -> Decision | None:
-    """The key of settings that a library has its value from."""
+def _settings(made: Made, sites: Sites) -> tuple[Decision, ...]:
+    """The keys of settings that a library may have its value from."""
     packages = {*made.through} - {TORCH} if made.backend is not None else set[str]()
-    return next((one for one in sites.in_settings(packages) if _gives(one, made.backend)), None)
+    return tuple(one for one in sites.in_settings(packages) if _gives(one, made.backend))
 
 
 def _fails(made: Made, rules: Rules, platform: Platform) -> bool:

@@ -80,7 +80,9 @@ def sentence(view: View, one: Held, platform: str) -> str:
 def details(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
     """Where its call site is, if elsewhere, and what to do."""
     made = one.made
-    if one.site is not None and _line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
+    if len(one.settings) > 1:
+        yield view.say("overlay-settings", n=len(one.settings), where=view.where(one.settings[0].call))
+    elif one.site is not None and _line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
         yield view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site))
     if one.fails:
         failing = view.say("overlay-default", platform=platform) if made.backend is None else f'"{made.backend}"'
@@ -184,7 +186,7 @@ def _document(view: View, one: Held, found: Overlay) -> dict[str, Any]:
         "string_line": made.text_line or None,
         "set_at_launch": made.typed,
         "verdict": one.seen.value,
-        "site": _site(view, one.site) if one.site else None,
+        "site": _site(view, one.site) if one.site and len(one.settings) < 2 else None,
         "predicted": list(one.predicted),
         "fails": one.fails,
         "machine_platform": one.machine or None,
