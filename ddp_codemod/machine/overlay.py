@@ -90,6 +90,8 @@ def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
     if not made.stack:
         return Held(made, Seen.OUTSIDE, fails=fails)
     here = _sites_of(made, sites)
+    if made.call != FIRST and made.backend is None and _is_library(made) and here:
+        return Held(made, Seen.LEFT_TO_TORCH, here[0])  # like the first, whatever the site says of that
     found = _against(made, here, sites) if here else None
     if (found is None or found.seen is Seen.UNDECIDED) and (read := _settings(made, sites)):
         return Held(made, Seen.AGREES, read[0], read[0].resolves_to, fails=fails, settings=read)
@@ -97,9 +99,13 @@ def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
         return replace(found, fails=fails)
     if sites.is_ignored(made.stack[0]):
         return Held(made, Seen.IGNORED)
-    if made.caller is not None and made.backend is None and not made.caller.startswith("<") and not fails:
+    if made.backend is None and _is_library(made) and not fails:
         return Held(made, Seen.LEFT_TO_TORCH)
     return Held(made, Seen.PLACE, fails=fails)
+
+
+def _is_library(made: Made) -> bool:
+    return made.caller is not None and not made.caller.startswith("<")
 
 
 def _settings(made: Made, sites: Sites) -> tuple[Decision, ...]:

@@ -285,6 +285,32 @@ def test_a_library_that_makes_its_group_long_after_the_call_agrees(
     assert document["groups"][0]["site"]["line"] == 3
 
 
+def test_a_further_group_of_a_library_is_like_the_first(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library(
+        tmp_path,
+        monkeypatch,
+        "deepspeed",
+        "import torch.distributed as dist\n\n\ndef init_distributed(dist_backend):\n    dist.init_process_group(dist_backend, ALONE)\n\n\n"
+        "def initialize(model=None):\n    dist.new_group([0])\n",
+    )
+    write(project, train="import deepspeed\n\ndeepspeed.init_distributed('gloo')\ndeepspeed.initialize(model=None)\n")
+    code, document, err = run(capfd, platform="rocm")
+    assert code == 0, err
+    assert seen(document) == [("train.py:3", "gloo", "agrees"), ("train.py:4", None, "left-to-torch")]
+    assert document["groups"][1]["site"]["surface"] == "deepspeed.initialize"
+    assert [one["bug"] for one in document["groups"]] == [None, None]
+
+
+def test_ranks_that_are_left_to_the_environment_are_told_apart(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(project, train="import torch.distributed as dist\n\ndist.init_process_group('gloo', rank=-1, world_size=-1)\n")
+    launch = f"{{python}} -m torch.distributed.run --nproc_per_node=2 --master_port={free_port()} train.py"
+    _, document, err = run(capfd, command=launch)
+    assert sorted(document["groups"][0]["ranks"]) == ["0", "1"], err
+    assert "rank -1" not in err
+
+
 def test_a_value_of_another_platform_says_nothing_about_reading(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(
         project,

@@ -111,9 +111,7 @@ def lacking(module: Any, backend: Any) -> str:
 
 def answer(module: Any, given: Dict[str, Any], what: str) -> None:
     """Say that nothing was formed, and end the process."""
-    rank = given.get("rank", os.environ.get("RANK"))
-    ranks = given.get("world_size", os.environ.get("WORLD_SIZE"))
-    told.say(step="imitated", rank=rank, ranks=ranks, lacking=what)
+    told.say(step="imitated", rank=told.given(given, "rank"), ranks=told.given(given, "world_size"), lacking=what)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

@@ -50,6 +50,12 @@ def _line(entry: Dict[str, Any]) -> bytes:
     return (MARK + json.dumps(entry, default=str) + "\n").encode("ascii")
 
 
+def given(arguments: Dict[str, Any], name: str) -> Any:
+    """A rank, or how many there are: of the arguments, else of the environment, which -1 leaves it to."""
+    value = arguments.get(name)
+    return os.environ.get(name.upper()) if value in (None, -1) else value
+
+
 def made(positional: Tuple[Any, ...], named: Dict[str, Any], backend: Optional[str]) -> Dict[str, Any]:
     """Where the call stands that makes a group, and how it came by its backend.
 

@@ -71,7 +71,7 @@ def _wrap(module: Any) -> None:
         environment = {name: value for name, value in sorted(os.environ.items()) if name.startswith(WATCHED)}
         told.say(
             step="asked",
-            rank=given.get("rank", os.environ.get("RANK")),
+            rank=told.given(given, "rank"),
             environment=environment,
             store=given.get("store") is not None,
             call="init_process_group",
