@@ -40,9 +40,7 @@ def commands() -> list[str]:
     found = {line.strip() for line in re.findall(r"ddp-codemod ([a-z]+ [^`\n#|;]*)", said)}
     known = set(generated.known()) - ELSEWHERE  # "ddp-codemod reads ..." is a sentence
     return sorted(
-        line
-        for line in found
-        if line.split()[0] in known and SENDS not in line and not re.search(r"[A-Z]{4}:|\bDIR\b", line)
+        line for line in found if line.split()[0] in known and SENDS not in line and not re.search(r"[A-Z]{4}:|\bDIR\b", line)
     )
 
 

@@ -23,7 +23,9 @@ def apply(root: Path, line: str, platform: str = "cpu") -> str:
 
 def run(root: Path) -> str:
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    made = subprocess.run([sys.executable, "train.py"], cwd=root, env=env, capture_output=True, text=True, timeout=120, check=True)
+    made = subprocess.run(
+        [sys.executable, "train.py"], cwd=root, env=env, capture_output=True, text=True, timeout=120, check=True
+    )
     return made.stdout.strip()
 
 
