@@ -13,6 +13,7 @@ from pathlib import Path
 
 _SET, _GET = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 _ROUNDS = 40  # until what starts others while it is ended has no more of them
+_LOOKS = 2
 _BETWEEN = 0.05  # seconds
 _ZOMBIE = "Z"
 
@@ -60,9 +61,12 @@ class Orphans:
 
     def end(self, number: int) -> None:
         """End them by a signal, and those that they start meanwhile."""
-        for _ in range(_ROUNDS):
+        empty = 0  # one look is not of one moment: who loses its parent meanwhile is in none of the places looked at
+        for _ in range(_ROUNDS if self._prctl is not None else 0):
             self._reap()
-            if not (left := self.running()):
+            left = self.running()
+            empty = 0 if left else empty + 1
+            if empty == _LOOKS:
                 return
             for pid in left:
                 with contextlib.suppress(OSError):

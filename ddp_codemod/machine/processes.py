@@ -101,13 +101,13 @@ class Crew:
                 process.wait(max(0.0, limit - time.monotonic()))
         for process in self._running:
             _kill(process)
+            process.wait()  # until it has ended its children are not seen to be left
         for pid in _marked(self.token):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
         if sys.platform != "win32":
             self._orphans.end(signal.SIGKILL)
         for process, listener in zip(self._running, self._listeners, strict=True):
-            process.wait()
             if process.stdin is not None:
                 with contextlib.suppress(OSError):
                     process.stdin.close()

@@ -261,9 +261,10 @@ def test_whoever_ends_the_run_leaves_nothing_behind(root: Path, number: signal.S
     (root / "train.py").write_text(ALONE + STAYS)
     own = [sys.executable, "-m", "ddp_codemod", "verify", "--platform", "cpu", "--run", f"{sys.executable} train.py"]
     with subprocess.Popen(own, cwd=root, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as verify:
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 200
         while not (root / "ready").exists() and time.monotonic() < limit:
             time.sleep(0.1)
+        assert (root / "ready").exists()
         verify.send_signal(number)
         verify.wait(60)
     assert no_process_holds(root)
