@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.dataflow.evaluator import Evaluator
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.parse.python import Module
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
@@ -56,7 +56,7 @@ def once(tree: Path, platform: str, traced: bool) -> dict[str, float]:
     if not traced:
         follow = Evaluator.step
 
-        def as_it_stands(self: Evaluator, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+        def as_it_stands(self: Evaluator, module: Module, node: ast.expr, way: Trace) -> Iterable[Value]:
             if isinstance(node, ast.Constant):
                 return follow(self, module, node, way)
             return [self.unknown(module, node, way, "why-expression", text=module.text(node))]

@@ -17,7 +17,7 @@ from ddp_codemod.discover.root import find_root
 from ddp_codemod.edits.render import Rendered
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import FileChange, Survey
-from ddp_codemod.request import AnyPath, EnvIn, Style, existing, look
+from ddp_codemod.request import AnyPath, EnvIn, Style, existing_path, survey_request
 from ddp_codemod.request import PlanError as PlanError
 
 Action = Literal["edit", "keep", "review"]
@@ -162,7 +162,7 @@ def plan(
     besides those that the platform enables; ``torch_version`` overrides the version in the project's files;
     ``style``, ``env_in`` and ``unsafe`` are the command-line options of these names, ``cache=False`` is ``--no-cache``. Raises PlanError.
     """
-    found = look(
+    found = survey_request(
         paths,
         platform,
         rules=rules,
@@ -177,7 +177,7 @@ def plan(
 
 def plan_of(found: Survey, *, unsafe: bool = False, lang: Literal["en", "zh"] = "en") -> Plan:
     """The plan of a survey."""
-    return _plan(found, rendered_edits(found, unsafe), lang)
+    return _make_plan(found, rendered_edits(found, unsafe), lang)
 
 
 def undo(path: AnyPath, *, root: Path | None = None) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ def undo(path: AnyPath, *, root: Path | None = None) -> tuple[str, ...]:
     from ddp_codemod.write.undo import undo as take_back
 
     try:
-        undone = take_back(root or find_root([existing(Path(path))]))
+        undone = take_back(root or find_root([existing_path(Path(path))]))
     except WriteError as why:
         raise PlanError(" ".join([sentence(why.reason), *why.names])) from None
     return tuple(sorted((*undone.names, *undone.merged)))
@@ -212,18 +212,18 @@ class _Document(msgspec.Struct):
     skipped: tuple[Skipped, ...]
 
 
-def _plan(found: Survey, rendered: Rendered, lang: str) -> Plan:
+def _make_plan(found: Survey, rendered: Rendered, lang: str) -> Plan:
     from ddp_codemod.report.json import dumps
-    from ddp_codemod.write.repository import blobs
+    from ddp_codemod.write.repository import find_blobs
 
     made = tuple(edit for change in rendered.changes for edit in change.edits)
     edits = (*made, *rendered.left, *rendered.failed_edits)
     said = msgspec.json.decode(dumps(found, lang, edits, made, rendered.failed), type=_Document)
     patch = b""
     if rendered.changes:
-        from ddp_codemod.patch.gitdiff import git_diff
+        from ddp_codemod.patch.gitdiff import format_git_diff
 
-        patch = git_diff(rendered.changes, blobs(found.root, [change.name for change in rendered.changes]))
+        patch = format_git_diff(rendered.changes, find_blobs(found.root, [change.name for change in rendered.changes]))
     return Plan(
         found.root,
         found.platform,

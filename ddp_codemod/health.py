@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod.catalog.signature import Cure, Signature
-from ddp_codemod.kinds import Seen
+from ddp_codemod.kinds import GroupMatch
 from ddp_codemod.model import Decision, Reason
 
 
@@ -77,7 +77,7 @@ class Trial(Struct, frozen=True):
     plugin: str | None = None  # the module that brings the backend
 
 
-class Tried(Struct, frozen=True):
+class TrialResult(Struct, frozen=True):
     """How a trial went: ``passed``, ``failed``, ``hung``, ``skipped``, or passed ``elsewhere`` than the code says.
 
     ``error`` is then the meeting point that was not tried.
@@ -92,14 +92,14 @@ class Tried(Struct, frozen=True):
     diagnosis: Diagnosis | None = None
 
 
-class Verified(Struct, frozen=True):
+class VerifiedSite(Struct, frozen=True):
     """A site and what became of its trials; without a trial, why there is none."""
 
     path: str
     line: int
     surface: str
     trial: Trial | None
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[TrialResult, ...] = ()
     left: Reason | None = None
 
 
@@ -107,7 +107,7 @@ TARGET = "torch.distributed.distributed_c10d"  # the module whose functions are 
 FIRST = "init_process_group"  # the one that makes the group of all ranks
 
 
-class Made(Struct, frozen=True):
+class RecordedGroup(Struct, frozen=True):
     """A process group that a run made, as its call passed it: once for all ranks that did the same."""
 
     call: str  # init_process_group or new_group
@@ -127,11 +127,11 @@ class Made(Struct, frozen=True):
         return self.through[0] if self.through else None
 
 
-class Held(Struct, frozen=True):
+class GroupComparison(Struct, frozen=True):
     """A group that a run made, held against what was read: the site that it belongs to, and the values found for it."""
 
-    made: Made
-    seen: Seen
+    made: RecordedGroup
+    seen: GroupMatch
     site: Decision | None = None
     predicted: tuple[str, ...] = ()
     fails: bool = False  # the value does not work on the platform
@@ -140,7 +140,7 @@ class Held(Struct, frozen=True):
     settings: tuple[Decision, ...] = ()  # the keys that a library may have the value from; ``site`` is the first
 
 
-class InStep(Struct, frozen=True):
+class StepAgreement(Struct, frozen=True):
     """What an optimizer step of all ranks shows: they train one model, or each its own (``apart``)."""
 
     number: int  # of the step
@@ -154,6 +154,6 @@ class Overlay(Struct, frozen=True):
     """A run laid over the survey of its project."""
 
     platform: str
-    held: tuple[Held, ...]
+    held: tuple[GroupComparison, ...]
     not_reached: tuple[Decision, ...]
     public: frozenset[str] = frozenset()  # words of the rule data: what a report may name

@@ -65,7 +65,7 @@ class OriginKind(str, Enum):
         return self.value
 
 
-class Seen(str, Enum):
+class GroupMatch(str, Enum):
     """How a group that a run made stands to what reading said."""
 
     AGREES = "agrees"  # the site is known, and the value is one of those found for it

@@ -52,7 +52,7 @@ LINE_END = re.compile(r"\r\n?|\n")
 Replacement = tuple[int, int, str]  # start and end of a stretch of text, and the new text for it
 
 
-def replaced(text: str, replacements: Sequence[Replacement]) -> str:
+def replace_stretches(text: str, replacements: Sequence[Replacement]) -> str:
     """The text with the stretches replaced, which are in order and do not overlap."""
     parts: list[str] = []
     at = 0
@@ -99,14 +99,14 @@ class Source(Struct, frozen=True, dict=True):
         end = self.line_starts[row + 1] if row + 1 < len(self.line_starts) else len(self.text)
         return self.line_starts[row], end
 
-    def speaks_of(self, word: str) -> bool:
+    def contains_word(self, word: str) -> bool:
         """Whether the text holds a word, in small letters or in capitals."""
-        if word not in self._spoken:
-            self._spoken[word] = word in self.text.lower()
-        return self._spoken[word]
+        if word not in self._word_cache:
+            self._word_cache[word] = word in self.text.lower()
+        return self._word_cache[word]
 
     @cached_property
-    def _spoken(self) -> dict[str, bool]:
+    def _word_cache(self) -> dict[str, bool]:
         return {}
 
     @property
@@ -116,7 +116,7 @@ class Source(Struct, frozen=True, dict=True):
 
     def written(self, replacements: Sequence[Replacement]) -> str | Reason:
         """The text of the file with stretches of ``text`` replaced, which are in order; a reason where that cannot be."""
-        return replaced(self.text, replacements)
+        return replace_stretches(self.text, replacements)
 
     @cached_property
     def newline(self) -> str:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.files import RuleError
 from ddp_codemod.catalog.load import Rules, load
-from ddp_codemod.discover.config import Config, ConfigError, check, read
-from ddp_codemod.discover.inner import with_own_platform
+from ddp_codemod.discover.config import Config, ConfigError, check_ids, read
+from ddp_codemod.discover.nested_projects import find_nested_platforms
 from ddp_codemod.discover.root import find_root
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Reason, Survey
@@ -22,7 +22,7 @@ from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import given
 
 if TYPE_CHECKING:
-    from ddp_codemod.health import Made
+    from ddp_codemod.health import RecordedGroup
 
 AnyPath = Union[str, os.PathLike[str]]
 Style = Literal["pin", "portable"]
@@ -33,7 +33,7 @@ class PlanError(ValueError):
     """The reason why there is no plan, or why it cannot be written, as a sentence."""
 
 
-def look(
+def survey_request(
     paths: AnyPath | Iterable[AnyPath],
     platform: str | None,
     *,
@@ -45,13 +45,13 @@ def look(
     root: Path | None = None,
     cache: bool = True,
     progress: Progress | None = None,
-    recorded: tuple[Made, ...] = (),
+    recorded: tuple[RecordedGroup, ...] = (),
 ) -> Survey:
     """Survey a project for a plan. ``root`` overrides the root of the paths; ``progress`` runs before each file; ``cache`` as in ``plan``.
 
     ``recorded``: the groups that a run of the project created.
     """
-    asked = options(
+    asked = make_options(
         paths,
         platform,
         rules=rules,
@@ -65,7 +65,7 @@ def look(
     return survey(replace(asked, progress=progress, recorded=recorded))
 
 
-def options(
+def make_options(
     paths: AnyPath | Iterable[AnyPath],
     platform: str | None,
     *,
@@ -78,23 +78,23 @@ def options(
     cache: bool = True,
 ) -> Options:
     """A checked request for a survey. Raises PlanError."""
-    where = tuple(map(existing, map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths)))
+    where = tuple(map(existing_path, map(Path, (paths,) if isinstance(paths, (str, os.PathLike)) else paths)))
     if not where:
         raise PlanError("no path: pass at least one")
     try:
         root = root or find_root(where)
         config = read(root)
         known = load(config.all_folders(map(Path, rule_folders)))
-        check(config, known)
+        check_ids(config, known)
         named = [name for name, package in known.packages.items() if package.asked] if torch_version else []
         versions = {name: given(torch_version or "", name, "torch_version") for name in named}
     except (ConfigError, RuleError, ValueError) as why:
         raise PlanError(sentence(why.reason) if isinstance(why, ConfigError) else str(why)) from None
     fixes = tuple(dict.fromkeys((*config.rules, *rules)))
     for ident in fixes:
-        _known("rule", ident, known.fixes)
-    chosen = known.platforms[_platform(platform, config, known)]
-    others = {} if platform else _others(root, where, config)
+        _check_known("rule", ident, known.fixes)
+    chosen = known.platforms[_check_platform(platform, config, known)]
+    others = {} if platform else _find_others(root, where, config)
     return Options(
         where,
         chosen,
@@ -110,30 +110,30 @@ def options(
     )
 
 
-def _others(root: Path, where: Sequence[Path], config: Config) -> dict[str, str]:
+def _find_others(root: Path, where: Sequence[Path], config: Config) -> dict[str, str]:
     """The projects inside a project that name another platform, from its root, and which."""
     try:
-        inside = with_own_platform(root, where, config.platform)
+        inside = find_nested_platforms(root, where, config.platform)
     except ConfigError as why:
         raise PlanError(sentence(why.reason)) from None
     home = os.path.normpath(root.absolute())
     return {os.path.relpath(os.path.normpath(at.absolute()), home).replace(os.sep, "/"): to for at, to in inside.items()}
 
 
-def existing(path: Path) -> Path:
+def existing_path(path: Path) -> Path:
     if not path.exists():
         raise PlanError(f"{path}: no such file or folder")
     return path
 
 
-def _platform(asked: str | None, config: Config, known: Rules) -> str:
+def _check_platform(asked: str | None, config: Config, known: Rules) -> str:
     ident = asked or config.platform
     if ident is None:
         raise PlanError(f"no platform set; pass one of: {', '.join(sorted(known.platforms))}")
-    return _known("platform", ident, known.platforms)
+    return _check_known("platform", ident, known.platforms)
 
 
-def _known(kind: str, ident: str, known: Mapping[str, Any]) -> str:
+def _check_known(kind: str, ident: str, known: Mapping[str, Any]) -> str:
     if ident not in known:
         near = get_close_matches(ident, list(known), n=1)
         raise PlanError(sentence(Reason.of(f"api-{kind}", word=ident, near=near[0] if near else ", ".join(sorted(known)))))

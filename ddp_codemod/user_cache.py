@@ -12,7 +12,7 @@ UNFINISHED = ".part"  # what a file ends in until it is whole
 _OLD = 3600  # seconds after which an unfinished file belongs to a process that was killed
 
 
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """Where the user's programs keep what they can make again: XDG_CACHE_HOME, or the system's own place.
 
     platformdirs knows the same places; importing it takes 5 to 14 ms of each start, a tenth of what a small project takes.
@@ -25,7 +25,7 @@ def cache_folder() -> Path:
     return Path("~/Library/Caches/ddp-codemod" if sys.platform == "darwin" else "~/.cache/ddp-codemod").expanduser()
 
 
-def own_bytes(place: Path) -> bytes | None:
+def read_own_bytes(place: Path) -> bytes | None:
     """The bytes of a file that only the user can have written; None where there is none, or others may write it."""
     try:
         with place.open("rb") as file:
@@ -37,7 +37,7 @@ def own_bytes(place: Path) -> bytes | None:
         return None
 
 
-def keep(place: Path, data: bytes, most: int, most_bytes: int) -> None:
+def keep_file(place: Path, data: bytes, most: int, most_bytes: int) -> None:
     """Write a file in one step, and bound how many of its kind there are: those that nobody touched for the longest go first.
 
     Whoever reads meanwhile sees the old file or the new one, whole. Raises OSError.
@@ -52,10 +52,10 @@ def keep(place: Path, data: bytes, most: int, most_bytes: int) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _throw_away(place, most, most_bytes)
+    _remove_old_files(place, most, most_bytes)
 
 
-def _throw_away(place: Path, most: int, most_bytes: int) -> None:
+def _remove_old_files(place: Path, most: int, most_bytes: int) -> None:
     known = []
     for path in place.parent.iterdir():
         with suppress(OSError):

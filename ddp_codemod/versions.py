@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ddp_codemod import late
+from ddp_codemod import lazy_modules
 
 if TYPE_CHECKING:
     from packaging.specifiers import Specifier
@@ -32,9 +32,9 @@ class Stated(Struct, frozen=True):
 
 
 @cache
-def _specifiers() -> ModuleType:
+def _import_specifiers() -> ModuleType:
     """The module of packaging; without one that it takes a function of for comparing specifiers, which takes twice its own time."""
-    with late.later("packaging.utils", "canonicalize_version"):
+    with lazy_modules.defer_function("packaging.utils", "canonicalize_version"):
         return import_module("packaging.specifiers")
 
 
@@ -52,41 +52,41 @@ def holds(condition: str, stated: Stated | None) -> bool | None:
     """
     if not condition:
         return True
-    return None if stated is None else _overlap(condition, stated.specifier)
+    return None if stated is None else _has_overlap(condition, stated.specifier)
 
 
-def possible(specifier: str) -> bool:
+def is_satisfiable(specifier: str) -> bool:
     """Whether any version meets a specifier; False also for what is none."""
-    module = _specifiers()
+    module = _import_specifiers()
     try:
         given = module.SpecifierSet(LOCAL.sub("", specifier))
     except module.InvalidSpecifier:
         return False
-    return any(given.contains(point, prereleases=True) for point in _points(given))
+    return any(given.contains(point, prereleases=True) for point in _find_points(given))
 
 
 @lru_cache(maxsize=256)
-def _overlap(condition: str, specifier: str) -> bool | None:
+def _has_overlap(condition: str, specifier: str) -> bool | None:
     """As ``holds``: between two neighbours of the versions that are named nothing changes, so one point there stands for all."""
-    SpecifierSet = _specifiers().SpecifierSet
+    SpecifierSet = _import_specifiers().SpecifierSet
     wanted, given = SpecifierSet(condition), SpecifierSet(LOCAL.sub("", specifier))
-    points = [point for point in _points((*wanted, *given)) if given.contains(point, prereleases=True)]
+    points = [point for point in _find_points((*wanted, *given)) if given.contains(point, prereleases=True)]
     met = {wanted.contains(point, prereleases=True) for point in points}
     return None if len(met) != 1 else met.pop()
 
 
-def _points(parts: Iterable[Specifier]) -> set[Version]:
+def _find_points(parts: Iterable[Specifier]) -> set[Version]:
     from packaging.version import Version
 
     named = {Version(part.version.removesuffix(".*")) for part in parts}
     # ~=2.0.1 and ==2.0.* end where 2.1 begins, ~=2.0 where 3 does
-    named |= {_next(Version(part.version).release[:-1]) for part in parts if part.operator == "~="}
-    named |= {_next(Version(part.version[:-2]).release) for part in parts if part.version.endswith(".*")}
+    named |= {_next_release(Version(part.version).release[:-1]) for part in parts if part.operator == "~="}
+    named |= {_next_release(Version(part.version[:-2]).release) for part in parts if part.version.endswith(".*")}
     behind = {Version(".".join(map(str, version.release)) + ".0.0.1") for version in named}
     return {Version("0"), *named, *behind}
 
 
-def _next(release: tuple[int, ...]) -> Version:
+def _next_release(release: tuple[int, ...]) -> Version:
     """The first version that does not begin with these numbers."""
     from packaging.version import Version
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.errors import WriteError
-from ddp_codemod.write.recover import recover
+from ddp_codemod.write.recover import recover_project
 from ddp_codemod.write.undo import undo
 from proofs.proof import Trial, tree
 
@@ -48,7 +48,7 @@ def write(root: Path, what: str) -> None:
     elif what == "undo":
         undo(root)
     else:
-        recover(root)
+        recover_project(root)
 
 
 @contextmanager
@@ -129,8 +129,8 @@ class Scene:
 
     def judge(self, trial: Trial, what: str) -> None:
         """Recover, then look: all files changed or none, none missing, nothing left behind; then undo, which gives all back."""
-        in_child(lambda: recover(self.root))
-        left = recover(self.root)
+        in_child(lambda: recover_project(self.root))
+        left = recover_project(self.root)
         now = tree(self.root)
         trial.counts["points"] += 1
         if left is not None:

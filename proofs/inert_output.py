@@ -115,7 +115,7 @@ def _look(trial: Trial, seen: bytes, what: str) -> None:
 
 def _patch(trial: Trial, number: int) -> int:
     """A project whose code looks like a patch; git reads from ours exactly the files that were planned."""
-    from ddp_codemod.patch.gitdiff import git_diff
+    from ddp_codemod.patch.gitdiff import format_git_diff
     from proofs.surveyed import changed
 
     folder = trial.folder / f"p{number}"
@@ -129,7 +129,7 @@ def _patch(trial: Trial, number: int) -> int:
         lines += ['"""', "dist.init_process_group('nccl')  # " + rng.choice(FORGED), 'more = """', *rng.sample(FORGED, 3), '"""']
         (project / name).write_text("\n".join(lines) + "\n")
     found = list(changed(project, "rocm"))
-    patch = git_diff([one.change for one in found])
+    patch = format_git_diff([one.change for one in found])
     env = environment(folder)
     git(project, "init", "-q", env=env)
     listed = git(project, "apply", "--numstat", "-z", "-", stdin=patch, env=env).split(b"\0")[:-1]

@@ -51,7 +51,7 @@ def prove(trial: Trial) -> str:
 
 def compare(trial: Trial, folder: Path, platform: str) -> None:
     """Ask of one tree, change it, and ask again."""
-    rules, work_out, runs = load(), project._with_others, list[object]()
+    rules, work_out, runs = load(), project._survey_with_others, list[object]()
 
     def counted(*args: object) -> object:
         runs.append(args)

@@ -9,8 +9,8 @@ from pathlib import Path
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.errors import Locked
-from ddp_codemod.write.lock import only_one
-from ddp_codemod.write.recover import recover
+from ddp_codemod.write.lock import exclusive_lock
+from ddp_codemod.write.recover import recover_project
 from ddp_codemod.write.undo import undo
 from proofs import refusals
 from proofs.faults import in_child, project, state, write
@@ -48,7 +48,7 @@ def _held(trial: Trial, root: Path, what: str) -> None:
     ready, done = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        with only_one(root):
+        with exclusive_lock(root):
             os.write(ready[1], b"x")
             os.read(done[0], 1)
         os._exit(0)
@@ -149,4 +149,4 @@ def _edited(trial: Trial, root: Path, old: dict[str, tuple[bytes, int]], number:
         trial.fail(f"editor {number}: exit {code}, and the other files are mixed")
     trial.counts["apply won" if code == 0 else "editor won"] += 1
     _lay(root, old)
-    in_child(lambda: recover(root))
+    in_child(lambda: recover_project(root))

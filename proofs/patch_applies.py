@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ddp_codemod.patch.gitdiff import git_diff
-from ddp_codemod.write.repository import blobs
+from ddp_codemod.patch.gitdiff import format_git_diff
+from ddp_codemod.write.repository import find_blobs
 from proofs import cases, projects
 from proofs.packages import PLATFORMS, changes, unpacked
 from proofs.proof import REPOSITORY, Trial, environment, git, tree
@@ -83,7 +83,7 @@ def _check(
     found = list(changed(project, platform)) if known is None else known
     if not found:
         return
-    patch = git_diff([one.change for one in found], blobs(project, [one.change.name for one in found]))
+    patch = format_git_diff([one.change for one in found], find_blobs(project, [one.change.name for one in found]))
     planned = {**before, **{one.change.name: (one.change.after, before[one.change.name][1]) for one in found}}
     what = f"{name or project.parent.name} {platform}, {under[1]}"
     for words, wanted in ((["apply", "-"], planned), (["apply", "-R", "-"], before)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from ddp_codemod.edits.splice import replacements
+from ddp_codemod.edits.splice import compute_replacements
 from ddp_codemod.model import Source
 from proofs.packages import packages
 from proofs.proof import Trial
@@ -90,7 +90,7 @@ class Plan:
 def _plan(one: Changed) -> Plan:
     moved, text = 0, one.source.text
     taken, put_in, places = [], [], []
-    for start, end, put in replacements(one.source, one.planned):
+    for start, end, put in compute_replacements(one.source, one.planned):
         text = text[: start + moved] + put + text[end + moved :]
         places.append((start, end))
         if start < end:

@@ -17,7 +17,7 @@ from unittest.mock import patch
 from msgspec import Struct
 
 from ddp_codemod.write import atomic
-from ddp_codemod.write.places import journal_folder
+from ddp_codemod.write.journal_folders import journal_folder
 from proofs.faults import NEW, OLD, planned, project, state, write
 from proofs.proof import Trial
 

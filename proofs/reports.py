@@ -8,8 +8,8 @@ import subprocess
 from email.message import Message
 
 from ddp_codemod.report import github, markdown
-from ddp_codemod.report.inert import inert
-from ddp_codemod.report.mbox import mail
+from ddp_codemod.report.escaping import escape_controls
+from ddp_codemod.report.mbox import format_mail
 from proofs.proof import Trial, environment, tool
 
 EVIL = (
@@ -33,12 +33,12 @@ def prove(trial: Trial) -> int:
 
 
 def _commands(trial: Trial, text: str) -> None:
-    line = github._command("notice", {"file": text, "line": "1"}, text, text)
+    line = github._format_command("notice", {"file": text, "line": "1"}, text, text)
     parts = line.split("::", 2)
     given = dict(pair.partition("=")[::2] for pair in parts[1].removeprefix("notice ").split(","))
     if len(line.splitlines()) != 1 or set(given) != {"file", "line", "title"} or len(parts) != 3 or not line.isprintable():
         trial.fail(f"a workflow command is forged by {text!r}: {line!r}")
-    elif unescaped(parts[2]) != inert(text):
+    elif unescaped(parts[2]) != escape_controls(text):
         trial.fail(f"a workflow command says something else than {text!r}: {line!r}")
 
 
@@ -48,22 +48,22 @@ def unescaped(said: str) -> str:
 
 
 def _markdown(trial: Trial, text: str) -> None:
-    prose = markdown.prose(text)
+    prose = markdown.escape_prose(text)
     if "\n" in prose or not prose.isprintable() or LINK.search(prose) or MARKUP.search(prose):
         trial.fail(f"prose in Markdown: {text!r} gives {prose!r}")
-    code = markdown.code(text)
+    code = markdown.escape_code(text)
     fence = re.match("`+", code)
     inside = code[len(fence[0]) : -len(fence[0])] if fence else ""
     if fence is None or fence[0] in re.findall("`+", inside) or not code.isprintable() or re.search(r"(?<!\\)\|", code):
         trial.fail(f"code in Markdown: {text!r} gives {code!r}")
-    block = markdown.fenced(text, "sh")
+    block = markdown.fence_code(text, "sh")
     if block[0].rstrip("sh") in re.findall("`+", block[1]) or re.search(r"[^\S\n\t ]|[\x1b\u202e]", block[1]):
         trial.fail(f"a block in Markdown: {text!r} gives {block!r}")
 
 
 def _mail(trial: Trial, text: str) -> None:
     body = f"body\n{text}\n---\ndiff --git a/x b/x\nFrom x\n"
-    made = mail(b"diff --git a/a b/a\n", f"{text}\n\n{body}", (f"A {text}", f"a@b{text}"), 0.0)
+    made = format_mail(b"diff --git a/a b/a\n", f"{text}\n\n{body}", (f"A {text}", f"a@b{text}"), 0.0)
     message: Message = email.message_from_bytes(made.partition(b"\n")[2])
     known = {"From", "Date", "Subject", "MIME-Version", "Content-Type", "Content-Transfer-Encoding"}
     payload = message.get_payload(decode=True)

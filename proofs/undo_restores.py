@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from ddp_codemod.write.apply import apply_changes
-from ddp_codemod.write.recover import recover
+from ddp_codemod.write.recover import recover_project
 from ddp_codemod.write.undo import undo
 from proofs import cases
 from proofs.faults import Scene, in_child, killing_at, state, write
@@ -39,7 +39,7 @@ def _kills(trial: Trial) -> int:
         for moment in every:
             scene.lay()
             in_child(killing_at(moment, lambda: write(scene.root, "apply")))
-            recover(scene.root)
+            recover_project(scene.root)
             if tree(scene.root) == scene.new or not in_child(lambda: write(scene.root, "apply")):
                 undo(scene.root)
             if tree(scene.root) != scene.old:

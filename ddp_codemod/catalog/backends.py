@@ -27,7 +27,7 @@ def assess(text: str, choice: BackendChoice, backends: Mapping[str, Backend], pa
     if not text:
         return Verdict(True)  # nothing is set here; what fills it is another leaf
     if ":" not in text:
-        name = meant(text, "", backends, packages)
+        name = find_backend_id(text, "", backends, packages)
         if name not in backends:
             return Verdict(False)
         return Verdict(True, None if name in choice.works else choice.wanted)
@@ -35,7 +35,7 @@ def assess(text: str, choice: BackendChoice, backends: Mapping[str, Backend], pa
     changed = False
     for part in text.split(","):
         device, _, name = part.partition(":")
-        name = meant(name, device, backends, packages)
+        name = find_backend_id(name, device, backends, packages)
         if name not in backends or not device:
             return Verdict(False)
         if name not in choice.works:
@@ -47,7 +47,7 @@ def assess(text: str, choice: BackendChoice, backends: Mapping[str, Backend], pa
     return Verdict(True, ",".join(parts) if changed else None)
 
 
-def meant(name: str, device: str, backends: Mapping[str, Backend], packages: Set[str] = frozenset()) -> str:
+def find_backend_id(name: str, device: str, backends: Mapping[str, Backend], packages: Set[str] = frozenset()) -> str:
     """The entry of the rule data that a name is: the one for its device, or for a package that the code speaks of, comes first."""
     name, device = name.lower(), device.lower()
     if device:
@@ -56,25 +56,25 @@ def meant(name: str, device: str, backends: Mapping[str, Backend], packages: Set
     return next(own, name) if packages else name
 
 
-def named(text: str, backends: Mapping[str, Backend], packages: Set[str] = frozenset()) -> list[Backend]:
+def find_backends(text: str, backends: Mapping[str, Backend], packages: Set[str] = frozenset()) -> list[Backend]:
     """The entries that a backend string names, those that the rule data has."""
     parts = (part.rpartition(":") for part in text.split(","))
-    keys = (meant(name, device, backends, packages) for device, _, name in parts)
+    keys = (find_backend_id(name, device, backends, packages) for device, _, name in parts)
     return [backends[key] for key in keys if key in backends]
 
 
-def libraries(text: str, backends: Mapping[str, Backend]) -> set[str]:
+def find_libraries(text: str, backends: Mapping[str, Backend]) -> set[str]:
     """The names of a backend string, and those of the libraries that they are other names of."""
     names = {part.rpartition(":")[2].lower() for part in text.split(",")}
-    return names | {entry.like for entry in named(text, backends) if entry.like}
+    return names | {entry.like for entry in find_backends(text, backends) if entry.like}
 
 
-def with_kin(choice: BackendChoice, facts: Mapping[str, FactValue], backends: Mapping[str, Backend]) -> BackendChoice:
+def add_library_aliases(choice: BackendChoice, facts: Mapping[str, FactValue], backends: Mapping[str, Backend]) -> BackendChoice:
     """The choice with the other names of the libraries that work there."""
-    kin = [key for key, one in backends.items() if one.like in choice.works and agrees(one.facts, facts)]
+    kin = [key for key, one in backends.items() if one.like in choice.works and is_consistent(one.facts, facts)]
     return replace(choice, works=tuple(dict.fromkeys((*choice.works, *kin))))
 
 
-def agrees(wanted: Mapping[str, FactValue], facts: Mapping[str, FactValue]) -> bool:
+def is_consistent(wanted: Mapping[str, FactValue], facts: Mapping[str, FactValue]) -> bool:
     """Whether a platform's facts say nothing else."""
     return all(facts.get(name, value) == value for name, value in wanted.items())

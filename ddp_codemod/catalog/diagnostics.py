@@ -5,9 +5,9 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from ddp_codemod.catalog.files import RuleError, add, data_folder, decode, line_of, nearest
-from ddp_codemod.catalog.kept import kept
+from ddp_codemod.catalog.files import RuleError, add_entries, data_folder, decode, find_line, format_nearest_hint
 from ddp_codemod.catalog.signature import DiagnosticFile, Harmless, Hint, Signature
+from ddp_codemod.catalog.toml_cache import load_cached
 
 
 class Diagnostics(Struct, frozen=True):
@@ -24,7 +24,7 @@ def load_diagnostics(extra: tuple[Path, ...] = ()) -> Diagnostics:
 
     Raises RuleError for a file that cannot be used.
     """
-    return kept("diagnostics", Diagnostics, (data_folder(), *extra), lambda: _read_diagnostics(extra))
+    return load_cached("diagnostics", Diagnostics, (data_folder(), *extra), lambda: _read_diagnostics(extra))
 
 
 def _read_diagnostics(extra: tuple[Path, ...]) -> Diagnostics:
@@ -33,14 +33,14 @@ def _read_diagnostics(extra: tuple[Path, ...]) -> Diagnostics:
     for folder in (data_folder(), *extra):
         for path in sorted(folder.glob("diagnostics/*.toml")):
             file = decode(path, DiagnosticFile)
-            add(known.signatures, file.signature, path, "signature", seen)
-            add(known.hints, file.hint, path, "hint", seen)
-            add(known.harmless, file.harmless, path, "harmless", seen)
+            add_entries(known.signatures, file.signature, path, "signature", seen)
+            add_entries(known.hints, file.hint, path, "hint", seen)
+            add_entries(known.harmless, file.harmless, path, "harmless", seen)
     for signature in known.signatures.values():
         for ident in (ident for cure in signature.cure for ident in (*cure.when, *cure.unless)):
             if ident not in known.hints:
                 path = seen["signature", signature.id]
-                line = line_of(path.read_text("utf-8"), ident)
+                line = find_line(path.read_text("utf-8"), ident)
                 said = f"signature {signature.id!r} asks for the hint {ident!r}, which no file defines"
-                raise RuleError(f"{path}:{line}: {said}{nearest(ident, known.hints)}")
+                raise RuleError(f"{path}:{line}: {said}{format_nearest_hint(ident, known.hints)}")
     return known

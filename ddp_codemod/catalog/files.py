@@ -48,12 +48,12 @@ def decode(path: Path, kind: type[T]) -> T:
         # "Object contains unknown field `x` - at `$.y`", "Expected `str`, got `int` - at `$.y.x`"
         word = re.search(r"unknown field `([^`]+)`", said)
         place = re.search(r" - at `(?:key in )?\$([^`]*)`", said)
-        line_number = _line_at(text, (place.group(1) if place else "") + (f".{word.group(1)}" if word else ""))
-        hint = nearest(word.group(1), _fields(kind)) if word else ""
+        line_number = _find_key_line(text, (place.group(1) if place else "") + (f".{word.group(1)}" if word else ""))
+        hint = format_nearest_hint(word.group(1), _list_field_names(kind)) if word else ""
         raise RuleError(f"{path}:{line_number}: {said}{hint}; the schema is rules/schema.json") from None
 
 
-def add(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: dict[tuple[str, str], Path]) -> None:
+def add_entries(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: dict[tuple[str, str], Path]) -> None:
     """Add entries to a table by their ids. Raises RuleError for one that is there."""
     for entry in entries:
         ident: str = entry.id  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def add(table: dict[str, T], entries: Iterable[T], path: Path, kind: str, seen: 
         seen[kind, ident] = path
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def format_nearest_hint(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest known word, or "" when none is near."""
     from difflib import get_close_matches
 
@@ -73,13 +73,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def line_of(text: str, word: str) -> int:
+def find_line(text: str, word: str) -> int:
     """The line that a word stands on, the first where none does."""
     found = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text)
     return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
-def _line_at(text: str, place: str) -> int:
+def _find_key_line(text: str, place: str) -> int:
     """The line of a key by its place, such as ``.surface[1].parameters[0].role``; its table's where the key is not there."""
     at = 0
     for name, number in re.findall(r"\.([\w-]+)(?:\[(\d+|\.\.\.)\])?", place):
@@ -92,7 +92,7 @@ def _line_at(text: str, place: str) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _fields(kind: type) -> set[str]:
+def _list_field_names(kind: type) -> set[str]:
     """Every field name of a schema type and those inside it."""
     names: set[str] = set()
     for definition in msgspec.json.schema(kind).get("$defs", {}).values():

@@ -8,16 +8,16 @@ import msgspec
 
 from ddp_codemod.catalog.advisory import AdviceFile
 from ddp_codemod.catalog.backend_model import BackendFile
-from ddp_codemod.catalog.backends import with_kin
-from ddp_codemod.catalog.files import RuleError, add, data_folder, decode
+from ddp_codemod.catalog.backends import add_library_aliases
+from ddp_codemod.catalog.files import RuleError, add_entries, data_folder, decode
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.idioms import Alias, AliasFile, Idioms
-from ddp_codemod.catalog.kept import kept
 from ddp_codemod.catalog.model import Platform, SurfaceFile
 from ddp_codemod.catalog.packages import PackageFile
 from ddp_codemod.catalog.processes import Processes
 from ddp_codemod.catalog.references import check_references
 from ddp_codemod.catalog.tables import Rules
+from ddp_codemod.catalog.toml_cache import load_cached
 
 __all__ = ["Rules", "load"]
 
@@ -33,7 +33,7 @@ def load(extra: tuple[Path, ...] = ()) -> Rules:
 @lru_cache(maxsize=4)
 def _load(extra: tuple[Path, ...], _cwd: Path | None) -> Rules:
     """The same, once a process; the folders may be named from the working directory."""
-    return kept("rules", Rules, (data_folder(), *extra), lambda: _read(extra))
+    return load_cached("rules", Rules, (data_folder(), *extra), lambda: _read(extra))
 
 
 def _read(extra: tuple[Path, ...]) -> Rules:
@@ -45,16 +45,16 @@ def _read(extra: tuple[Path, ...]) -> Rules:
             raise RuleError(f"{folder}: no such rule folder; expected one with platforms/, surfaces/ or fixes/ in it")
         for path in sorted(folder.glob("surfaces/*.toml")):
             file = decode(path, SurfaceFile)
-            add(rules.surfaces, file.surface, path, "surface", seen)
+            add_entries(rules.surfaces, file.surface, path, "surface", seen)
             rules.frameworks.update((surface.id, file.framework) for surface in file.surface)
             for entry in file.object:
                 rules.objects.setdefault(entry.table, []).append(entry)
         for path in sorted(folder.glob("platforms/*.toml")):
-            add(rules.platforms, [decode(path, Platform)], path, "platform", seen)
+            add_entries(rules.platforms, [decode(path, Platform)], path, "platform", seen)
         for path in sorted(folder.glob("fixes/*.toml")):
-            add(rules.fixes, [decode(path, Fix)], path, "rule", seen)
+            add_entries(rules.fixes, [decode(path, Fix)], path, "rule", seen)
         for path in sorted(folder.glob("advisories/*.toml")):
-            add(rules.advice, decode(path, AdviceFile).advice, path, "advice", seen)
+            add_entries(rules.advice, decode(path, AdviceFile).advice, path, "advice", seen)
         if (path := folder / "backends.toml").is_file():
             known = {backend.name: backend for backend in decode(path, BackendFile).backend}
             rules.backends.update(known)
@@ -92,9 +92,9 @@ def _add_aliases(rules: Rules, aliases: Iterable[Alias]) -> None:
 def _add_kin(rules: Rules) -> None:
     """Say of every platform which other names of the libraries that work there work too, now and with earlier versions."""
     for ident, platform in rules.platforms.items():
-        own = with_kin(platform.backend, platform.facts, rules.backends)
+        own = add_library_aliases(platform.backend, platform.facts, rules.backends)
         earlier = tuple(
-            msgspec.structs.replace(one, backend=with_kin(one.backend, platform.facts, rules.backends))
+            msgspec.structs.replace(one, backend=add_library_aliases(one.backend, platform.facts, rules.backends))
             for one in platform.earlier
         )
         rules.platforms[ident] = msgspec.structs.replace(platform, backend=own, earlier=earlier)

@@ -54,9 +54,9 @@ class Where(RuleEntry, frozen=True, kw_only=True):
     def holds(self, own: MachineFacts, plugin: bool, wanted: str, default_works: bool) -> bool:
         """Whether all of this is sure of machines."""
         return (
-            (not self.systems or surely(own.systems, self.systems))
-            and (not self.accelerators or surely(own.accelerators, self.accelerators))
-            and (not self.other_than or not possibly(own.accelerators, self.other_than))
+            (not self.systems or is_certain(own.systems, self.systems))
+            and (not self.accelerators or is_certain(own.accelerators, self.accelerators))
+            and (not self.other_than or not is_possible(own.accelerators, self.other_than))
             and (self.plugin is None or self.plugin is plugin)
             and (not self.wanted or wanted in self.wanted)
             and (self.default_works is None or self.default_works is default_works)
@@ -66,12 +66,12 @@ class Where(RuleEntry, frozen=True, kw_only=True):
 Conditions = tuple[Where, ...]
 
 
-def surely(own: Sequence[str], wanted: Sequence[str]) -> bool:
+def is_certain(own: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether what a machine can be is among what is asked for; what is not known is not."""
     return bool(own) and set(own) <= set(wanted)
 
 
-def possibly(own: Sequence[str], wanted: Sequence[str]) -> bool:
+def is_possible(own: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether a machine can be one of what is asked for."""
     return not own or not set(own).isdisjoint(wanted)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.entry import Name, RuleEntry
-from ddp_codemod.catalog.machine import MachineFacts, possibly
+from ddp_codemod.catalog.machine import MachineFacts, is_possible
 
 
 class Package(RuleEntry, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class PackageFile(RuleEntry, frozen=True, kw_only=True):
     machines: tuple[Machines, ...] = ()
 
 
-def concerns(machines: Iterable[Machines], own: Sequence[MachineFacts], name: str, target: MachineFacts) -> bool:
+def may_concern(machines: Iterable[Machines], own: Sequence[MachineFacts], name: str, target: MachineFacts) -> bool:
     """Whether what is called so can be for machines of a kind: true where its name says nothing about machines.
 
     ``own`` is what all platforms say about their machines, which includes words of their own.
@@ -46,8 +46,8 @@ def concerns(machines: Iterable[Machines], own: Sequence[MachineFacts], name: st
         return any(fnmatchcase(word, pattern) for word in words for pattern in patterns)
 
     shared = [one for one in machines if said(one.words)]
-    system = [possibly(target.systems, one.systems) for one in shared if one.systems]
-    device = [bool(one.accelerators) and possibly(target.accelerators, one.accelerators) for one in shared if not one.systems]
+    system = [is_possible(target.systems, one.systems) for one in shared if one.systems]
+    device = [bool(one.accelerators) and is_possible(target.accelerators, one.accelerators) for one in shared if not one.systems]
     if any(said(one.words) for one in own):
         device.append(said(target.words))
     return all(not answers or any(answers) for answers in (system, device))

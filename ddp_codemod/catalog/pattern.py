@@ -28,7 +28,7 @@ class _Item(Struct, frozen=True):
 
 
 @lru_cache(maxsize=2048)
-def anchors(pattern: str) -> tuple[str, ...]:
+def find_anchors(pattern: str) -> tuple[str, ...]:
     """Texts of which each match of the pattern holds at least one.
 
     Raises ValueError for a pattern that is no regular expression, could blow up, or holds no such text.
@@ -37,23 +37,23 @@ def anchors(pattern: str) -> tuple[str, ...]:
         re.compile(pattern)
     except re.error as why:
         raise ValueError(f"pattern {pattern!r}: {why}") from None
-    branches, end = _branches(pattern, 0)
+    branches, end = _parse_branches(pattern, 0)
     assert end == len(pattern), "re.compile would have refused it"
     if prod(int(most) for most in re.findall(r"(?<!\\)\.\{\d*,(\d+)\}", pattern)) > TRIES:
         raise ValueError(f"pattern {pattern!r}: gaps that together may lie in more than {TRIES} ways")
-    found = _of_branches(branches)
+    found = _pick_anchors(branches)
     if min(map(len, found), default=0) < SHORTEST:
         raise ValueError(f"pattern {pattern!r}: every branch needs {SHORTEST} literal characters in a row to be found by")
     return found
 
 
-def _of_branches(branches: tuple[tuple[_Item, ...], ...]) -> tuple[str, ...]:
+def _pick_anchors(branches: tuple[tuple[_Item, ...], ...]) -> tuple[str, ...]:
     """The best texts of each branch; none at all where one branch has none."""
-    best = [_of_branch(branch) for branch in branches]
+    best = [_pick_branch_anchors(branch) for branch in branches]
     return tuple(dict.fromkeys(text for texts in best for text in texts)) if all(best) else ()
 
 
-def _of_branch(items: tuple[_Item, ...]) -> tuple[str, ...]:
+def _pick_branch_anchors(items: tuple[_Item, ...]) -> tuple[str, ...]:
     candidates: list[tuple[str, ...]] = []
     run = ""
     for item in items:
@@ -64,14 +64,14 @@ def _of_branch(items: tuple[_Item, ...]) -> tuple[str, ...]:
         if run:
             candidates.append((run,))
         run = ""
-        if item.branches and not item.optional and (inner := _of_branches(item.branches)):
+        if item.branches and not item.optional and (inner := _pick_anchors(item.branches)):
             candidates.append(inner)
     if run:
         candidates.append((run,))
     return max(candidates, key=lambda texts: min(map(len, texts)), default=())
 
 
-def _branches(pattern: str, at: int) -> tuple[tuple[tuple[_Item, ...], ...], int]:
+def _parse_branches(pattern: str, at: int) -> tuple[tuple[tuple[_Item, ...], ...], int]:
     """The branches from ``at`` to the closing parenthesis or the end, and where that is."""
     branches: list[list[_Item]] = [[]]
     while at < len(pattern) and pattern[at] != ")":
@@ -79,10 +79,10 @@ def _branches(pattern: str, at: int) -> tuple[tuple[tuple[_Item, ...], ...], int
             branches.append([])
             at += 1
             continue
-        item, wild, at = _element(pattern, at)
+        item, wild, at = _parse_element(pattern, at)
         quantifier = _QUANTIFIER.match(pattern, at)
         if quantifier:
-            item = _quantified(pattern, item, wild, quantifier)
+            item = _apply_quantifier(pattern, item, wild, quantifier)
             at = quantifier.end()
             if not item.literal and (not branches[-1] or branches[-1][-1].repeated) and not item.branches:
                 raise ValueError(f"pattern {pattern!r}: two repeats in a row, or one at the start")
@@ -90,13 +90,13 @@ def _branches(pattern: str, at: int) -> tuple[tuple[tuple[_Item, ...], ...], int
     return tuple(map(tuple, branches)), at
 
 
-def _element(pattern: str, at: int) -> tuple[_Item, bool, int]:
+def _parse_element(pattern: str, at: int) -> tuple[_Item, bool, int]:
     """One element, whether it is ``.``, and where it ends."""
     character = pattern[at]
     if character == "(":
         if pattern.startswith("(?", at) and not pattern.startswith("(?:", at):
             raise ValueError(f"pattern {pattern!r}: of the groups with '?' only (?:...) is allowed")
-        branches, end = _branches(pattern, at + (3 if pattern.startswith("(?:", at) else 1))
+        branches, end = _parse_branches(pattern, at + (3 if pattern.startswith("(?:", at) else 1))
         return _Item(branches=branches), False, end + 1
     if character == "[":
         end = pattern.index("]", at + 2)
@@ -109,7 +109,7 @@ def _element(pattern: str, at: int) -> tuple[_Item, bool, int]:
     return _Item(character), False, at + 1
 
 
-def _quantified(pattern: str, item: _Item, wild: bool, quantifier: re.Match[str]) -> _Item:
+def _apply_quantifier(pattern: str, item: _Item, wild: bool, quantifier: re.Match[str]) -> _Item:
     said = quantifier.group()
     least, comma, most = quantifier.groups()
     endless = said in "*+" or (comma is not None and bool(comma) and not most)

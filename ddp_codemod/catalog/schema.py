@@ -37,7 +37,7 @@ FILES: dict[str, type[msgspec.Struct]] = {
 }
 
 
-def schema() -> dict[str, Any]:
+def build_schema() -> dict[str, Any]:
     """A JSON schema that accepts any rule file, with one definition a kind of file."""
     references, definitions = msgspec.json.schema_components(FILES.values(), ref_template="#/$defs/{name}")
     kinds = zip(FILES, references, strict=True)
@@ -54,21 +54,21 @@ def kinds() -> dict[str, str]:
     return {pattern.split("/")[0].removesuffix(".toml"): pattern for pattern in FILES}
 
 
-def schema_of(kind: str) -> dict[str, Any]:
+def build_kind_schema(kind: str) -> dict[str, Any]:
     """The schema of one kind of file, for an editor to complete against; a file may name it in a first line ``#:schema FILE``."""
     pattern = kinds()[kind]
     return {"$schema": DRAFT, "title": f"rules/{pattern}", **msgspec.json.schema(FILES[pattern])}
 
 
-def text(kind: str | None = None) -> str:
+def format_schema(kind: str | None = None) -> str:
     """The schema as it is stored, or that of one kind of file."""
-    return json.dumps(schema_of(kind) if kind else schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(build_kind_schema(kind) if kind else build_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def path() -> Path:
+def find_schema_path() -> Path:
     """Where the schema is stored, beside the rule data."""
     return data_folder() / "schema.json"
 
 
 if __name__ == "__main__":
-    path().write_text(text(), encoding="utf-8", newline="\n")
+    find_schema_path().write_text(format_schema(), encoding="utf-8", newline="\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ddp_codemod.catalog.entry import Name, RuleEntry
-from ddp_codemod.catalog.pattern import anchors
+from ddp_codemod.catalog.pattern import find_anchors
 
 
 class Hint(RuleEntry, frozen=True, kw_only=True):
@@ -17,7 +17,7 @@ class Hint(RuleEntry, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse patterns that cannot be used (ValueError)."""
         for pattern in self.patterns:
-            anchors(pattern)
+            find_anchors(pattern)
 
 
 class Harmless(RuleEntry, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Harmless(RuleEntry, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse patterns that cannot be used (ValueError)."""
         for pattern in (*self.patterns, *self.apart):
-            anchors(pattern)
+            find_anchors(pattern)
 
 
 class Cure(RuleEntry, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class Signature(RuleEntry, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse patterns that cannot be used (ValueError)."""
         for pattern in (*self.patterns, *self.near, *self.apart):
-            anchors(pattern)
+            find_anchors(pattern)
 
 
 class DiagnosticFile(RuleEntry, frozen=True, kw_only=True):

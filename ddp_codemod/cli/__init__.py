@@ -2,11 +2,11 @@
 
 import gc
 
-from ddp_codemod.cli.late import put_off
+from ddp_codemod.cli.lazy_imports import defer_modules
 
 collecting = gc.isenabled()
 gc.disable()  # what is imported stays
-put_off()  # before click comes
+defer_modules()  # before click comes
 try:
     from ddp_codemod.cli.main import main
 finally:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ddp_codemod.cli.errors import DONE, FOUND, refused
-from ddp_codemod.cli.narrow import look
+from ddp_codemod.cli.errors import DONE, FOUND, refusal_failure
+from ddp_codemod.cli.narrowing import survey_narrowed
 from ddp_codemod.model import Advisory, FileChange, Replacement, Source, Survey
 
 if TYPE_CHECKING:
     from ddp_codemod.cli.run import Job
-    from ddp_codemod.report.known import Known
+    from ddp_codemod.report.fingerprints import FingerprintedFinding
 
 REASON = "TODO: say why"
 
@@ -24,16 +24,16 @@ def add_ignore(job: Job, found: Survey) -> int:
     from ddp_codemod.write.apply import apply_changes
     from ddp_codemod.write.errors import WriteError
 
-    console, wanted = job.console, _lines(job, found)
-    changes = [change for name, lines in wanted.items() if (change := _change(found.sources.get(name), lines)) is not None]
+    console, wanted = job.console, _find_lines(job, found)
+    changes = [change for name, lines in wanted.items() if (change := _make_change(found.sources.get(name), lines)) is not None]
     try:
         apply_changes(job.root, changes, allow_dirty=True)
     except WriteError as why:
-        raise refused(why, job.root) from None
+        raise refusal_failure(why, job.root) from None
     lines = sum(change.after.count(b"ddp-codemod: ignore") - change.before.count(b"ddp-codemod: ignore") for change in changes)
-    again = look(job) if changes else found
+    again = survey_narrowed(job) if changes else found
     view = job.view(again)
-    left = [one for one in _findings(again) if one.line]
+    left = [one for one in _select_findings(again) if one.line]
     if lines:
         console.out(console.text("add-ignore-written", n=lines, files=len(changes), reason=REASON))
         console.say(console.text("add-ignore-undo", command=f"ddp-codemod undo {' '.join(job.settings.paths[:1])}"))
@@ -46,31 +46,31 @@ def add_ignore(job: Job, found: Survey) -> int:
     return FOUND if left else DONE
 
 
-def _findings(found: Survey) -> Iterator[Known]:
+def _select_findings(found: Survey) -> Iterator[FingerprintedFinding]:
     """What a person or ``apply`` has to do; a note is no finding that a comment quiets."""
-    from ddp_codemod.report.known import findings
+    from ddp_codemod.report.fingerprints import fingerprint_findings
 
-    yield from (one for one in findings(found) if not isinstance(one.item, Advisory))
+    yield from (one for one in fingerprint_findings(found) if not isinstance(one.item, Advisory))
 
 
-def _lines(job: Job, found: Survey) -> dict[str, dict[int, set[str]]]:
+def _find_lines(job: Job, found: Survey) -> dict[str, dict[int, set[str]]]:
     """The lines that get a comment, file by file, with the rules that it names."""
-    from ddp_codemod.report.known import UNACCOUNTED
+    from ddp_codemod.report.fingerprints import UNACCOUNTED
 
     asking = [fix.id for fix in job.options.wanted if fix.recipe == "replace-backend"]
     lines: dict[str, dict[int, set[str]]] = {}
-    for one in _findings(found):
+    for one in _select_findings(found):
         if one.line and one.name:
             rules = asking if one.rule == UNACCOUNTED else [one.rule]
             lines.setdefault(one.name, {}).setdefault(one.line, set()).update(rules)
     return lines
 
 
-def _change(source: Source | None, lines: dict[int, set[str]]) -> FileChange | None:
+def _make_change(source: Source | None, lines: dict[int, set[str]]) -> FileChange | None:
     """The file with the comments; None where none can be written."""
     if source is None or not source.name.endswith(_COMMENTED) or source.file is not source:
         return None
-    ends = _ends(source) if source.name.endswith(_PYTHON) else None
+    ends = _find_line_ends(source) if source.name.endswith(_PYTHON) else None
     made: list[Replacement] = []
     for line, rules in sorted(lines.items()):
         start, after = source.line_span(source.line_starts[line - 1])
@@ -82,7 +82,7 @@ def _change(source: Source | None, lines: dict[int, set[str]]) -> FileChange | N
     if not made:
         return None
     written = source.written(made)
-    if not isinstance(written, str) or not _means_the_same(source, written):
+    if not isinstance(written, str) or not _is_equivalent(source, written):
         return None
     return FileChange(source.name, source.data, written.encode(source.encoding))
 
@@ -91,7 +91,7 @@ _PYTHON = (".py", ".pyi", ".pyw")
 _COMMENTED = (*_PYTHON, ".yaml", ".yml", ".toml")
 
 
-def _ends(source: Source) -> set[int]:
+def _find_line_ends(source: Source) -> set[int]:
     """The lines of a program whose end is no part of a text, and that do not go on behind a backslash."""
     spans = [source.line_span(start) for start in source.line_starts]
     every = {number for number, span in enumerate(spans, 1) if not source.text[slice(*span)].rstrip().endswith("\\")}
@@ -105,17 +105,17 @@ def _ends(source: Source) -> set[int]:
     return every
 
 
-def _means_the_same(source: Source, text: str) -> bool:
+def _is_equivalent(source: Source, text: str) -> bool:
     """Whether the file with the comments is read as the one without."""
     if source.name.endswith(_PYTHON):
         try:
             return ast.dump(ast.parse(text)) == ast.dump(ast.parse(source.text))
         except (SyntaxError, ValueError):
             return False
-    return _entries(source) == _entries(replace(source, text=text, data=text.encode(source.encoding)))
+    return _read_entries(source) == _read_entries(replace(source, text=text, data=text.encode(source.encoding)))
 
 
-def _entries(source: Source) -> list[tuple[Iterable[str], str]] | None:
+def _read_entries(source: Source) -> list[tuple[Iterable[str], str]] | None:
     from ddp_codemod.model import Skipped
     from ddp_codemod.parse.config import parse_config
 

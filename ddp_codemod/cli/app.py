@@ -46,7 +46,7 @@ class Commands(Group):
         return command
 
 
-def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
         sys.stdout.write(f"ddp-codemod {__version__}\n")
         context.exit()
@@ -54,6 +54,6 @@ def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 @click.group(cls=Commands, help="help-app")
 @LANG
-@option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="help-version")
+@option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="help-version")
 def app(lang: str | None) -> None:
     """Port PyTorch distributed code between platforms."""

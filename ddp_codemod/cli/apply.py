@@ -5,14 +5,22 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from ddp_codemod.cli.commit import SUMMARY, back, check_commit, commit_options, markdown, prepared, requested
-from ddp_codemod.cli.commit import commit as make_commit
-from ddp_codemod.cli.errors import fail, refused
-from ddp_codemod.cli.formats import document
+from ddp_codemod.cli.change_records import make_change_records
+from ddp_codemod.cli.commit import (
+    SUMMARY,
+    check_commit,
+    commit_options,
+    format_markdown,
+    format_undo_command,
+    prepared,
+    requested,
+)
+from ddp_codemod.cli.commit import write_commit as make_commit
+from ddp_codemod.cli.errors import make_failure, refusal_failure
+from ddp_codemod.cli.formats import encode_document
 from ddp_codemod.cli.options import from_run_option, narrow_options, paths_argument, submodules_option, survey_options
-from ddp_codemod.cli.patching import Patching, patching, tell_cost
-from ddp_codemod.cli.recorded import recorded
-from ddp_codemod.cli.run import again, prepare
+from ddp_codemod.cli.patches import Patching, make_patch, tell_cost
+from ddp_codemod.cli.run import make_command_builder, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
 
@@ -42,31 +50,31 @@ def command(
     commits = commit or branch is not None
     check_commit(commits, allow_dirty, run_hooks)
     if pull_request and branch is None:
-        raise fail("request-branch")
-    patch = patching(prepare(settings, writes=not dry_run), converted=allow_dirty)
+        raise make_failure("request-branch")
+    patch = make_patch(prepare_job(settings, writes=not dry_run), converted=allow_dirty)
     if patch.survey.elsewhere and patch.rendered.changes and not dry_run:
         names = {"platform": patch.survey.platform, "other": patch.survey.elsewhere}
-        raise fail("apply-elsewhere", **names, command=again(patch.job)("undo"))
+        raise make_failure("apply-elsewhere", **names, command=make_command_builder(patch.job)("undo"))
     made = opening = None
     if not dry_run and patch.rendered.changes:
         opening = prepared(patch) if pull_request else None
         if commits:
             made = make_commit(patch, branch, run_hooks)
         else:
-            _write(patch, allow_dirty)
-    take_back = back(made) if made else None
+            _write_changes(patch, allow_dirty)
+    take_back = format_undo_command(made) if made else None
     try:
         if summary:
             tell_cost(patch)
-            patch.job.console.raw(markdown(patch))
+            patch.job.console.raw(format_markdown(patch))
         else:
-            _show(patch, dry_run, take_back)
+            _show_changes(patch, dry_run, take_back)
         patch.job.console.flush()
     except OSError as why:
         if dry_run or not patch.rendered.changes or isinstance(why, BrokenPipeError):
             raise
-        command = take_back or again(patch.job)("undo")
-        raise fail("apply-report-lost", files=len(patch.rendered.changes), why=why, command=command) from None
+        command = take_back or make_command_builder(patch.job)("undo")
+        raise make_failure("apply-report-lost", files=len(patch.rendered.changes), why=why, command=command) from None
     if made is not None:
         patch.job.console.say(patch.job.console.text("commit-done", id=made.id[:10], branch=made.branch))
         if opening is not None:
@@ -77,42 +85,42 @@ def command(
     return patch.code
 
 
-def _write(patch: Patching, allow_dirty: bool) -> None:
+def _write_changes(patch: Patching, allow_dirty: bool) -> None:
     from ddp_codemod.write.apply import apply_changes
     from ddp_codemod.write.errors import WriteError
 
     try:
-        why = recorded(patch.survey, patch.rendered.changes, patch.job.options.style == "portable")
+        why = make_change_records(patch.survey, patch.rendered.changes, patch.job.options.style == "portable")
         apply_changes(patch.job.root, patch.rendered.changes, allow_dirty=allow_dirty, why=why)
     except WriteError as why:
-        raise refused(why, patch.job.root) from None
+        raise refusal_failure(why, patch.job.root) from None
 
 
-def _show(patch: Patching, dry_run: bool, take_back: str | None) -> None:
-    from ddp_codemod.report.patch import patch as patch_report
-    from ddp_codemod.report.screen import SCREEN, closing, screen
-    from ddp_codemod.report.shift import shifted
+def _show_changes(patch: Patching, dry_run: bool, take_back: str | None) -> None:
+    from ddp_codemod.report.line_shift import make_line_mapper
+    from ddp_codemod.report.patch import format_patch as patch_report
+    from ddp_codemod.report.screen import SCREEN, format_closing, format_screen
 
     job, rendered = patch.job, patch.rendered
     if job.settings.format in MACHINES:
-        job.console.raw(document(job, patch.survey))
+        job.console.raw(encode_document(job, patch.survey))
         return
     if job.settings.format == "json":
         job.console.raw(patch.json(written=not dry_run))
         return
     view = job.view(patch.survey)
     if not dry_run:
-        view = replace(view, line_now=shifted(rendered.changes))
+        view = replace(view, line_now=make_line_mapper(rendered.changes))
     outcome = patch.outcome("shown" if dry_run else "written")
     if take_back is not None:
         offer = outcome.again
         outcome = replace(outcome, again=lambda name, *words: take_back if name == "undo" else offer(name, *words))
     listed = not job.settings.quiet
-    block = screen(view, outcome, job.console.room(SCREEN - 1), listed)
+    block = format_screen(view, outcome, job.console.room(SCREEN - 1), listed)
     if listed and rendered.changes:
         shown = patch_report(view, {change.name: change for change in rendered.changes}, patch.parts)
         block += ["", *shown]
         if sum(part.count("\n") + 1 for part in shown) > SCREEN:
-            block += closing(view, outcome)
+            block += format_closing(view, outcome)
     for line in block:
         job.console.out(line)

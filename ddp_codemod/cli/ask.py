@@ -38,7 +38,7 @@ class Questions(Struct):
             if shown != at:
                 self.show(self.units[at])
                 shown = at
-            key = self._answer(at)
+            key = self._read_answer(at)
             if key == "q":
                 break
             if key == "k":
@@ -47,10 +47,10 @@ class Questions(Struct):
                 else:
                     at -= 1
             elif key == "e":
-                at += self._edited(at)
+                at += self._edit_unit(at)
                 shown = -1
             elif key in ("y", "n", "a", "d"):
-                self._decide(at, key)
+                self._note_answer(at, key)
                 at = next(
                     (later for later in range(at + 1, len(self.units)) if key in "yn" or later not in self.decided),
                     len(self.units),
@@ -64,13 +64,13 @@ class Questions(Struct):
         """How many units nobody said anything about."""
         return len(self.units) - len(self.decided)
 
-    def _answer(self, at: int) -> str:
+    def _read_answer(self, at: int) -> str:
         prompt = self.console.text("review-prompt", number=at + 1, total=len(self.units), keys=",".join(KEYS))
         sys.stdout.write(prompt + " ")
         sys.stdout.flush()
         return next(self.answers, "q")
 
-    def _edited(self, at: int) -> int:
+    def _edit_unit(self, at: int) -> int:
         """1 where the reader changed the unit, which takes it; 0 to ask again."""
         changed = self.edit(self.units[at])
         if changed is None:
@@ -79,7 +79,7 @@ class Questions(Struct):
         self.decided.add(at)
         return 1
 
-    def _decide(self, at: int, key: str) -> None:
+    def _note_answer(self, at: int, key: str) -> None:
         """Note an answer; "a" and "d" are about the rest of the file too, "a" only about what is safe there."""
         here = self.units[at].lead.name
         rest = [at]
@@ -96,13 +96,13 @@ class Questions(Struct):
             self.decided.add(one)
 
 
-def typed() -> Iterator[str]:
+def read_typed_answers() -> Iterator[str]:
     """The reader's answers: the first letter of each line."""
     while line := sys.stdin.readline():
         yield line.strip()[:1].lower() or "?"
 
 
-def piped() -> Iterator[str]:
+def read_piped_answers() -> Iterator[str]:
     """Answers from a pipe, letter for letter, with an echo: white space parts them or not."""
     for line in sys.stdin:
         for key in "".join(line.split()).lower():

@@ -29,9 +29,9 @@ def path(settings: Settings) -> None:
 
 @command.command("clear", help="help-cache-clear")
 @undo_options
-def clear(settings: Settings) -> None:
+def clear_answers(settings: Settings) -> None:
     """Delete every answer."""
-    from ddp_codemod.run.answer_cache import answers_folder, clear
+    from ddp_codemod.run.answer_cache import answers_folder, clear_answers
 
     console = Console(settings.lang, settings.color, settings.quiet)
-    console.say(console.text("cache-cleared", count=clear(), folder=answers_folder()))
+    console.say(console.text("cache-cleared", count=clear_answers(), folder=answers_folder()))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from ddp_codemod.cli import after
-from ddp_codemod.cli.errors import fail
-from ddp_codemod.cli.formats import document
-from ddp_codemod.cli.narrow import look
+from ddp_codemod.cli import second_run
+from ddp_codemod.cli.errors import make_failure
+from ddp_codemod.cli.formats import encode_document
+from ddp_codemod.cli.narrowing import survey_narrowed
 from ddp_codemod.cli.options import from_run_option, narrow_options, paths_argument, submodules_option, survey_options
-from ddp_codemod.cli.run import again, applicable, exit_code, prepare
+from ddp_codemod.cli.run import exit_code, is_applicable, make_command_builder, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command, option
 
@@ -31,40 +31,40 @@ from ddp_codemod.cli.translate import Command, option
 def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore: bool) -> int:
     """List the edits that ``apply`` would make."""
     if settings.update_baseline and settings.baseline is None:
-        raise fail("baseline-which")
+        raise make_failure("baseline-which")
     if statistics and settings.format != "text":
-        raise fail("statistics-format", format=settings.format)
+        raise make_failure("statistics-format", format=settings.format)
     if add_ignore and (after_apply or settings.format != "text"):
-        raise fail("add-ignore-alone")
-    job = prepare(settings)
+        raise make_failure("add-ignore-alone")
+    job = prepare_job(settings)
     from ddp_codemod.report import text
     from ddp_codemod.report.outcome import Outcome
-    from ddp_codemod.report.summary import details, opening
+    from ddp_codemod.report.summary import format_details, format_opening
 
-    found = after.after_apply(job) if after_apply else look(job)
+    found = second_run.survey_after_apply(job) if after_apply else survey_narrowed(job)
     if add_ignore:
         from ddp_codemod.cli.add_ignore import add_ignore as write_comments
 
         return write_comments(job, found)
     if settings.format in MACHINES:
-        job.console.raw(document(job, found))
+        job.console.raw(encode_document(job, found))
         return exit_code(found, settings, edits_count=True)
     if settings.format == "json":
         from ddp_codemod.report import json
 
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings, edits_count=True)
-    made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))
-    left = tuple(edit for edit in found.edits if not applicable(edit, settings.unsafe))
+    made = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
+    left = tuple(edit for edit in found.edits if not is_applicable(edit, settings.unsafe))
     view, talk = job.view(found), job.view(found, sys.stderr)
-    offer = again(job)
+    offer = make_command_builder(job)
     # apply knows no baseline: it would make the changes that are passed over here too
     beyond = {"apply"} if settings.baseline is not None and found.hidden else set()
     outcome = Outcome("found", made, left, again=lambda name, *words: "" if name in beyond else offer(name, *words))
-    for line in opening(talk, outcome):
+    for line in format_opening(talk, outcome):
         job.console.say(line)
     if statistics:
-        from ddp_codemod.report.statistics import statistics as counted
+        from ddp_codemod.report.statistics import format_statistics as counted
 
         job.console.say("")
         for line in counted(view, found):
@@ -72,8 +72,8 @@ def command(settings: Settings, statistics: bool, after_apply: bool, add_ignore:
         return exit_code(found, settings, edits_count=True)
     if made:
         job.console.say("")
-    for line in text.edits(view, made, shown=0, sure=True):
+    for line in text.format_edits(view, made, shown=0, sure=True):
         job.console.out(line)
-    for line in details(talk, outcome):
+    for line in format_details(talk, outcome):
         job.console.say(line)
     return exit_code(found, settings, edits_count=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec.structs import replace
 
-from ddp_codemod.cli.errors import fail, refused
-from ddp_codemod.cli.patching import Patching
-from ddp_codemod.cli.recorded import recorded
+from ddp_codemod.cli.change_records import make_change_records
+from ddp_codemod.cli.errors import make_failure, refusal_failure
+from ddp_codemod.cli.patches import Patching
 from ddp_codemod.cli.translate import option
 
 if TYPE_CHECKING:
@@ -39,22 +39,24 @@ def commit_options(function: F) -> F:
 def check_commit(commits: bool, allow_dirty: bool, run_hooks: bool) -> None:
     """Raise Failure for options that do not go together."""
     if commits and allow_dirty:
-        raise fail("commit-allow-dirty")
+        raise make_failure("commit-allow-dirty")
     if run_hooks and not commits:
-        raise fail("commit-run-hooks")
+        raise make_failure("commit-run-hooks")
 
 
-def commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
+def write_commit(patch: Patching, branch: str | None, run_hooks: bool) -> Committed:
     """Write and commit. Raises Failure with the reason where that is refused."""
     from ddp_codemod.write.commit import commit_changes
     from ddp_codemod.write.errors import WriteError
 
     job = patch.job
     try:
-        why = recorded(patch.survey, patch.rendered.changes, patch.job.options.style == "portable")
-        return commit_changes(job.root, patch.rendered.changes, _message(patch), branch=branch, run_hooks=run_hooks, why=why)
+        why = make_change_records(patch.survey, patch.rendered.changes, patch.job.options.style == "portable")
+        return commit_changes(
+            job.root, patch.rendered.changes, _format_message(patch), branch=branch, run_hooks=run_hooks, why=why
+        )
     except WriteError as why:
-        raise refused(why, job.root) from None
+        raise refusal_failure(why, job.root) from None
 
 
 def prepared(patch: Patching) -> Opening:
@@ -65,7 +67,7 @@ def prepared(patch: Patching) -> Opening:
     try:
         return prepare(patch.job.root)
     except WriteError as why:
-        raise refused(why, patch.job.root) from None
+        raise refusal_failure(why, patch.job.root) from None
 
 
 def requested(patch: Patching, opening: Opening, branch: str, run_hooks: bool) -> str:
@@ -74,47 +76,53 @@ def requested(patch: Patching, opening: Opening, branch: str, run_hooks: bool) -
     from ddp_codemod.write.pull_request import open_request
 
     try:
-        return open_request(opening, branch, _message(patch).partition("\n")[0], markdown(patch).decode("utf-8"), run_hooks)
+        return open_request(
+            opening, branch, _format_message(patch).partition("\n")[0], format_markdown(patch).decode("utf-8"), run_hooks
+        )
     except WriteError as why:
-        raise refused(why, patch.job.root) from None
+        raise refusal_failure(why, patch.job.root) from None
 
 
-def back(made: Committed) -> str:
+def format_undo_command(made: Committed) -> str:
     """The command that takes a commit back."""
     return f"git revert --no-edit {made.id[:10]}"
 
 
-def mbox(patch: Patching) -> bytes:
+def format_mbox(patch: Patching) -> bytes:
     """The patch as a mail; nothing where nothing changes. Raises Failure where nobody is known to write it."""
-    from ddp_codemod.report.mbox import mail
-    from ddp_codemod.write.commit import identity
+    from ddp_codemod.report.mbox import format_mail
+    from ddp_codemod.write.commit import find_identity
 
     if not patch.whole:
         return b""
-    author = identity(patch.job.root)
+    author = find_identity(patch.job.root)
     if author is None:
-        raise fail("commit-nobody")
+        raise make_failure("commit-nobody")
     now = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return mail(patch.whole, _message(patch), author, int(now) if now.isdigit() else time.time())
+    return format_mail(patch.whole, _format_message(patch), author, int(now) if now.isdigit() else time.time())
 
 
-def markdown(patch: Patching) -> bytes:
+def format_markdown(patch: Patching) -> bytes:
     """The text of a pull request."""
     from ddp_codemod.report.ink import Ink
-    from ddp_codemod.report.markdown import pull_request
+    from ddp_codemod.report.markdown import format_pull_request
 
     job = patch.job
     view = replace(job.view(patch.survey), lang=job.settings.json_lang, ink=Ink(False))
-    return pull_request(view, job.options.rules, patch.made, patch.rendered.left, _command(patch)).encode("utf-8", "replace")
+    return format_pull_request(view, job.options.rules, patch.made, patch.rendered.left, _format_command(patch)).encode(
+        "utf-8", "replace"
+    )
 
 
-def _message(patch: Patching) -> str:
-    from ddp_codemod.report.message import message
+def _format_message(patch: Patching) -> str:
+    from ddp_codemod.report.commit_message import format_commit_message
 
-    return message(patch.survey, patch.job.options.rules, patch.made, _command(patch), patch.job.settings.json_lang)
+    return format_commit_message(
+        patch.survey, patch.job.options.rules, patch.made, _format_command(patch), patch.job.settings.json_lang
+    )
 
 
-def _command(patch: Patching) -> str:
+def _format_command(patch: Patching) -> str:
     """The command that makes the same changes, as typed at the root: nobody's folders belong into a history."""
     job = patch.job
     root = os.path.normpath(job.root.absolute())

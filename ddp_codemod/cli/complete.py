@@ -9,7 +9,7 @@ from ddp_codemod.cli.app import app
 from ddp_codemod.cli.translate import Reader
 
 
-def complete(variable: str, instruction: str, lang: str) -> int:
+def answer_completion(variable: str, instruction: str, lang: str) -> int:
     """Answer a shell that set a variable: its script (``bash_source``), or the words that can come next (``bash_complete``)."""
     code = shell_complete(app, {"obj": Reader(lang)}, "ddp-codemod", variable, instruction)
     if code:

@@ -10,13 +10,13 @@ from typing import TextIO
 from msgspec import Struct
 
 from ddp_codemod.messages import text
-from ddp_codemod.report.inert import commanding_nothing, inert
-from ddp_codemod.report.ink import Ink, printable
+from ddp_codemod.report.escaping import escape_controls, escape_log_commands
+from ddp_codemod.report.ink import Ink, escape_for_terminal
 
 PIPELINES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")  # variables that say so
 
 
-def tame(stream: TextIO) -> None:
+def escape_unencodable(stream: TextIO) -> None:
     """Let a character that the console's code page lacks come out as an escape instead of an error."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
@@ -44,7 +44,7 @@ class Console(Struct):
         """Colour for a stream: as asked, else only on a terminal (https://no-color.org)."""
         if self.color != "auto":
             return Ink(self.color == "always")
-        return Ink(_takes_escapes(stream) and not os.environ.get("NO_COLOR"))
+        return Ink(_can_take_escapes(stream) and not os.environ.get("NO_COLOR"))
 
     def width(self, stream: TextIO) -> int:
         """The cells of a line: those of the terminal, or of COLUMNS where that is set; 0, no limit, elsewhere."""
@@ -58,9 +58,9 @@ class Console(Struct):
         """A line cut at words for a stream's width, what goes on indented."""
         if not (width := self.width(stream)):
             return line
-        from ddp_codemod.report.table import wrapped
+        from ddp_codemod.report.table import wrap_text
 
-        return "\n".join(wrapped(line, max(width - 1, 40), "", " " * rest))
+        return "\n".join(wrap_text(line, max(width - 1, 40), "", " " * rest))
 
     def room(self, screen: int) -> int:
         """How many lines of a screen are left below what was said."""
@@ -68,16 +68,16 @@ class Console(Struct):
 
     def out(self, line: str = "") -> None:
         """Write a line of the result, with nothing in it that changes a terminal but our own colours."""
-        self._clear()
-        sys.stdout.write(shown(line) + "\n")
+        self._clear_progress()
+        sys.stdout.write(escape_output(line) + "\n")
 
     def raw(self, data: bytes) -> None:
         """Write bytes of the result: to a file or a program as they are, to a terminal with control characters as escapes."""
-        self._clear()
+        self._clear_progress()
         sys.stdout.flush()
         if sys.stdout.isatty():
             shown = data.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
-            sys.stdout.write(inert(shown))
+            sys.stdout.write(escape_controls(shown))
             return
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -93,10 +93,10 @@ class Console(Struct):
 
     def error(self, line: str) -> None:
         """Say what the reader has to know, quiet or not."""
-        self._clear()
+        self._clear_progress()
         self._said += line.count("\n") + 1
         sys.stdout.flush()  # so that the two streams come in order on a terminal
-        sys.stderr.write(shown(line) + "\n")
+        sys.stderr.write(escape_output(line) + "\n")
         sys.stderr.flush()
 
     def text(self, key: str, /, **args: object) -> str:
@@ -109,35 +109,35 @@ class Console(Struct):
 
     def working(self, line: str) -> None:
         """Show what takes long: one line on a terminal, nothing elsewhere."""
-        if self.quiet or not _takes_escapes(sys.stderr):
+        if self.quiet or not _can_take_escapes(sys.stderr):
             return
         from shutil import get_terminal_size
 
-        shown, room = inert(line).replace("\n", "\\n"), get_terminal_size().columns - 1
+        shown, room = escape_controls(line).replace("\n", "\\n"), get_terminal_size().columns - 1
         if shown.isascii():
             shown = shown[:room]
         else:
-            from ddp_codemod.report.table import cut
+            from ddp_codemod.report.table import cut_to_width
 
-            shown = cut(shown, room)
+            shown = cut_to_width(shown, room)
         sys.stderr.write("\r\x1b[K" + shown)
         sys.stderr.flush()
         self._progress = True
 
-    def _clear(self) -> None:
+    def _clear_progress(self) -> None:
         if self._progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._progress = False
 
 
-def shown(line: str) -> str:
+def escape_output(line: str) -> str:
     """What may go to a terminal, or into the log of a pipeline, which is read for commands."""
-    shown = printable(line)
-    return commanding_nothing(shown) if any(name in os.environ for name in PIPELINES) else shown
+    shown = escape_for_terminal(line)
+    return escape_log_commands(shown) if any(name in os.environ for name in PIPELINES) else shown
 
 
-def _takes_escapes(stream: TextIO) -> bool:
+def _can_take_escapes(stream: TextIO) -> bool:
     """Whether a stream is a terminal that takes escape sequences; a Windows console has to be asked for it."""
     if not stream.isatty() or os.environ.get("TERM") == "dumb":
         return False

@@ -13,9 +13,9 @@ import click
 from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, fail
+from ddp_codemod.cli.errors import DONE, FOUND, UNKNOWN, make_failure
 from ddp_codemod.cli.options import completed_by_files, machine_options, verbose
-from ddp_codemod.cli.run import configured, existing, root_of
+from ddp_codemod.cli.run import configure_project, existing_path, find_project_root
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.cli.translate import Command, option
 
@@ -42,51 +42,51 @@ def command(settings: Settings, log: str | None, hang: bool, target: str | None)
     from ddp_codemod.report import diagnosis
 
     if log is None and not hang:
-        raise fail("diagnose-usage")
+        raise make_failure("diagnose-usage")
     if target is not None and settings.format == "json":
-        raise fail("diagnose-apply-json")
-    project = existing(target or ".")
-    config, rules = configured(root_of([project]), settings.folders)
+        raise make_failure("diagnose-apply-json")
+    project = existing_path(target or ".")
+    config, rules = configure_project(find_project_root([project]), settings.folders)
     settings = replace(settings, folders=config.all_folders(settings.folders))
     console = Console(settings.lang, settings.color, settings.quiet)
     name = console.text("diagnose-stdin") if log == STDIN else log or ""
-    size = 0 if log in (None, STDIN) else existing(name).stat().st_size
-    with _opened(log) as stream:
+    size = 0 if log in (None, STDIN) else existing_path(name).stat().st_size
+    with _open_log(log) as stream:
         whole = size >> 20  # in megabytes; a log of less is read before anybody looks
         shown = (lambda done: console.progress(name, min(done >> 20, whole - 1), whole)) if whole else None
         reading = diagnose(stream, known_errors(settings), hang=hang, progress=shown)
-    reading = usable(reading, rules)
-    found = _sites(settings, config, rules, reading, project, console)
+    reading = usable_reading(reading, rules)
+    found = _find_sites(settings, config, rules, reading, project, console)
     told = cure_command(rules, target or ".")
     if settings.format == "json":
-        console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _json(settings, found[0])))
-        return verdict(reading)
+        console.raw(diagnosis.dumps(reading, log or "", settings.json_lang, told, found and _encode_survey(settings, found[0])))
+        return exit_code_of(reading)
     if log is not None:
         console.say(console.text("diagnose-read", name=name, lines=reading.lines))
     if hang:
-        _busy(console)
-    _tell(settings, console, reading, name, told)
+        _show_gpu_load(console)
+    _show_reading(settings, console, reading, name, told)
     for line in found[1] if found else ():
         console.out(line)
-    return _apply(console, rules, reading, target) if target is not None else verdict(reading)
+    return _apply_cure(console, rules, reading, target) if target is not None else exit_code_of(reading)
 
 
-def verdict(reading: Reading) -> int:
+def exit_code_of(reading: Reading) -> int:
     """The exit code of a reading: no error in the log, a known cause, or an error that is not known."""
     if not reading.diagnoses:
         return DONE
     return FOUND if reading.diagnoses[0].signature is not None else UNKNOWN
 
 
-def _opened(log: str | None) -> Any:
+def _open_log(log: str | None) -> Any:
     import io
 
     if log is None:
         return io.BytesIO(b"")
     if log == STDIN:
         return nullcontext(sys.stdin.buffer)
-    if existing(log).is_dir():
-        raise fail("diagnose-folder", path=log)
+    if existing_path(log).is_dir():
+        raise make_failure("diagnose-folder", path=log)
     return Path(log).open("rb")
 
 
@@ -98,10 +98,10 @@ def known_errors(settings: Settings) -> Diagnostics:
     try:
         return load_diagnostics(settings.folders)
     except RuleError as why:
-        raise fail("rules-bad", str(why)) from None
+        raise make_failure("rules-bad", str(why)) from None
 
 
-def usable(reading: Reading, rules: Rules) -> Reading:
+def usable_reading(reading: Reading, rules: Rules) -> Reading:
     """The reading without cures whose platform or rules are not there."""
 
     def usable(cure: Cure) -> bool:
@@ -129,7 +129,7 @@ def cure_command(rules: Rules, path: str) -> Callable[[Cure], str | None]:
     return told
 
 
-def _tell(settings: Settings, console: Console, reading: Reading, name: str, told: Callable[[Cure], str | None]) -> None:
+def _show_reading(settings: Settings, console: Console, reading: Reading, name: str, told: Callable[[Cure], str | None]) -> None:
     from ddp_codemod.report import diagnosis
 
     ink = console.ink(sys.stdout)
@@ -146,39 +146,39 @@ def _tell(settings: Settings, console: Console, reading: Reading, name: str, tol
         )
         return
     first, *others = reading.diagnoses
-    for line in diagnosis.lead(first, name, settings.lang, ink, told, settings.verbose, bool(others)):
+    for line in diagnosis.format_leading_diagnosis(first, name, settings.lang, ink, told, settings.verbose, bool(others)):
         console.out(line)
-    for line in diagnosis.also(others, name, settings.lang, ink):
+    for line in diagnosis.format_other_diagnoses(others, name, settings.lang, ink):
         console.out(line)
 
 
-def coded(reading: Reading) -> Cure | None:
+def find_code_cure(reading: Reading) -> Cure | None:
     """The first cure of the leading diagnosis that is a change of code."""
     cures = reading.diagnoses[0].cures if reading.diagnoses and reading.diagnoses[0].signature is not None else ()
     return next((cure for cure in cures if cure.platform or cure.rules), None)
 
 
-def _sites(
+def _find_sites(
     settings: Settings, config: Config, rules: Rules, reading: Reading, project: Path, console: Console
 ) -> tuple[Survey, list[str]] | None:
     """The sites of the project that the leading error's traceback goes through, and the lines that tell of them."""
     frames: Sequence[Frame] = reading.diagnoses[0].first.frames if reading.diagnoses else ()
-    cure = coded(reading)
+    cure = find_code_cure(reading)
     if not frames or cure is None:
         return None
     platform = cure.platform or next((rules.fixes[rule].platform for rule in cure.rules), None)
     if platform is None:
         return None
-    from ddp_codemod.machine.locate import locate
+    from ddp_codemod.machine.locate import locate_frames
 
-    places = locate(frames, project)
+    places = locate_frames(frames, project)
     if not places:
         return None
-    from ddp_codemod.discover.listing import absolute
+    from ddp_codemod.discover.listing import make_absolute
     from ddp_codemod.report import text
     from ddp_codemod.report.view import View
     from ddp_codemod.run.options import Options
-    from ddp_codemod.run.survey import about, survey
+    from ddp_codemod.run.survey import limit_to_line, survey
 
     inside = next((at for at in places[0][0].parents if at == project or (at / ".git").exists()), project)
     options = Options(
@@ -186,47 +186,49 @@ def _sites(
         platform=rules.platforms[platform],
         rules=rules,
         fixes=cure.rules,
-        root=root_of([inside]),
+        root=find_project_root([inside]),
         scope=config.scope,
     )
     found = survey(options)
-    near = [(Path(absolute(path)), line) for path, line in places[:3]]
+    near = [(Path(make_absolute(path)), line) for path, line in places[:3]]
     parts = (
-        about(found, path.relative_to(found.root).as_posix(), line) for path, line in near if path.is_relative_to(found.root)
+        limit_to_line(found, path.relative_to(found.root).as_posix(), line)
+        for path, line in near
+        if path.is_relative_to(found.root)
     )
     whole = next((part for part in parts if part.decisions), None)
     if whole is None:
         return None
     view = View(whole, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
     lines = ["", view.ink(view.say("diagnose-site", platform=platform), "bold")]
-    return whole, lines + ["  " + line for decision in whole.decisions for line in text.site(view, decision)]
+    return whole, lines + ["  " + line for decision in whole.decisions for line in text.format_site(view, decision)]
 
 
-def _json(settings: Settings, survey: Survey) -> dict[str, Any]:
+def _encode_survey(settings: Settings, survey: Survey) -> dict[str, Any]:
     from ddp_codemod.report.json import dumps
 
     document: dict[str, Any] = json.loads(dumps(survey, settings.json_lang))
     return document
 
 
-def _busy(console: Console) -> None:
+def _show_gpu_load(console: Console) -> None:
     """Say how busy the GPUs of this machine are, where that can be asked."""
-    from ddp_codemod.machine.probe import nvidia_gpus
+    from ddp_codemod.machine.probe import probe_nvidia_gpus
 
-    gpus = nvidia_gpus()
+    gpus = probe_nvidia_gpus()
     if gpus:
         listed = ", ".join(f"{gpu['index']}: {gpu['utilization']} %" for gpu in gpus)
         console.say(console.text("diagnose-busy", gpus=listed))
 
 
-def _apply(console: Console, rules: Rules, reading: Reading, target: str) -> int:
+def _apply_cure(console: Console, rules: Rules, reading: Reading, target: str) -> int:
     """Go on to the patch of the leading diagnosis."""
     from ddp_codemod.cli import apply
 
-    cure = coded(reading)
+    cure = find_code_cure(reading)
     if cure is None:
         console.error(console.text("diagnose-no-edit"))
-        return verdict(reading)
+        return exit_code_of(reading)
     line = cure_command(rules, target)(cure)
     console.out()
     console.say(console.text("diagnose-applying", command=line))

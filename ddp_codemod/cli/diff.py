@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from ddp_codemod.cli.commit import SUMMARY, markdown, mbox
-from ddp_codemod.cli.formats import document
+from ddp_codemod.cli.commit import SUMMARY, format_markdown, format_mbox
+from ddp_codemod.cli.formats import encode_document
 from ddp_codemod.cli.options import from_run_option, narrow_options, patch_options, paths_argument, submodules_option
-from ddp_codemod.cli.patching import patching
-from ddp_codemod.cli.run import prepare
+from ddp_codemod.cli.patches import make_patch
+from ddp_codemod.cli.run import prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
 
@@ -24,25 +24,25 @@ from ddp_codemod.cli.translate import Command
 @patch_options
 def command(settings: Settings, summary: str | None) -> int:
     """Print the patch."""
-    job = prepare(settings)
-    patch = patching(job)
-    from ddp_codemod.report.screen import SCREEN, closing, screen
+    job = prepare_job(settings)
+    patch = make_patch(job)
+    from ddp_codemod.report.screen import SCREEN, format_closing, format_screen
 
     console = job.console
     if summary:
-        console.raw(markdown(patch))
+        console.raw(format_markdown(patch))
         return patch.code
     if settings.format == "mbox":
-        console.raw(mbox(patch))
+        console.raw(format_mbox(patch))
         return patch.code
     if settings.format in MACHINES:
-        console.raw(document(job, patch.survey))
+        console.raw(encode_document(job, patch.survey))
         return patch.code
     if settings.format == "json":
         console.raw(patch.json(written=False))
         return patch.code
     view, outcome = job.view(patch.survey, sys.stderr), patch.outcome("shown")
-    for line in screen(view, outcome, console.room(SCREEN - 1)):
+    for line in format_screen(view, outcome, console.room(SCREEN - 1)):
         console.say(line)
     console.say("")
     data = patch.whole
@@ -54,6 +54,6 @@ def command(settings: Settings, summary: str | None) -> int:
     else:
         console.raw(data)
     if sys.stdout.isatty() and data.count(b"\n") > SCREEN:
-        for line in closing(view, outcome):
+        for line in format_closing(view, outcome):
             console.say(line)
     return patch.code

@@ -12,7 +12,7 @@ import click
 
 from ddp_codemod import __version__
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, fail
+from ddp_codemod.cli.errors import DONE, FOUND, make_failure
 from ddp_codemod.cli.options import machine_options
 from ddp_codemod.cli.run import load_rules
 from ddp_codemod.cli.settings import Settings, command_line
@@ -32,74 +32,79 @@ def command(settings: Settings, python: str | None, report: Path | None) -> int:
 
     console = Console(settings.lang, settings.color, settings.quiet)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends the Python that it asks
-    checkup = examined(settings, console, python)
+    checkup = examine_python(settings, console, python)
     fact = [word for fix in load_rules(settings.folders).fixes.values() if fix.bare for word in ("--rule", fix.id)]
     words = ["ddp-codemod", "apply", ".", "--platform", checkup.platform or "", *(fact if checkup.bare else ())]
     line = command_line(words) if checkup.platform else None
     if settings.format == "json":
-        console.raw(reports.dumps(checkup, settings.json_lang, line))
+        console.raw(reports.encode_checkup(checkup, settings.json_lang, line))
     else:
-        for text in reports.lines(checkup, settings.lang, console.ink(sys.stdout), line):
+        for text in reports.format_checkup(checkup, settings.lang, console.ink(sys.stdout), line):
             console.out(text)
         if checkup.platform is None:
-            from ddp_codemod.report.machines import rows
-            from ddp_codemod.report.table import table
+            from ddp_codemod.report.platform_table import table_rows
+            from ddp_codemod.report.table import format_table
 
-            for text in (console.text("machines-which"), *table(rows(load_rules(settings.folders).platforms, settings.lang))):
+            for text in (
+                console.text("machines-which"),
+                *format_table(table_rows(load_rules(settings.folders).platforms, settings.lang)),
+            ):
                 console.out(text)
         states = [check.state for check in checkup.checks]
         console.say(console.text("doctor-counts", warnings=states.count("warning"), problems=states.count("problem")))
     if report is not None:
-        _write(console, report, reports.markdown(checkup, settings.json_lang, __version__, line, _private()))
+        _write_report(
+            console, report, reports.format_issue_report(checkup, settings.json_lang, __version__, line, _find_private_names())
+        )
     return FOUND if any(check.state == "problem" for check in checkup.checks) else DONE
 
 
-def examined(settings: Settings, console: Console, python: str | None) -> Checkup:
+def examine_python(settings: Settings, console: Console, python: str | None) -> Checkup:
     """Ask a Python (the active one, if none is named). Raises Failure where it cannot be asked."""
     from ddp_codemod.machine.doctor import examine
-    from ddp_codemod.machine.interview import interview
-    from ddp_codemod.machine.recognise import asked_for
+    from ddp_codemod.machine.interview import interview_python
+    from ddp_codemod.machine.recognise import accelerators_to_ask_for
 
     rules = load_rules(settings.folders)
     newest = next((package.newest for package in rules.packages.values() if package.asked), "")
-    exe = python or chosen_python(console, Path.cwd())
+    exe = python or find_chosen_python(console, Path.cwd())
     console.say(console.text("doctor-asking", python=exe))
     try:
-        facts = interview(
+        facts = interview_python(
             exe,
             lambda section: console.working(console.text(f"doctor-section-{section}")),
             waiting=lambda section: console.say(console.text("doctor-waiting", what=console.text(f"doctor-section-{section}"))),
-            words=asked_for(rules.platforms),
+            words=accelerators_to_ask_for(rules.platforms),
         )
     except OSError as why:
-        raise fail("doctor-python-fails", python=exe, why=why) from None
+        raise make_failure("doctor-python-fails", python=exe, why=why) from None
     gpus = {gpu: one.id for one in rules.platforms.values() for detection in one.detection for gpu in detection.gpus}
     return examine(facts, rules.platforms, newest, gpus)
 
 
-def chosen_python(console: Console, folder: Path) -> str:
+def find_chosen_python(console: Console, folder: Path) -> str:
     """The Python that the user has chosen, with a word about one in the project that was not, and about a script in its place."""
-    from ddp_codemod.machine.interview import default_python, lying_in, starter
+    from ddp_codemod.machine.interview import default_python, find_environment_python, find_script_starter
 
-    exe, inside = default_python(), lying_in(folder)
+    exe, inside = default_python(), find_environment_python(folder)
     if inside is not None and inside != exe:
         console.say(console.text("doctor-own-python", python=command_line([inside])))
-    if (shell := starter(exe)) is not None:
+    if (shell := find_script_starter(exe)) is not None:
         console.say(console.text("doctor-shim", python=command_line([exe]), shell=shell))
     return exe
 
 
-def _write(console: Console, path: Path, text: str) -> None:
+def _write_report(console: Console, path: Path, text: str) -> None:
     from ddp_codemod.write.document import write_document
 
     try:
         write_document(path, text)
     except OSError as why:
-        raise fail("doctor-report-fails", path=path, why=why.strerror or why) from None
+        raise make_failure("doctor-report-fails", path=path, why=why.strerror or why) from None
     console.say(console.text("doctor-report-written", path=path))
 
 
-def _private() -> list[str]:
+def _find_private_names() -> list[str]:
     """Names that do not belong into a bug report: the user's, the machine's, the home folder's."""
     import getpass
     import socket

@@ -25,7 +25,7 @@ class Failure(Exception):
         self.reason, self.lines, self.code = reason, lines, code
 
 
-def unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> Failure:
+def unknown_word(key: str, word: str, known: Iterable[str], /, **args: object) -> Failure:
     """A failure about a word that nothing is called; its message ends in a hint at the nearest known one."""
     from difflib import get_close_matches
 
@@ -41,13 +41,13 @@ class Refusal(Protocol):
     names: tuple[str, ...]
 
 
-def refused(why: Refusal, root: Path) -> Failure:
+def refusal_failure(why: Refusal, root: Path) -> Failure:
     """A failure from a refusal to write, with the files as the reader would type them."""
-    from ddp_codemod.report.view import typed
+    from ddp_codemod.report.view import format_typed_path
 
-    return Failure(why.reason, tuple(typed(root.absolute() / name, Path.cwd()) for name in why.names))
+    return Failure(why.reason, tuple(format_typed_path(root.absolute() / name, Path.cwd()) for name in why.names))
 
 
-def fail(key: str, /, *lines: str, **args: object) -> Failure:
+def make_failure(key: str, /, *lines: str, **args: object) -> Failure:
     """A failure from a message key and its arguments."""
     return Failure(Reason.of(key, **args), lines)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from ddp_codemod.cli.errors import fail
-from ddp_codemod.cli.formats import document
+from ddp_codemod.cli.change_records import find_change_record, format_change_record
+from ddp_codemod.cli.errors import make_failure
+from ddp_codemod.cli.formats import encode_document
 from ddp_codemod.cli.options import completed_by_files, survey_options
-from ddp_codemod.cli.recorded import changed, told
-from ddp_codemod.cli.run import existing, exit_code, prepare, root_of
+from ddp_codemod.cli.run import existing_path, exit_code, find_project_root, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
 
@@ -21,36 +21,36 @@ def command(settings: Settings, place: str) -> int:
     """Print each decision that touches the line, step by step."""
     name, _, number = place.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise fail("explain-usage", place=place)
-    path, line = existing(name), int(number)
+        raise make_failure("explain-usage", place=place)
+    path, line = existing_path(name), int(number)
     # the whole project: whether a line is edited can hang on calls and origins in other files
-    root = root_of([path])
-    why = changed(root, path, line)
-    job = prepare(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))
+    root = find_project_root([path])
+    why = find_change_record(root, path, line)
+    job = prepare_job(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))
     from ddp_codemod.report import json
-    from ddp_codemod.report.explain import explain
-    from ddp_codemod.report.text import advisories, edits, unaccounted
-    from ddp_codemod.report.touching import touching
+    from ddp_codemod.report.edit_sites import sites_of_edit
+    from ddp_codemod.report.explain import explain_site
+    from ddp_codemod.report.text import format_advisories, format_edits, format_unaccounted
     from ddp_codemod.run.survey import explain as survey
 
     found = survey(job.options, path, line)
     if settings.format in MACHINES:
-        job.console.raw(document(job, found))
+        job.console.raw(encode_document(job, found))
         return exit_code(found, settings)
     if settings.format == "json":
         job.console.raw(json.dumps(found, settings.json_lang))
         return exit_code(found, settings)
     view = job.view(found)
-    for text in told(view, path, line, why) if why is not None else ():
+    for text in format_change_record(view, path, line, why) if why is not None else ():
         job.console.out(text)
     for decision in found.decisions:
-        for text in explain(view, decision):
+        for text in explain_site(view, decision):
             job.console.out(text)
         job.console.out()
-    for text in (*advisories(view, found.advisories), *unaccounted(view, found.unaccounted)):
+    for text in (*format_advisories(view, found.advisories), *format_unaccounted(view, found.unaccounted)):
         job.console.out(text)
-    bare = [edit for edit in found.edits if not touching(edit, found)]
-    for text in edits(view, bare, shown=0, sure=True):
+    bare = [edit for edit in found.edits if not sites_of_edit(edit, found)]
+    for text in format_edits(view, bare, shown=0, sure=True):
         job.console.out(text)
     if not (why or bare or found.decisions or found.advisories or found.unaccounted):
         scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)

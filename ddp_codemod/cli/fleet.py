@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, INTERRUPTED, Failure, fail
+from ddp_codemod.cli.errors import DONE, FOUND, INTERRUPTED, Failure, make_failure
 from ddp_codemod.cli.options import completed_by_files, fleet_options
-from ddp_codemod.cli.run import given_versions, known_rules, load_rules
+from ddp_codemod.cli.run import check_rule_ids, load_rules, read_versions
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
@@ -38,7 +38,7 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
             return value
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", str(value).strip().lower())
         if found is None:
-            raise fail("fleet-size", option=param.opts[0] if param else "", value=value)
+            raise make_failure("fleet-size", option=param.opts[0] if param else "", value=value)
         return int(float(found[1]) * _UNITS[found[2]])
 
 
@@ -69,25 +69,25 @@ def command(
 ) -> int:
     """Rewrite every repository of a list."""
     if sys.platform == "win32":
-        raise fail("fleet-windows")
+        raise make_failure("fleet-windows")
     if memory_limit < _LEAST_MEMORY:
-        raise fail("fleet-memory-least", least="256M")
-    from ddp_codemod.cli.fleet_run import Asked, carry_out
+        raise make_failure("fleet-memory-least", least="256M")
+    from ddp_codemod.cli.fleet_run import FleetRequest, run_fleet
     from ddp_codemod.fleet.model import Limits
 
     console = Console(settings.lang, settings.color, settings.quiet)
     rules = load_rules(settings.folders)
-    known_rules(settings.rules, rules)
-    given_versions(settings, rules)
+    check_rule_ids(settings.rules, rules)
+    read_versions(settings, rules)
     if settings.platform is not None:
         from ddp_codemod.cli.platform import known_platform
 
         known_platform(settings.platform, rules)
-    asked = Asked(
+    asked = FleetRequest(
         settings=settings,
         console=console,
-        listing=_read(settings, console, listing, rules),
-        out=_folder(out),
+        listing=_read_list(settings, console, listing, rules),
+        out=_open_folder(out),
         scheduler=scheduler,
         workers=workers,
         sample=sample,
@@ -95,11 +95,11 @@ def command(
         limits=Limits(timeout, cpu_limit, memory_limit, size_limit),
     )
     from ddp_codemod.write.errors import WriteError
-    from ddp_codemod.write.lock import only_one
+    from ddp_codemod.write.lock import exclusive_lock
 
     try:
-        with only_one(asked.out):
-            failed, reviewed = carry_out(asked)
+        with exclusive_lock(asked.out):
+            failed, reviewed = run_fleet(asked)
     except WriteError as why:
         raise Failure(why.reason) from None
     except KeyboardInterrupt:
@@ -108,7 +108,7 @@ def command(
     return FOUND if failed or (settings.strict and reviewed) else DONE
 
 
-def _read(settings: Settings, console: Console, name: str, rules: Rules) -> Listing:
+def _read_list(settings: Settings, console: Console, name: str, rules: Rules) -> Listing:
     """Read the list. Raises Failure that names each wrong line and what was expected there."""
     from ddp_codemod.fleet.listing import Reader
     from ddp_codemod.fleet.model import Entry
@@ -118,9 +118,9 @@ def _read(settings: Settings, console: Console, name: str, rules: Rules) -> List
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as why:
         line = why.object.count(b"\n", 0, why.start) + 1
-        raise fail("fleet-list-encoding", path=name, line=line) from None
+        raise make_failure("fleet-list-encoding", path=name, line=line) from None
     except OSError as why:
-        raise fail("fleet-list-unreadable", path=name, why=why.strerror or why) from None
+        raise make_failure("fleet-list-unreadable", path=name, why=why.strerror or why) from None
     base = Path.cwd() if name == "-" else Path(name).absolute().parent
     default = Entry(
         repository="", platform=settings.platform or "", rules=settings.rules, style=settings.style, env_in=settings.env_in,
@@ -132,20 +132,20 @@ def _read(settings: Settings, console: Console, name: str, rules: Rules) -> List
         told = [f"{name}:{wrong.line}: {render(wrong.reason, settings.lang)}" for wrong in listing.wrong[:_SHOWN]]
         raise Failure(Reason.of("fleet-list-wrong", n=len(listing.wrong), path=name), tuple(told))
     if not listing.entries:
-        raise fail("fleet-list-nothing", path=name)
+        raise make_failure("fleet-list-nothing", path=name)
     if listing.repeated:
         console.say(console.text("fleet-list-repeated", n=listing.repeated, path=name))
     return listing
 
 
-def _folder(out: Path) -> Path:
+def _open_folder(out: Path) -> Path:
     """The folder of results. Raises Failure for one that holds other things."""
     from ddp_codemod.fleet.store import MARK
 
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (out / MARK).exists() and any(out.iterdir()):
-            raise fail("fleet-out-other", path=out)
+            raise make_failure("fleet-out-other", path=out)
     except OSError as why:
-        raise fail("fleet-out-unwritable", path=out, why=why.strerror or why) from None
+        raise make_failure("fleet-out-unwritable", path=out, why=why.strerror or why) from None
     return out.absolute()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ddp_codemod.model import Survey
 
 
-def document(job: Job, survey: Survey) -> bytes:
+def encode_document(job: Job, survey: Survey) -> bytes:
     """A survey in the format that the options ask for, with every edit rendered."""
     from ddp_codemod.edits.render import Rendered, render
     from ddp_codemod.report import github, gitlab, rdjson, sarif

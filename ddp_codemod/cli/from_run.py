@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from ddp_codemod.cli.errors import fail
+from ddp_codemod.cli.errors import make_failure
 from ddp_codemod.cli.settings import command_line
 
 if TYPE_CHECKING:
-    from ddp_codemod.health import Made
+    from ddp_codemod.health import RecordedGroup
 
 
 class _Frame(Struct):
@@ -57,29 +57,29 @@ class _Record(Struct):
     run: _Run
 
 
-def written(path: Path, document: bytes) -> None:
+def write_record(path: Path, document: bytes) -> None:
     """Write the record of a run. Raises Failure."""
     from ddp_codemod.write.document import write_new
 
     try:
         write_new(path, document)
     except OSError as why:
-        raise fail("output-failed", path=path, why=why.strerror or why) from None
+        raise make_failure("output-failed", path=path, why=why.strerror or why) from None
 
 
-def hashes(root: Path, names: Iterable[str], since: float) -> dict[str, str]:
+def hash_files(root: Path, names: Iterable[str], since: float) -> dict[str, str]:
     """What files hold; "" for one that changed since a moment: its lines are not those that ran."""
     found: dict[str, str] = {}
     for name in names:
         path = root / name
         try:
-            found[name] = "" if path.stat().st_mtime > since else _hash(path)
+            found[name] = "" if path.stat().st_mtime > since else _hash_file(path)
         except OSError:
             found[name] = ""
     return found
 
 
-def _hash(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -93,31 +93,31 @@ def decoded(path: Path) -> _Run:
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Record).run
     except OSError as why:
-        raise fail("run-record-unreadable", path=path, why=why.strerror or why) from None
+        raise make_failure("run-record-unreadable", path=path, why=why.strerror or why) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as why:
-        raise fail("run-record-none", path=path, why=why) from None
+        raise make_failure("run-record-none", path=path, why=why) from None
 
 
-def read(path: Path, root: Path) -> tuple[Made, ...]:
+def read_record(path: Path, root: Path) -> tuple[RecordedGroup, ...]:
     """The groups on record, where the files that made them are still the same. Raises Failure."""
     run = decoded(path)
     if not run.groups:
-        raise fail("run-record-empty", path=path)
+        raise make_failure("run-record-empty", path=path)
     again = command_line(["ddp-codemod", "verify", "--run", run.command, "--record", str(path)])
     known = {frame.path for one in run.groups for frame in one.stack}
     missing = sorted(name for name in known if not (root / name).is_file())
     if missing:
-        raise fail("run-record-elsewhere", *missing, path=path, root=root, command=again)
-    changed = sorted(name for name in known if _hash(root / name) != run.files.get(name))
+        raise make_failure("run-record-elsewhere", *missing, path=path, root=root, command=again)
+    changed = sorted(name for name in known if _hash_file(root / name) != run.files.get(name))
     if changed:
-        raise fail("run-record-changed", *changed, path=path, command=again)
-    return tuple(map(_made, run.groups))
+        raise make_failure("run-record-changed", *changed, path=path, command=again)
+    return tuple(map(_decode_group, run.groups))
 
 
-def _made(one: _Group) -> Made:
-    from ddp_codemod.health import Frame, Made
+def _decode_group(one: _Group) -> RecordedGroup:
+    from ddp_codemod.health import Frame, RecordedGroup
 
-    return Made(
+    return RecordedGroup(
         one.call,
         one.backend,
         tuple(Frame(frame.path, frame.line) for frame in one.stack),

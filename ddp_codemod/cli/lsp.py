@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import click
 
-from ddp_codemod.cli.errors import DONE, fail
+from ddp_codemod.cli.errors import DONE, make_failure
 from ddp_codemod.cli.options import server_options
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command
@@ -17,7 +17,7 @@ from ddp_codemod.cli.translate import Command
 def command(settings: Settings) -> int:
     """Answer an editor until it closes standard input."""
     if find_spec("pygls") is None:
-        raise fail("servers-missing", command="lsp", extra="lsp")
+        raise make_failure("servers-missing", command="lsp", extra="lsp")
     from ddp_codemod.servers.lsp.server import serve
 
     serve(settings.lang, settings.folders)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ddp_codemod.cli.app import app
-from ddp_codemod.cli.console import can_show, shown, tame
+from ddp_codemod.cli.console import can_show, escape_output, escape_unencodable
 from ddp_codemod.cli.errors import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, Failure
-from ddp_codemod.cli.leave import expect, leave
+from ddp_codemod.cli.fast_exit import exit_now, expect_exit
 from ddp_codemod.cli.translate import NoWords, Reader, UnknownCommand
 from ddp_codemod.messages import LANGUAGES, language, render, text
 
@@ -28,65 +28,65 @@ COMPLETE = "_DDP_CODEMOD_COMPLETE"  # set by a shell that asks for completions, 
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code; without one that of the process, which ends with it."""
     if args is not None:
-        return _main(list(args))
-    expect()
+        return _run_main(list(args))
+    expect_exit()
     gc.set_threshold(100_000)  # hardly any of what a run makes is garbage before its end
-    code = _main(sys.argv[1:])
-    leave(code)
+    code = _run_main(sys.argv[1:])
+    exit_now(code)
     return code
 
 
-def _main(words: list[str]) -> int:
-    _stand_in()
-    asked = _lang_option(words)
+def _run_main(words: list[str]) -> int:
+    _replace_closed_streams()
+    asked = _find_lang_option(words)
     lang = language(asked, os.environ)
     if asked is None and not all(can_show(lang, stream) for stream in (sys.stdout, sys.stderr)):
         lang = LANGUAGES[0]
     for stream in (sys.stdout, sys.stderr):
-        tame(stream)
+        escape_unencodable(stream)
     try:
         if COMPLETE in os.environ:
-            from ddp_codemod.cli.complete import complete
+            from ddp_codemod.cli.complete import answer_completion
 
-            return complete(COMPLETE, os.environ[COMPLETE], lang)
-        code = _run(words, lang)
+            return answer_completion(COMPLETE, os.environ[COMPLETE], lang)
+        code = _run_command(words, lang)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        _say(text("interrupted", lang))
+        _write_error(text("interrupted", lang))
         return INTERRUPTED
     except OSError as why:
         if isinstance(why, BrokenPipeError) or (sys.platform == "win32" and why.errno == errno.EINVAL and why.filename is None):
-            _close(sys.stdout)
+            _discard_stream(sys.stdout)
             return BROKEN_PIPE
-        _say(text("error", lang, message=text("error-system", lang, why=why)))
+        _write_error(text("error", lang, message=text("error-system", lang, why=why)))
         return FAILED
 
 
-def _run(words: list[str], lang: str) -> int:
+def _run_command(words: list[str], lang: str) -> int:
     try:
         with app.make_context("ddp-codemod", words, obj=Reader(lang, tuple(words))) as context:
             code = app.invoke(context)
             return code if isinstance(code, int) else DONE
     except NoWords as why:
-        _say(why.ctx.get_help() if why.ctx else "")
+        _write_error(why.ctx.get_help() if why.ctx else "")
         return FAILED
     except click.exceptions.Exit as why:
         return why.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.UsageError as why:
-        _say(text("error", lang, message=_usage(why, lang)))
-        _say(text("error-usage-next", lang, command=f"{why.ctx.command_path if why.ctx else 'ddp-codemod'} --help"))
+        _write_error(text("error", lang, message=_format_usage_error(why, lang)))
+        _write_error(text("error-usage-next", lang, command=f"{why.ctx.command_path if why.ctx else 'ddp-codemod'} --help"))
     except Failure as why:
-        _say(text("error", lang, message=render(why.reason, lang)))
+        _write_error(text("error", lang, message=render(why.reason, lang)))
         for line in why.lines:
-            _say("  " + line.replace("\n", "\n  "))
+            _write_error("  " + line.replace("\n", "\n  "))
         return why.code
     return FAILED
 
 
-def _usage(why: click.UsageError, lang: str) -> str:
+def _format_usage_error(why: click.UsageError, lang: str) -> str:
     if isinstance(why, click.NoSuchOption):
         near = text("usage-near", lang, near=why.possibilities[0]) if why.possibilities else ""
         return text("usage-option", lang, option=why.option_name, near=near)
@@ -100,14 +100,14 @@ def _usage(why: click.UsageError, lang: str) -> str:
     return why.format_message()
 
 
-def _stand_in() -> None:
+def _replace_closed_streams() -> None:
     """Put the null device in the place of a standard stream that is closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
-def _lang_option(words: list[str]) -> str | None:
+def _find_lang_option(words: list[str]) -> str | None:
     for index, word in enumerate(words):
         if word == "--lang":
             return words[index + 1] if index + 1 < len(words) else None
@@ -116,11 +116,11 @@ def _lang_option(words: list[str]) -> str | None:
     return None
 
 
-def _say(line: str) -> None:
+def _write_error(line: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(shown(line) + "\n")
+    sys.stderr.write(escape_output(line) + "\n")
 
 
-def _close(stream: TextIO) -> None:
+def _discard_stream(stream: TextIO) -> None:
     # the interpreter flushes standard output once more at its end, into the pipe that is gone
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

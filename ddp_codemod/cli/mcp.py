@@ -6,9 +6,9 @@ from importlib.util import find_spec
 
 import click
 
-from ddp_codemod.cli.errors import DONE, fail
+from ddp_codemod.cli.errors import DONE, make_failure
 from ddp_codemod.cli.options import server_options
-from ddp_codemod.cli.run import existing
+from ddp_codemod.cli.run import existing_path
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 
@@ -21,12 +21,12 @@ from ddp_codemod.cli.translate import Command, option
 @server_options
 def command(settings: Settings, writes: bool, commands: bool, python: str | None) -> int:
     """Answer a client until it closes standard input."""
-    folders = tuple(existing(path).absolute() for path in settings.paths)
+    folders = tuple(existing_path(path).absolute() for path in settings.paths)
     for folder in folders:
         if not folder.is_dir():
-            raise fail("servers-no-folder", path=folder)
+            raise make_failure("servers-no-folder", path=folder)
     if find_spec("mcp") is None:
-        raise fail("servers-missing", command="mcp", extra="mcp")
+        raise make_failure("servers-missing", command="mcp", extra="mcp")
     from ddp_codemod.servers.mcp.server import Start, serve
 
     serve(Start(folders, writes, commands, python, settings.folders, settings.json_lang))

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _ids(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+def _complete_ids(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """What a shell offers for an option that takes the id of a platform or rule."""
 
     def found(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from ddp_codemod.cli.offered import ids
+        from ddp_codemod.cli.completions import complete_ids
 
-        return ids(kind, incomplete)
+        return complete_ids(kind, incomplete)
 
     return found
 
 
 def completed_by_files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """What a shell offers for an argument that is a path."""
-    from ddp_codemod.cli.offered import files
+    from ddp_codemod.cli.completions import complete_files
 
-    return files(incomplete)
+    return complete_files(incomplete)
 
 
 LANG = option("--lang", type=click.Choice(LANGUAGES), help="help-lang")
@@ -54,14 +54,14 @@ _NO_CACHE = option("--no-cache", is_flag=True, help="help-no-cache")
 _OUTPUT = option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="help-output")
 
 
-def _format(*names: str, help: str = "help-format") -> Callable[[F], F]:
+def _format_option(*names: str, help: str = "help-format") -> Callable[[F], F]:
     return option("--format", type=click.Choice(names), default="text", help=help)
 
 
-_SURVEY_FORMAT = _format("text", "json", *MACHINES)
+_SURVEY_FORMAT = _format_option("text", "json", *MACHINES)
 _SURVEY = (
-    option("--platform", metavar="ID", help="help-platform", shell_complete=_ids("platforms")),
-    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule", shell_complete=_ids("rules")),
+    option("--platform", metavar="ID", help="help-platform", shell_complete=_complete_ids("platforms")),
+    option("--rule", "rules", multiple=True, metavar="ID", help="help-rule", shell_complete=_complete_ids("rules")),
     _FOLDERS,
     option("--torch-version", metavar="VERSION", help="help-torch-version"),
     option("--env-in", type=click.Choice(["python", "shell"]), default="python", help="help-env-in"),
@@ -81,15 +81,15 @@ _PLAIN_FORMAT = option("--format", type=click.Choice(["text", "json"]), default=
 _MACHINE = (_FOLDERS, _PLAIN_FORMAT, _OUTPUT, _QUIET, _COLOR, LANG)
 
 
-def _run(function: Callable[..., Any], settings: Settings, args: tuple[Any, ...], values: dict[str, Any]) -> Any:
+def _run_command(function: Callable[..., Any], settings: Settings, args: tuple[Any, ...], values: dict[str, Any]) -> Any:
     if settings.command not in NARROWED:
         return function(*args, settings=settings, **values)
-    from ddp_codemod.cli.projects import each
+    from ddp_codemod.cli.projects import run_each
 
-    return each(settings, lambda part: function(*args, settings=part, **values))
+    return run_each(settings, lambda part: function(*args, settings=part, **values))
 
 
-def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
+def _add_settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
     names = set(Settings.__struct_fields__) - {"command", "paths", "json_lang", "words", "apart", "others"}
 
     @functools.wraps(function)
@@ -100,10 +100,10 @@ def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
         known |= {"lang": reader.lang, "json_lang": known.get("lang") or "en", "words": reader.words}
         settings = Settings(command=context.info_name or "", paths=values.pop("paths", ()), **known)
         if settings.output is not None:
-            from ddp_codemod.cli.output import into_file
+            from ddp_codemod.cli.output import write_to_file
 
-            return into_file(settings.output, lambda: _run(function, settings, args, values))
-        return _run(function, settings, args, values)
+            return write_to_file(settings.output, lambda: _run_command(function, settings, args, values))
+        return _run_command(function, settings, args, values)
 
     wrapped: Any = call
     for decorate in reversed(options):
@@ -114,32 +114,32 @@ def _settings(function: F, options: tuple[Callable[[Any], Any], ...]) -> F:
 
 def survey_options(function: F) -> F:
     """Give a command the options of everything that reads a project."""
-    return _settings(function, _SURVEY)
+    return _add_settings(function, _SURVEY)
 
 
 def patch_options(function: F) -> F:
     """The same for ``diff``, whose patch can come as a mail."""
-    mail = _format("text", "json", *MACHINES, "mbox", help="help-format-diff")
-    return _settings(function, tuple(mail if one is _SURVEY_FORMAT else one for one in _SURVEY))
+    mail = _format_option("text", "json", *MACHINES, "mbox", help="help-format-diff")
+    return _add_settings(function, tuple(mail if one is _SURVEY_FORMAT else one for one in _SURVEY))
 
 
 def fleet_options(function: F) -> F:
     """Give ``fleet`` those options of what reads projects that mean something for many."""
     other = {_SURVEY_FORMAT: _PLAIN_FORMAT, _VERBOSE: None, _OUTPUT: None, _NO_CACHE: None}
-    return _settings(function, tuple(one for each in _SURVEY if (one := other.get(each, each)) is not None))
+    return _add_settings(function, tuple(one for each in _SURVEY if (one := other.get(each, each)) is not None))
 
 
 def review_options(function: F) -> F:
     """Give ``review`` those that mean something where each change is asked about."""
-    return _settings(function, tuple(one for one in _SURVEY if one not in (_OUTPUT, _SURVEY_FORMAT)))
+    return _add_settings(function, tuple(one for one in _SURVEY if one not in (_OUTPUT, _SURVEY_FORMAT)))
 
 
 def narrow_options(function: F) -> F:
     """Let a command be about a part of what is found: some rules, what a branch changed."""
     for one in (
         option("--diff-base", metavar="REF", help="help-diff-base"),
-        option("--ignore", multiple=True, metavar="RULE", help="help-ignore", shell_complete=_ids("rules")),
-        option("--select", multiple=True, metavar="RULE", help="help-select", shell_complete=_ids("rules")),
+        option("--ignore", multiple=True, metavar="RULE", help="help-ignore", shell_complete=_complete_ids("rules")),
+        option("--select", multiple=True, metavar="RULE", help="help-select", shell_complete=_complete_ids("rules")),
     ):
         function = one(function)
     return function
@@ -158,22 +158,22 @@ def submodules_option(function: F) -> F:
 
 def talk_options(function: F) -> F:
     """Give a command the options of everything that only prints rule data."""
-    return _settings(function, _TALK)
+    return _add_settings(function, _TALK)
 
 
 def server_options(function: F) -> F:
     """Give ``lsp`` and ``mcp`` theirs: standard output is a protocol, not a document."""
-    return _settings(function, tuple(one for one in _TALK if one is not _OUTPUT))
+    return _add_settings(function, tuple(one for one in _TALK if one is not _OUTPUT))
 
 
 def undo_options(function: F) -> F:
     """Give ``undo`` its options."""
-    return _settings(function, (_QUIET, _COLOR, LANG))
+    return _add_settings(function, (_QUIET, _COLOR, LANG))
 
 
 def machine_options(function: F) -> F:
     """Give a command the options of everything that looks at a machine or a log."""
-    return _settings(function, _MACHINE)
+    return _add_settings(function, _MACHINE)
 
 
 def paths_argument(function: F) -> F:

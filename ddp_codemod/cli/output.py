@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ddp_codemod.cli.errors import fail
+from ddp_codemod.cli.errors import make_failure
 
 
-def into_file(path: Path, command: Callable[[], Any]) -> Any:
+def write_to_file(path: Path, command: Callable[[], Any]) -> Any:
     """Run a command, and write what it gives as UTF-8 once it has ended: the whole of it, or nothing. Raises Failure.
 
     A shell's ``>`` may write something else than the bytes: PowerShell's writes UTF-16.
@@ -19,7 +19,7 @@ def into_file(path: Path, command: Callable[[], Any]) -> Any:
     from ddp_codemod.write.document import write_new
 
     if not path.parent.is_dir():  # before the work, which may change files
-        raise fail("output-folder", path=path, folder=path.parent)
+        raise make_failure("output-folder", path=path, folder=path.parent)
     held = io.BytesIO()
     stream, given = sys.stdout, io.TextIOWrapper(held, "utf-8", "backslashreplace", newline="\n")
     sys.stdout = given
@@ -31,5 +31,5 @@ def into_file(path: Path, command: Callable[[], Any]) -> Any:
     try:
         write_new(path, held.getvalue())
     except OSError as why:
-        raise fail("output-failed", path=path, why=why.strerror or why) from None
+        raise make_failure("output-failed", path=path, why=why.strerror or why) from None
     return result

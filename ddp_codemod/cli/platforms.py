@@ -6,7 +6,7 @@ import click
 
 from ddp_codemod.cli.console import Console
 from ddp_codemod.cli.options import talk_options
-from ddp_codemod.cli.run import rules_here
+from ddp_codemod.cli.run import load_local_rules
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command
 from ddp_codemod.messages import in_language
@@ -16,10 +16,10 @@ from ddp_codemod.messages import in_language
 @talk_options
 def command(settings: Settings) -> None:
     """Print the platforms, the backend that each wants, and what has to be imported for it."""
-    from ddp_codemod.report.table import table
+    from ddp_codemod.report.table import format_table
 
     console = Console(settings.lang, settings.color)
-    rules = rules_here(settings)
+    rules = load_local_rules(settings)
     rows = [
         (
             one.id,
@@ -29,5 +29,5 @@ def command(settings: Settings) -> None:
         )
         for _, one in sorted(rules.platforms.items())
     ]
-    for line in table(rows):
+    for line in format_table(rows):
         console.out(line)

@@ -8,9 +8,9 @@ import click
 from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, fail, unknown
+from ddp_codemod.cli.errors import DONE, FOUND, make_failure, unknown_word
 from ddp_codemod.cli.options import LANG, talk_options
-from ddp_codemod.cli.run import existing, load_rules, rules_here
+from ddp_codemod.cli.run import existing_path, load_local_rules, load_rules
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Group
 from ddp_codemod.messages import in_language
@@ -26,10 +26,10 @@ def command(lang: str | None) -> None:
 @talk_options
 def list_(settings: Settings) -> None:
     """Print a line for each rule and surface."""
-    from ddp_codemod.report.table import table
+    from ddp_codemod.report.table import format_table
 
     console = Console(settings.lang, settings.color)
-    rules = rules_here(settings)
+    rules = load_local_rules(settings)
     rows = []
     for ident, fix in sorted(rules.fixes.items()):
         bringing = ", ".join(platform.id for platform in rules.platforms.values() if ident in platform.rules)
@@ -42,13 +42,13 @@ def list_(settings: Settings) -> None:
     head, next_ = console.text("rules-head"), console.text("rules-next")
     for line in (
         head,
-        *table(rows),
+        *format_table(rows),
         "",
         console.text("surfaces-head"),
-        *table(surfaces),
+        *format_table(surfaces),
         "",
         console.text("advice-head"),
-        *table(advice),
+        *format_table(advice),
         "",
         console.text("rules-compared", releases=rules.compared),
         next_,
@@ -61,13 +61,13 @@ def list_(settings: Settings) -> None:
 @talk_options
 def show(settings: Settings, ident: str) -> None:
     """Print what a rule, platform or surface says, with its examples as diffs."""
-    from ddp_codemod.report.rule import describe
+    from ddp_codemod.report.rule import describe_rule
 
     console = Console(settings.lang, settings.color)
-    rules = rules_here(settings)
-    lines = describe(ident, rules, settings.lang, console.ink(sys.stdout))
+    rules = load_local_rules(settings)
+    lines = describe_rule(ident, rules, settings.lang, console.ink(sys.stdout))
     if not lines:
-        raise unknown("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces, *rules.advice])
+        raise unknown_word("entry-unknown", ident, [*rules.fixes, *rules.platforms, *rules.surfaces, *rules.advice])
     for line in lines:
         console.out(line)
 
@@ -77,11 +77,11 @@ def show(settings: Settings, ident: str) -> None:
 @talk_options
 def schema(settings: Settings, kind: str | None) -> None:
     """Print the JSON schema of rule files."""
-    from ddp_codemod.catalog.schema import kinds, text
+    from ddp_codemod.catalog.schema import format_schema, kinds
 
     if kind is not None and kind not in kinds():
-        raise unknown("rules-schema-unknown", kind, kinds(), known=", ".join(kinds()))
-    Console(settings.lang, settings.color).raw(text(kind).encode("utf-8"))
+        raise unknown_word("rules-schema-unknown", kind, kinds(), known=", ".join(kinds()))
+    Console(settings.lang, settings.color).raw(format_schema(kind).encode("utf-8"))
 
 
 @command.command("test", help="help-rules-test")
@@ -90,18 +90,18 @@ def schema(settings: Settings, kind: str | None) -> None:
 def test(settings: Settings, folder: str | None) -> int:
     """Run the examples of the shipped rule data, or those of a folder alone."""
     from ddp_codemod.cli.diagnose import known_errors
-    from ddp_codemod.run.examples import run
+    from ddp_codemod.run.examples import run_cases
     from ddp_codemod.run.log_examples import run_logs
 
     console = Console(settings.lang, settings.color)
     shipped = load_rules(settings.folders)
-    rules = load_rules((*settings.folders, existing(folder))) if folder else shipped
+    rules = load_rules((*settings.folders, existing_path(folder))) if folder else shipped
     errors = known_errors(settings)
-    own = known_errors(replace(settings, folders=(*settings.folders, existing(folder)))) if folder else errors
+    own = known_errors(replace(settings, folders=(*settings.folders, existing_path(folder)))) if folder else errors
     try:
-        results = [*run(rules, shipped if folder else None), *run_logs(own, errors if folder else None)]
+        results = [*run_cases(rules, shipped if folder else None), *run_logs(own, errors if folder else None)]
     except ValueError as why:
-        raise fail("rules-bad", str(why)) from None
+        raise make_failure("rules-bad", str(why)) from None
     wrong = [result for result in results if not result.ok]
     ink = console.ink(sys.stdout)
     for result in wrong:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from msgspec import Struct
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail, unknown
+from ddp_codemod.cli.errors import DONE, FOUND, Failure, make_failure, unknown_word
 from ddp_codemod.cli.settings import Settings, command_line
 from ddp_codemod.messages import in_language, render
 from ddp_codemod.model import Action, Applicability, Reason
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ddp_codemod.catalog.load import Rules
     from ddp_codemod.cli.platform import Choice
     from ddp_codemod.discover.config import Config
-    from ddp_codemod.health import Made
+    from ddp_codemod.health import RecordedGroup
     from ddp_codemod.model import Edit, Skipped, Survey
     from ddp_codemod.report.view import View
     from ddp_codemod.run.options import Options
@@ -53,36 +53,36 @@ ENDING = ("check", "diff", "scan", "explain")  # commands that have nothing to d
 PORTING = ("apply", "check", "diff", "scan")  # commands that are about the tree as it is
 
 
-def prepare(settings: Settings, writes: bool = False) -> Job:
+def prepare_job(settings: Settings, writes: bool = False) -> Job:
     """Check what the options say, before a file of the project is read; an apply that was cut off is put right first.
 
     Raises Failure for a missing path, a bad configuration or rule file, an unknown rule, and an unknown or uncertain platform.
     """
-    from ddp_codemod.cli.leave import leaving
-    from ddp_codemod.cli.mend import mend, tell
-    from ddp_codemod.cli.platform import choose
-    from ddp_codemod.cli.recorded import tell_earlier
+    from ddp_codemod.cli.change_records import tell_earlier_ports
+    from ddp_codemod.cli.fast_exit import kept_objects
+    from ddp_codemod.cli.platform import choose_platform
+    from ddp_codemod.cli.recovery import recover_project, tell_interrupted
     from ddp_codemod.machine.detect import Machine
 
     console = Console(settings.lang, settings.color, settings.quiet)
-    paths = tuple(existing(path) for path in settings.paths)
-    root = root_of(paths)
-    config, rules = configured(root, settings.folders)
-    known_rules(settings.rules, rules)
-    choice = choose(settings, config, rules, Machine())
-    recorded: tuple[Made, ...] = ()
+    paths = tuple(existing_path(path) for path in settings.paths)
+    root = find_project_root(paths)
+    config, rules = configure_project(root, settings.folders)
+    check_rule_ids(settings.rules, rules)
+    choice = choose_platform(settings, config, rules, Machine())
+    recorded: tuple[RecordedGroup, ...] = ()
     if settings.from_run is not None:
-        from ddp_codemod.cli.from_run import read
+        from ddp_codemod.cli.from_run import read_record
 
-        recorded = read(settings.from_run, root)
-    _announce(settings, console, choice)
-    versions = given_versions(settings, rules)
-    (mend if writes else tell)(console, root)
+        recorded = read_record(settings.from_run, root)
+    _announce_platform(settings, console, choice)
+    versions = read_versions(settings, rules)
+    (recover_project if writes else tell_interrupted)(console, root)
     if settings.format == "text" and settings.command in PORTING:
-        tell_earlier(console, root, choice.platform.id, settings.paths[:1])
+        tell_earlier_ports(console, root, choice.platform.id, settings.paths[:1])
     from ddp_codemod.run.options import Options  # not before it is clear that there is work
 
-    kept = leaving() if settings.command in ENDING else None
+    kept = kept_objects() if settings.command in ENDING else None
     options = Options(
         paths=paths,
         platform=choice.platform,
@@ -103,7 +103,7 @@ def prepare(settings: Settings, writes: bool = False) -> Job:
     return Job(settings, console, options, root)
 
 
-def existing(name: str) -> Path:
+def existing_path(name: str) -> Path:
     """The path of an argument. Raises Failure where nothing is there."""
     path = Path(name)
     try:
@@ -115,24 +115,24 @@ def existing(name: str) -> Path:
     from difflib import get_close_matches
 
     near = get_close_matches(path.name, siblings, n=1)
-    raise fail("path-near", path=name, near=path.parent / near[0]) if near else fail("path-missing", path=name)
+    raise make_failure("path-near", path=name, near=path.parent / near[0]) if near else make_failure("path-missing", path=name)
 
 
-def root_of(paths: Sequence[Path]) -> Path:
+def find_project_root(paths: Sequence[Path]) -> Path:
     """The project's root. Raises Failure for paths of several projects, for links out of it, and for pipes and devices."""
-    from ddp_codemod.discover.listing import leads_out
+    from ddp_codemod.discover.listing import is_outside_root
     from ddp_codemod.discover.root import find_root
 
     for path in paths:
         if not path.is_file() and not path.is_dir():
-            raise fail("path-special", path=path)
+            raise make_failure("path-special", path=path)
     try:
         root = find_root(paths)
     except ValueError as why:
-        raise fail("path-roots", why=why) from None
+        raise make_failure("path-roots", why=why) from None
     for path in paths:
-        if leads_out(path, root):
-            raise fail("path-outside", path=path, root=root, place=os.path.realpath(path))
+        if is_outside_root(path, root):
+            raise make_failure("path-outside", path=path, root=root, place=os.path.realpath(path))
     return root
 
 
@@ -144,10 +144,10 @@ def load_rules(folders: Iterable[Path]) -> Rules:
     try:
         return load(tuple(folders))
     except RuleError as why:
-        raise fail("rules-bad", str(why)) from None
+        raise make_failure("rules-bad", str(why)) from None
 
 
-def given_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
+def read_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
     """The version that --torch-version names. Raises Failure where it is none."""
     if settings.torch_version is None:
         return {}
@@ -157,37 +157,37 @@ def given_versions(settings: Settings, rules: Rules) -> dict[str, Stated]:
     try:
         return {name: given(settings.torch_version, name, "--torch-version") for name in asked}
     except ValueError:
-        raise fail("torch-version-bad", word=settings.torch_version) from None
+        raise make_failure("torch-version-bad", word=settings.torch_version) from None
 
 
-def configured(root: Path, folders: Iterable[Path]) -> tuple[Config, Rules]:
+def configure_project(root: Path, folders: Iterable[Path]) -> tuple[Config, Rules]:
     """What a project says about itself, and the rules with those that it brings. Raises Failure for what cannot be used."""
-    from ddp_codemod.discover.config import ConfigError, check, read
+    from ddp_codemod.discover.config import ConfigError, check_ids, read
 
     try:
         config = read(root)
         rules = load_rules(config.all_folders(folders))
-        check(config, rules)
+        check_ids(config, rules)
     except ConfigError as why:
         raise Failure(why.reason) from None
     return config, rules
 
 
-def rules_here(settings: Settings) -> Rules:
+def load_local_rules(settings: Settings) -> Rules:
     """The rules that a command typed here would use: the shipped ones, those of the project around, those of the options."""
-    return configured(root_of([Path()]), settings.folders)[1]
+    return configure_project(find_project_root([Path()]), settings.folders)[1]
 
 
-def known_rules(idents: Iterable[str], rules: Rules) -> None:
+def check_rule_ids(idents: Iterable[str], rules: Rules) -> None:
     """Check the ids of rules. Raises Failure that names the nearest one."""
     for ident in idents:
         if ident not in rules.fixes:
             if ident in rules.platforms:
-                raise fail("rule-is-platform", rule=ident)
-            raise unknown("rule-unknown", ident, rules.fixes)
+                raise make_failure("rule-is-platform", rule=ident)
+            raise unknown_word("rule-unknown", ident, rules.fixes)
 
 
-def _announce(settings: Settings, console: Console, choice: Choice) -> None:
+def _announce_platform(settings: Settings, console: Console, choice: Choice) -> None:
     if settings.format != "text":
         return
     ink = console.ink(sys.stderr)
@@ -201,7 +201,7 @@ def _announce(settings: Settings, console: Console, choice: Choice) -> None:
         console.say("  " + console.text("platform-other", command=command, title=in_language(other, "title", settings.lang)))
 
 
-def applicable(edit: Edit, unsafe: bool) -> bool:
+def is_applicable(edit: Edit, unsafe: bool) -> bool:
     """Whether ``apply`` with these options would take the edit."""
     return edit.applicability is Applicability.SAFE or (unsafe and edit.applicability is Applicability.UNSAFE)
 
@@ -210,19 +210,19 @@ def exit_code(survey: Survey, settings: Settings, failed: Iterable[Skipped] = ()
     """The exit code of a survey (design.md, "Exit"): ``edits_count`` where an edit to be made is a finding, as for ``check``."""
     if survey.elsewhere or any(skipped.candidate for skipped in (*survey.skipped, *failed)):
         return FOUND
-    if edits_count and any(applicable(edit, settings.unsafe) for edit in survey.edits):
+    if edits_count and any(is_applicable(edit, settings.unsafe) for edit in survey.edits):
         return FOUND
     if settings.strict and (
         survey.advisories
         or survey.unaccounted
         or any(decision.action is Action.REVIEW for decision in survey.decisions)
-        or any(not applicable(edit, settings.unsafe) for edit in survey.edits)
+        or any(not is_applicable(edit, settings.unsafe) for edit in survey.edits)
     ):
         return FOUND
     return DONE
 
 
-def again(job: Job) -> Callable[..., str]:
+def make_command_builder(job: Job) -> Callable[..., str]:
     """Makes the command lines that reports offer next."""
 
     def command(name: str, *words: str) -> str:

@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from ddp_codemod.cli.formats import document
-from ddp_codemod.cli.narrow import look
+from ddp_codemod.cli.formats import encode_document
+from ddp_codemod.cli.narrowing import survey_narrowed
 from ddp_codemod.cli.options import narrow_options, paths_argument, submodules_option, survey_options
-from ddp_codemod.cli.run import again, applicable, exit_code, prepare
+from ddp_codemod.cli.run import exit_code, is_applicable, make_command_builder, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
 
@@ -21,14 +21,14 @@ from ddp_codemod.cli.translate import Command
 @survey_options
 def command(settings: Settings) -> int:
     """Print the sites."""
-    job = prepare(settings)
+    job = prepare_job(settings)
     from ddp_codemod.report import text
     from ddp_codemod.report.outcome import Outcome
-    from ddp_codemod.report.summary import summary
+    from ddp_codemod.report.summary import format_summary
 
-    found = look(job)
+    found = survey_narrowed(job)
     if settings.format in MACHINES:
-        job.console.raw(document(job, found))
+        job.console.raw(encode_document(job, found))
         return exit_code(found, settings)
     if settings.format == "json":
         from ddp_codemod.report import json
@@ -37,10 +37,10 @@ def command(settings: Settings) -> int:
         return exit_code(found, settings)
     view = job.view(found)
     for decision in found.decisions:
-        for line in text.site(view, decision):
+        for line in text.format_site(view, decision):
             job.console.out(line)
-    made = tuple(edit for edit in found.edits if applicable(edit, settings.unsafe))
-    left = tuple(edit for edit in found.edits if not applicable(edit, settings.unsafe))
-    for line in summary(job.view(found, sys.stderr), Outcome("scanned", made, left, again=again(job))):
+    made = tuple(edit for edit in found.edits if is_applicable(edit, settings.unsafe))
+    left = tuple(edit for edit in found.edits if not is_applicable(edit, settings.unsafe))
+    for line in format_summary(job.view(found, sys.stderr), Outcome("scanned", made, left, again=make_command_builder(job))):
         job.console.say(line)
     return exit_code(found, settings)

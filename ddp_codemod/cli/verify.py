@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, Failure, fail
+from ddp_codemod.cli.errors import DONE, FOUND, Failure, make_failure
 from ddp_codemod.cli.options import completed_by_files, machine_options, verbose
-from ddp_codemod.cli.run import configured, existing, root_of
+from ddp_codemod.cli.run import configure_project, existing_path, find_project_root
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.cli.translate import Command, option
 from ddp_codemod.messages import render
@@ -25,7 +25,7 @@ from ddp_codemod.model import Reason
 if TYPE_CHECKING:
     from ddp_codemod.catalog.diagnostics import Diagnostics
     from ddp_codemod.catalog.load import Rules
-    from ddp_codemod.health import Trial, Tried, Verified
+    from ddp_codemod.health import Trial, TrialResult, VerifiedSite
 
 BOTH = "both"
 
@@ -69,34 +69,34 @@ def command(
     console = Console(settings.lang, settings.color, settings.quiet)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends its ranks
     if own is not None:
-        from ddp_codemod.cli.watch import Wish, watched
+        from ddp_codemod.cli.watch import WatchRequest, run_watched
 
         given = click.get_current_context().get_parameter_source("timeout") is not ParameterSource.DEFAULT
-        wish = Wish(own, steps == 0, timeout if given or steps == 0 else None, python, record, report)
-        return watched(settings, console, wish)
+        wish = WatchRequest(own, steps == 0, timeout if given or steps == 0 else None, python, record, report)
+        return run_watched(settings, console, wish)
     if record is not None or report is not None:
-        raise fail("verify-record-alone", option="--record" if record is not None else "--report")
+        raise make_failure("verify-record-alone", option="--record" if record is not None else "--report")
     if not settings.paths:
-        raise fail("verify-usage")
-    exe = python or trial_python(console, root_of([existing(path) for path in settings.paths]))
-    request = Request(exe, _ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
-    return _verify(settings, console, request)
+        raise make_failure("verify-usage")
+    exe = python or find_trial_python(console, find_project_root([existing_path(path) for path in settings.paths]))
+    request = Request(exe, _parse_ranks(ranks), LAUNCHES if launch == BOTH else (launch,), timeout)
+    return _run_verify(settings, console, request)
 
 
-def trial_python(console: Console, root: Path) -> str:
+def find_trial_python(console: Console, root: Path) -> str:
     """The active Python, or this one where only it has torch."""
-    from ddp_codemod.cli.doctor import chosen_python
+    from ddp_codemod.cli.doctor import find_chosen_python
     from ddp_codemod.machine.interview import has_torch
 
-    exe = chosen_python(console, root)
+    exe = find_chosen_python(console, root)
     return sys.executable if not has_torch(exe) and has_torch(sys.executable) else exe
 
 
-def _ranks(said: str) -> tuple[int, ...]:
+def _parse_ranks(said: str) -> tuple[int, ...]:
     """2 -> (2,); 1..6 -> (1, 2, 4, 6)."""
     first, dots, last = said.partition("..")
     if not first.isdigit() or (dots and not last.isdigit()) or int(first) < 1 or (dots and int(last) < int(first)):
-        raise fail("verify-ranks-usage", ranks=said)
+        raise make_failure("verify-ranks-usage", ranks=said)
     if not dots:
         return (int(first),)
     steps, n = [int(first)], 1
@@ -106,98 +106,98 @@ def _ranks(said: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys([*steps, int(last)]))
 
 
-def _verify(settings: Settings, console: Console, request: Request) -> int:
+def _run_verify(settings: Settings, console: Console, request: Request) -> int:
     from ddp_codemod.cli.diagnose import cure_command, known_errors
-    from ddp_codemod.machine.recognise import by_accelerator
-    from ddp_codemod.machine.trials import trials
+    from ddp_codemod.machine.recognise import platforms_by_accelerator
+    from ddp_codemod.machine.trials import plan_trials
     from ddp_codemod.report import trials as report
     from ddp_codemod.report.view import View
     from ddp_codemod.run.options import Options
     from ddp_codemod.run.survey import survey
 
-    paths = tuple(existing(path) for path in settings.paths)
-    root = root_of(paths)
-    config, rules = configured(root, settings.folders)
+    paths = tuple(existing_path(path) for path in settings.paths)
+    root = find_project_root(paths)
+    config, rules = configure_project(root, settings.folders)
     settings = replace(settings, folders=config.all_folders(settings.folders))
-    platform = rules.platforms[_platform(settings, console, request, rules)]
+    platform = rules.platforms[_find_platform(settings, console, request, rules)]
     stores = tuple(ident for ident, fix in rules.fixes.items() if fix.recipe == "init-method-query")
     found = survey(Options(paths=paths, platform=platform, rules=rules, fixes=stores, root=root, scope=config.scope))
     console.say(console.text("verify-platform", platform=platform.id))
-    device = next((name for name, ident in by_accelerator(rules.platforms).items() if ident == platform.id), None)
-    tried = Trying(console, request, known_errors(settings), device, platform.id)
+    device = next((name for name, ident in platforms_by_accelerator(rules.platforms).items() if ident == platform.id), None)
+    tried = TrialRunner(console, request, known_errors(settings), device, platform.id)
     command = cure_command(rules, settings.paths[0])
     view = View(found, settings.lang, console.ink(sys.stdout), Path.cwd(), settings.verbose)
-    done: list[Verified] = []
+    done: list[VerifiedSite] = []
     told: set[Trial | None] = set()
-    for one in trials(found, rules.surfaces, platform):
+    for one in plan_trials(found, rules.surfaces, platform):
         result = replace(one, tried=tuple(tried(one.trial))) if one.trial is not None else one
         done.append(result)
         if settings.format == "text":
-            for line in report.site(
+            for line in report.format_site(
                 result, view.at(one.path, one.line), settings.lang, view.ink, command, settings.verbose, result.trial in told
             ):
                 console.out(line)
         told.add(result.trial)
     if settings.format == "json":
-        console.raw(report.dumps(done, platform.id, settings.json_lang, command))
-    return _close(console, done)
+        console.raw(report.encode_trials(done, platform.id, settings.json_lang, command))
+    return _report_end(console, done)
 
 
-def _platform(settings: Settings, console: Console, request: Request, rules: Rules) -> str:
+def _find_platform(settings: Settings, console: Console, request: Request, rules: Rules) -> str:
     """The option, else what doctor takes this machine for. Raises Failure where nothing says it, or torch is missing."""
-    from ddp_codemod.cli.doctor import examined
+    from ddp_codemod.cli.doctor import examine_python
     from ddp_codemod.cli.platform import known_platform
 
     if settings.platform is not None:
         return known_platform(settings.platform, rules).id
-    checkup = examined(settings, console, request.python)
+    checkup = examine_python(settings, console, request.python)
     if not checkup.can_train:
-        raise fail("verify-no-torch", python=request.python)
+        raise make_failure("verify-no-torch", python=request.python)
     if checkup.platform is None:
         because = {f"because{suffix}": render(checkup.because, lang) for suffix, lang in (("", "en"), ("_zh", "zh"))}
         raise Failure(Reason.of("verify-no-platform", **because))
     return checkup.platform
 
 
-class Trying:
+class TrialRunner:
     """Tries each distinct trial once, however many sites share it."""
 
     def __init__(self, console: Console, request: Request, known: Diagnostics, device: str | None, platform: str) -> None:
         self._console, self._request, self._known = console, request, known
-        self._device, self._platform = device, platform
-        self._done: dict[Trial, list[Tried]] = {}
+        self._device, self._find_platform = device, platform
+        self._done: dict[Trial, list[TrialResult]] = {}
 
-    def __call__(self, trial: Trial) -> list[Tried]:
+    def __call__(self, trial: Trial) -> list[TrialResult]:
         if trial not in self._done:
-            self._done[trial] = list(self._try(trial))
+            self._done[trial] = list(self._run_trial(trial))
         return self._done[trial]
 
-    def _try(self, trial: Trial) -> Iterator[Tried]:
-        from ddp_codemod.machine.verify import attempt
+    def _run_trial(self, trial: Trial) -> Iterator[TrialResult]:
+        from ddp_codemod.machine.verify import attempt_trial
 
         request = self._request
         for launch in request.launches:
             for n in request.ranks:
                 self._console.working(self._console.text("verify-trying", launch=launch, n=n, backend=trial.backend))
                 try:
-                    tried = attempt(
+                    tried = attempt_trial(
                         trial, launch, n, python=request.python, seconds=request.seconds,
-                        known=self._known, device=self._device, platform=self._platform,
+                        known=self._known, device=self._device, platform=self._find_platform,
                     )  # fmt: skip
                 except OSError as why:
-                    raise fail("doctor-python-fails", python=request.python, why=why) from None
-                if _without_torch(tried):
-                    raise fail("verify-no-torch", python=request.python)
+                    raise make_failure("doctor-python-fails", python=request.python, why=why) from None
+                if _is_torch_missing(tried):
+                    raise make_failure("verify-no-torch", python=request.python)
                 yield tried
                 if tried.state in ("failed", "hung"):
                     break
 
 
-def _without_torch(tried: Tried) -> bool:
+def _is_torch_missing(tried: TrialResult) -> bool:
     return "No module named 'torch'" in tried.error or "No module named torch" in tried.output
 
 
-def _close(console: Console, done: list[Verified]) -> int:
+def _report_end(console: Console, done: list[VerifiedSite]) -> int:
     tried = [attempt.state for one in done for attempt in one.tried]
     left = sum(one.trial is None for one in done) + tried.count("skipped") + tried.count("elsewhere")
     failed = tried.count("failed") + tried.count("hung")

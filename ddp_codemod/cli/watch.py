@@ -15,19 +15,19 @@ from pathlib import Path
 from msgspec import Struct, to_builtins
 
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.errors import DONE, FOUND, fail
-from ddp_codemod.cli.laid_over import Project, lay_over, read
+from ddp_codemod.cli.errors import DONE, FOUND, make_failure
 from ddp_codemod.cli.run import load_rules
+from ddp_codemod.cli.run_overlay import Project, compare_with_run, read_project
 from ddp_codemod.cli.settings import Settings, command_line
-from ddp_codemod.health import InStep, Overlay
-from ddp_codemod.machine.in_step import in_step
-from ddp_codemod.machine.watch import Watched, watch
+from ddp_codemod.health import Overlay, StepAgreement
+from ddp_codemod.machine.step_agreement import compare_steps
+from ddp_codemod.machine.watch import Watched, watch_command
 from ddp_codemod.report.overlay import Ran
 
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
-class Wish(Struct, frozen=True):
+class WatchRequest(Struct, frozen=True):
     """A command that is to be watched."""
 
     own: str
@@ -38,7 +38,7 @@ class Wish(Struct, frozen=True):
     report: Path | None = None  # what of reading the run shows to be wrong
 
 
-class Seen(Struct, frozen=True):
+class WatchedRun(Struct, frozen=True):
     """A command that was watched, and its project as it was read before."""
 
     project: Project | None
@@ -52,55 +52,59 @@ class Seen(Struct, frozen=True):
         return self.ran.in_step is not None and self.ran.in_step.apart
 
 
-def observe(settings: Settings, console: Console, wish: Wish, tell: Callable[[bytes], None], folder: Path | None = None) -> Seen:
+def observe_command(
+    settings: Settings, console: Console, wish: WatchRequest, tell: Callable[[bytes], None], folder: Path | None = None
+) -> WatchedRun:
     """Read the project, run the command with the recorder, and hold its groups against what was read. Raises Failure."""
     words, variables = _words(wish.own)
     if not words:
-        raise fail("verify-usage")
-    asked = wish.python or _own_python(words)
-    project = read(settings, console, asked)
+        raise make_failure("verify-usage")
+    asked = wish.python or _find_command_python(words)
+    project = read_project(settings, console, asked)
     if project is None and (wish.record is not None or wish.report is not None):
-        raise fail("verify-record-unread", option="--record" if wish.record is not None else "--report")
+        raise make_failure("verify-record-unread", option="--record" if wish.record is not None else "--report")
     since = time.time()
     root = project.survey.root if project else None
     rules = project.rules if project else load_rules(())
     sharding = [name for table in rules.processes for name in table.sharding]
     facts = dict(to_builtins(project.platform.facts)) if project else {}
     try:
-        found = watch(words, wish.stop, wish.seconds, tell, root, facts, folder, sharding, variables)
+        found = watch_command(words, wish.stop, wish.seconds, tell, root, facts, folder, sharding, variables)
     except OSError as why:
-        raise fail("doctor-python-fails", python=words[0], why=why.strerror or why) from None
+        raise make_failure("doctor-python-fails", python=words[0], why=why.strerror or why) from None
     ranks, imitated = (len({entry["rank"] for entry in some}) for some in (found.formed, found.imitated))
-    laid = lay_over(project, [*found.asked, *found.groups], words, settings, console, asked) if project else None
-    ran = Ran(wish.own, found.code, ranks, in_step(found.steps), imitated, found.left, _files(project, laid, since))
-    return Seen(project, found, laid, ran)
+    laid = compare_with_run(project, [*found.asked, *found.groups], words, settings, console, asked) if project else None
+    ran = Ran(
+        wish.own, found.code, ranks, compare_steps(found.steps), imitated, found.left, _hash_group_files(project, laid, since)
+    )
+    return WatchedRun(project, found, laid, ran)
 
 
-def watched(settings: Settings, console: Console, wish: Wish) -> int:
+def run_watched(settings: Settings, console: Console, wish: WatchRequest) -> int:
     """Run the command, to its end or for so many seconds, and report."""
-    from ddp_codemod.machine.overlay import missed
+    from ddp_codemod.machine.overlay import find_missed_groups
 
     for path in filter(None, (wish.record, wish.report)):
         if not path.absolute().parent.is_dir():
-            raise fail("output-folder", path=path, folder=path.parent)
-    tell = console.raw if settings.format == "text" else _aside
-    seen = observe(settings, console, wish, lambda line: tell(_plain(line)))
+            raise make_failure("output-folder", path=path, folder=path.parent)
+    tell = console.raw if settings.format == "text" else _write_aside
+    seen = observe_command(settings, console, wish, lambda line: tell(_format_line(line)))
     found = seen.found
-    _report(settings, console, seen.project, seen.laid, seen.ran, wish.record)
-    for line in ended(console, found, seen.ran, wish):
+    _report_run(settings, console, seen.project, seen.laid, seen.ran, wish.record)
+    for line in report_end(console, found, seen.ran, wish):
         console.say(line)
     if wish.report is not None:
         _write_report(console, wish.report, seen)
     if found.code == 0 and (found.formed or found.imitated):
-        return FOUND if seen.trains_apart or (seen.laid is not None and any(missed(seen.laid))) else DONE
+        return FOUND if seen.trains_apart or (seen.laid is not None and any(find_missed_groups(seen.laid))) else DONE
     if settings.format == "text":
-        _explain(console, found.output)
+        _explain_errors(console, found.output)
     return FOUND
 
 
-def _write_report(console: Console, path: Path, seen: Seen) -> None:
+def _write_report(console: Console, path: Path, seen: WatchedRun) -> None:
     """Write what of reading was wrong, where anything was."""
-    from ddp_codemod.cli.from_run import written
+    from ddp_codemod.cli.from_run import write_record
     from ddp_codemod.report.ink import Ink
     from ddp_codemod.report.overlay import report
     from ddp_codemod.report.view import View
@@ -109,21 +113,21 @@ def _write_report(console: Console, path: Path, seen: Seen) -> None:
     if not bugs or seen.project is None or seen.laid is None:
         console.say(console.text("verify-report-none", path=path))
         return
-    written(path, report(View(seen.project.survey, "en", Ink(False), Path.cwd()), seen.laid).encode())
+    write_record(path, report(View(seen.project.survey, "en", Ink(False), Path.cwd()), seen.laid).encode())
     console.say(console.text("verify-report-written", path=path, n=bugs))
 
 
-def _files(project: Project | None, laid: Overlay | None, since: float) -> dict[str, str]:
+def _hash_group_files(project: Project | None, laid: Overlay | None, since: float) -> dict[str, str]:
     """The files that the groups were made from, with what they hold."""
-    from ddp_codemod.cli.from_run import hashes
+    from ddp_codemod.cli.from_run import hash_files
 
     if project is None or laid is None:
         return {}
     names = dict.fromkeys(frame.path for one in laid.held for frame in one.made.stack)
-    return hashes(project.survey.root, names, since)
+    return hash_files(project.survey.root, names, since)
 
 
-def ended(console: Console, found: Watched, ran: Ran, wish: Wish) -> Iterator[str]:
+def report_end(console: Console, found: Watched, ran: Ran, wish: WatchRequest) -> Iterator[str]:
     """How the run ended, and what it came to."""
     if found.code is None:
         yield console.text("verify-run-time", seconds=f"{wish.seconds or 0:.0f}", n=ran.ranks)
@@ -140,10 +144,10 @@ def ended(console: Console, found: Watched, ran: Ran, wish: Wish) -> Iterator[st
     if ran.left:
         yield console.text("verify-run-left", n=ran.left)
     if ran.in_step is not None:
-        yield _of_ranks(console, ran.in_step)
+        yield _report_agreement(console, ran.in_step)
 
 
-def _of_ranks(console: Console, stepped: InStep) -> str:
+def _report_agreement(console: Console, stepped: StepAgreement) -> str:
     """That the ranks train one model, or each its own."""
     place = f" ({stepped.stack[0].path}:{stepped.stack[0].line})" if stepped.stack else ""
     said = {"n": stepped.ranks, "step": stepped.number, "place": place}
@@ -161,20 +165,20 @@ def _words(command: str) -> tuple[list[str], dict[str, str]]:
     return words, variables
 
 
-def _own_python(words: list[str]) -> str:
+def _find_command_python(words: list[str]) -> str:
     """The Python of the command, where it names one."""
     from ddp_codemod.machine.interview import default_python
 
     return words[0] if Path(words[0]).name.startswith("python") else default_python()
 
 
-def _aside(data: bytes) -> None:
+def _write_aside(data: bytes) -> None:
     """Write what the command prints where it is not taken for the document."""
     sys.stderr.buffer.write(data)
     sys.stderr.buffer.flush()
 
 
-def _report(
+def _report_run(
     settings: Settings, console: Console, project: Project | None, laid: Overlay | None, ran: Ran, record: Path | None
 ) -> None:
     from ddp_codemod.model import Survey
@@ -184,13 +188,13 @@ def _report(
     survey = project.survey if project else Survey(Path.cwd(), "", (), (), (), ())
     ink, width = console.ink(sys.stdout), console.width(sys.stdout)
     if settings.format == "json" or record is not None:
-        from ddp_codemod.cli.from_run import written
+        from ddp_codemod.cli.from_run import write_record
 
         view = View(survey, settings.json_lang, ink, Path.cwd())
         platform = project.platform.id if project else None
-        document = trials.dumps((), platform, settings.json_lang, lambda _: None, overlay.entry(view, laid, ran))
+        document = trials.encode_trials((), platform, settings.json_lang, lambda _: None, overlay.encode_run(view, laid, ran))
         if record is not None:
-            written(record, document)
+            write_record(record, document)
         if settings.format == "json":
             console.raw(document)
             return
@@ -198,11 +202,11 @@ def _report(
         view = View(survey, settings.lang, ink, Path.cwd(), settings.verbose, width)
         words = ["ddp-codemod", "apply", *(settings.paths[:1] or (".",)), "--platform", laid.platform]
         from_run = command_line([*words, "--from-run", str(record), "--unsafe"]) if record is not None else ""
-        for line in overlay.lines(view, laid, command_line(words), from_run):
+        for line in overlay.format_overlay(view, laid, command_line(words), from_run):
             console.out(line)
 
 
-def _explain(console: Console, output: bytes) -> None:
+def _explain_errors(console: Console, output: bytes) -> None:
     from ddp_codemod.catalog.diagnostics import load_diagnostics
     from ddp_codemod.cli.diagnose import cure_command
     from ddp_codemod.cli.run import load_rules
@@ -212,11 +216,13 @@ def _explain(console: Console, output: bytes) -> None:
     reading = diagnose(io.BytesIO(output), load_diagnostics())
     for one in reading.diagnoses[:1]:
         ink = console.ink(sys.stdout)
-        for line in diagnosis.lead(one, console.text("diagnose-output"), console.lang, ink, cure_command(load_rules(()), ".")):
+        for line in diagnosis.format_leading_diagnosis(
+            one, console.text("diagnose-output"), console.lang, ink, cure_command(load_rules(()), ".")
+        ):
             console.out(line)
 
 
-def _plain(line: bytes) -> bytes:
+def _format_line(line: bytes) -> bytes:
     """The recorder's lines as people read them; the command's own as they are."""
     import json
 

@@ -47,14 +47,24 @@ class PortCommand(CodemodCommand):
             project.scope = tuple(given)
 
         add = arg_parser.add_argument
-        add("--platform", metavar="ID", action=_to(platform), help="the target (ddp-codemod platforms); else pyproject.toml's")
-        add("--rule", metavar="ID", action=_to(rule), help="also apply this rule")
-        add("--unsafe", nargs=0, action=_to(unsafe), help="also apply unsafe fixes")
-        add("--style", choices=get_args(Style), action=_to(style), help="portable: conditions that keep the old value elsewhere")
+        add(
+            "--platform",
+            metavar="ID",
+            action=_make_action(platform),
+            help="the target (ddp-codemod platforms); else pyproject.toml's",
+        )
+        add("--rule", metavar="ID", action=_make_action(rule), help="also apply this rule")
+        add("--unsafe", nargs=0, action=_make_action(unsafe), help="also apply unsafe fixes")
+        add(
+            "--style",
+            choices=get_args(Style),
+            action=_make_action(style),
+            help="portable: conditions that keep the old value elsewhere",
+        )
         add(
             "--scope",
             metavar="PATH",
-            action=_to(scope),
+            action=_make_action(scope),
             help="files and folders to read and change, as for ddp-codemod diff (default: .)",
         )
         arg_parser.set_defaults(project=project)
@@ -91,7 +101,7 @@ class PortCommand(CodemodCommand):
         return libcst.parse_module(change.after, config=tree.config_for_parsing)
 
 
-def _to(keep: Callable[[Any], None]) -> type[argparse.Action]:
+def _make_action(keep: Callable[[Any], None]) -> type[argparse.Action]:
     """An action that hands its value on."""
 
     class Keep(argparse.Action):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.api import rendered_edits
 from ddp_codemod.model import Action, FileChange, Survey
-from ddp_codemod.request import Style, look
+from ddp_codemod.request import Style, survey_request
 
 SUFFIX = ".py"  # LibCST's tool reads nothing else
 
@@ -29,14 +29,14 @@ class Project:
     @cached_property
     def changes(self) -> dict[str, FileChange]:
         """What becomes of the files of the scope, by absolute path."""
-        found = self._look(self.scope)
-        only = _of_python(found)
-        _tell(found, only)
-        return self._changes(only)
+        found = self._survey_files(self.scope)
+        only = _keep_python_groups(found)
+        _report_left_out(found, only)
+        return self._render_changes(only)
 
     def alone(self, path: str) -> FileChange | None:
         """What becomes of one file when no other may be changed."""
-        return next(iter(self._changes(_of_python(self._look((path,)))).values()), None)
+        return next(iter(self._render_changes(_keep_python_groups(self._survey_files((path,)))).values()), None)
 
     def __getstate__(self) -> dict[str, object]:
         """What goes to the tool's processes; there some files are changed already when others are come to."""
@@ -44,21 +44,21 @@ class Project:
             self.changes  # noqa: B018
         return self.__dict__
 
-    def _look(self, paths: Iterable[str]) -> Survey:
-        return look(paths, self.platform, rules=self.rules, style=self.style)
+    def _survey_files(self, paths: Iterable[str]) -> Survey:
+        return survey_request(paths, self.platform, rules=self.rules, style=self.style)
 
-    def _changes(self, found: Survey) -> dict[str, FileChange]:
+    def _render_changes(self, found: Survey) -> dict[str, FileChange]:
         rendered = rendered_edits(found, self.unsafe)
         return {str((found.root / change.name).resolve()): change for change in rendered.changes}
 
 
-def _of_python(found: Survey) -> Survey:
+def _keep_python_groups(found: Survey) -> Survey:
     """The survey without the groups of edits that need another file than LibCST reads."""
     lost = {group for edit in found.edits if not edit.name.endswith(SUFFIX) for group in edit.groups}
     return replace(found, edits=tuple(edit for edit in found.edits if not lost & set(edit.groups)))
 
 
-def _tell(found: Survey, only: Survey) -> None:
+def _report_left_out(found: Survey, only: Survey) -> None:
     files = sorted({edit.name for edit in found.edits} - {edit.name for edit in only.edits})
     if files:
         left = len(found.edits) - len(only.edits)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 
 _DICT = "__dict__"
 
 
-def owner_of_attributes(node: ast.AST) -> ast.expr | None:
+def find_attribute_owner(node: ast.AST) -> ast.expr | None:
     """``x`` of ``vars(x)`` and ``x.__dict__``."""
     if isinstance(node, ast.Attribute) and node.attr == _DICT:
         return node.value
@@ -21,9 +21,9 @@ def owner_of_attributes(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def look_up_attribute(tracer: Tracer, module: Module, table: ast.expr, name: str, way: Way) -> list[Leaf] | None:
+def look_up_attribute(tracer: Tracer, module: Module, table: ast.expr, name: str, way: Trace) -> list[Value] | None:
     """The leaves of the attribute that a key of such a table is; None for any other table, and where nothing is known of the attribute."""
-    held = owner_of_attributes(table)
+    held = find_attribute_owner(table)
     if held is None and isinstance(table, ast.Call) and len(table.args) == 1:
         makers = {maker for idioms in tracer.idioms for maker in idioms.attribute_tables}
         held = table.args[0] if makers & {*tracer.resolver.names(module, table.func)} else None

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from ddp_codemod.dataflow import (
+    bulk_stores,
     classes,
     config_keys,
     environment,
-    filled_objects,
     mappings,
     namespaces,
     options,
@@ -17,97 +17,97 @@ from ddp_codemod.dataflow import (
     star_args,
     surface_objects,
 )
-from ddp_codemod.dataflow.annotated import is_annotated
+from ddp_codemod.dataflow.alias_stores import add_alias_stores, is_attribute_assigned
+from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
+from ddp_codemod.dataflow.annotations import is_annotated
 from ddp_codemod.dataflow.facts import BODIES
-from ddp_codemod.dataflow.flow import Flow
+from ddp_codemod.dataflow.field_stores import find_stores_by_text
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Default, Doubt, Leaf, Way
-from ddp_codemod.dataflow.names import of_variable
-from ddp_codemod.dataflow.objects import objects
-from ddp_codemod.dataflow.provenance import Maker, provenance
-from ddp_codemod.dataflow.set_elsewhere import is_given, set_elsewhere
-from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.dataflow.names import trace_module_variable
+from ddp_codemod.dataflow.points_to import find_points_to_set
+from ddp_codemod.dataflow.reaching_definitions import ReachingDefinitions
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Confidence, PlatformDefault, Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition, Entity, Instance, ModuleRef, Variable
-from ddp_codemod.sites.scopes import Binding, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import Binding, bindings, owner_scope, scope_of
 
 ROOT = "other"  # the binding kind that stands for "the object itself was made here"
 
 
-def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+def trace_attribute(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> list[Value]:
     """The leaves of ``x.attr``."""
-    known = _enum(tracer, module, node, way)
+    known = _find_enum_member(tracer, module, node, way)
     if known is not None:
         return [known]
-    stored, closed = _stored(tracer, module, node, way)
+    stored, closed = _trace_stores(tracer, module, node, way)
     if closed:
         return stored
-    if not stored and node.attr == "value" and (member := classes.enum_value(tracer, module, node.value, way)) is not None:
+    if not stored and node.attr == "value" and (member := classes.trace_enum_value(tracer, module, node.value, way)) is not None:
         return member
     of_tensor = is_annotated(tracer.resolver, module, node.value, tracer.tensors)  # the code around gives it no attributes
-    found = [] if of_tensor else _brought(tracer, module, node, way)
+    found = [] if of_tensor else _trace_without_stores(tracer, module, node, way)
     return stored + found or [tracer.unknown(module, node, way, "why-attribute", text=module.text(node))]
 
 
-def _brought(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+def _trace_without_stores(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> list[Value]:
     """The leaves of ``x.attr`` that hold where no assignment of the same body has put another in their place."""
-    is_stored = is_given(tracer, node.attr)  # else no object of the project has it, and none has to be followed
-    base = objects(tracer, module, node.value, way.frame) if is_stored else tracer.resolver.resolve(module, node.value)
-    found = _of_objects(tracer, base, node.attr, node, way)
-    held, whole = namespaces.held(tracer, module, node, way) if not found else ([], True)
+    is_stored = is_attribute_assigned(tracer, node.attr)  # else no object of the project has it, and none has to be followed
+    base = find_points_to_set(tracer, module, node.value, way.frame) if is_stored else tracer.resolver.resolve(module, node.value)
+    found = _trace_objects(tracer, base, node.attr, node, way)
+    held, whole = namespaces.trace_namespace(tracer, module, node, way) if not found else ([], True)
     found += held
     if way.near:
-        return set_elsewhere(tracer, module, node, way, found)
-    if not found and surface_objects.of_surface(tracer, module, node.value, node.attr):
-        return [Leaf(module, node, OriginKind.HANDED_ON, way=way)]
-    origin = provenance(tracer, module, node.value, way) if not found or not whole else None
-    if origin is None and filled_objects.may_be(module, base) and (filled := provenance(tracer, module, node.value, way)).sure:
+        return add_alias_stores(tracer, module, node, way, found)
+    if not found and surface_objects.is_surface_attribute(tracer, module, node.value, node.attr):
+        return [Value(module, node, OriginKind.HANDED_ON, way=way)]
+    origin = find_origins(tracer, module, node.value, way) if not found or not whole else None
+    if origin is None and bulk_stores.has_any(module, base) and (filled := find_origins(tracer, module, node.value, way)).sure:
         origin = filled
     if origin is not None:
-        found += options.held_value(tracer, module, node, way) or options.of_name(tracer, module, node.attr, way, origin)
-    if not found or len(config_keys.chain(node)) > 1:
+        found += options.trace_handle(tracer, module, node, way) or options.trace_option(tracer, module, node.attr, way, origin)
+    if not found or len(config_keys.find_key_path(node)) > 1:
         found += config_keys.trace_key(tracer, module, node, way)
     fields = [entity for entity in base if isinstance(entity, Variable) and isinstance(entity.scope, ast.ClassDef)]
-    found += _of_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
+    found += _trace_objects(tracer, [one for entity in fields for one in tracer.resolver.variable(entity)], node.attr, node, way)
     if all(leaf.kind == OriginKind.CONFIG_KEY for leaf in found):  # the files may say nothing, and then the field's default holds
-        origin = provenance(tracer, module, node.value, way)
-        ours = _of_objects(tracer, origin.classes, node.attr, node, way)
-        guess = way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
-        found += ours or classes.only_field(tracer, node.attr, guess)
+        origin = find_origins(tracer, module, node.value, way)
+        ours = _trace_objects(tracer, origin.classes, node.attr, node, way)
+        guess = way.with_doubt(origin.doubt_of_fields(tracer), module.text(node.value))
+        found += ours or classes.trace_field(tracer, node.attr, guess)
     if any(leaf.kind == OriginKind.FIELD_DEFAULT for leaf in found):
-        origin = provenance(tracer, module, node.value, way)
-        if any(made.maker is Maker.OPTIONS for made in origin.made):  # a field is an option of the same name
-            found += options.given_for_field(tracer, node.attr, origin.homes, way)
-    return set_elsewhere(tracer, module, node, way, found)
+        origin = find_origins(tracer, module, node.value, way)
+        if any(made.maker is AllocationKind.OPTIONS for made in origin.made):  # a field is an option of the same name
+            found += options.trace_field_option(tracer, node.attr, origin.homes, way)
+    return add_alias_stores(tracer, module, node, way, found)
 
 
-def _of_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Way) -> list[Leaf]:
+def _trace_objects(tracer: Tracer, base: Sequence[Entity], name: str, node: ast.expr, way: Trace) -> list[Value]:
     """The leaves of an attribute of what an expression stands for: objects, classes and modules of the project."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     for entity in base:
         if isinstance(entity, (Instance, Definition)) and isinstance(entity.node, ast.ClassDef):
-            found += classes.of_class(tracer, entity.module, entity.node, name, node, way)
+            found += classes.trace_class_attribute(tracer, entity.module, entity.node, name, node, way)
         elif isinstance(entity, ModuleRef):
             for member in tracer.resolver.member(entity, name):
                 if isinstance(member, Variable):
-                    found += of_variable(tracer, member, node, way)
+                    found += trace_module_variable(tracer, member, node, way)
     return found
 
 
-def _enum(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> Leaf | None:
+def _find_enum_member(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> Value | None:
     name = node.attr.lower()
     if name not in tracer.rules.backends or not node.attr.isupper():
         return None
     owners = tracer.resolver.names(module, node.value)
     if any(owner in idioms.backend_enums for idioms in tracer.idioms for owner in owners):
-        return Leaf(module, node, OriginKind.ENUM, Known(name), None, way)
+        return Value(module, node, OriginKind.ENUM, Known(name), None, way)
     return None
 
 
-def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript, way: Way) -> tuple[list[Leaf], bool]:
+def _trace_stores(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript, way: Trace) -> tuple[list[Value], bool]:
     """Assignments to the very same place (``args.backend = ...``) earlier in the same body, and whether nothing else can hold."""
     text = ast.unparse(node)
     root = node.value
@@ -118,9 +118,9 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     name = root.id
 
     scope = scope_of(module, node)
-    every = stored_at(module, text)
+    every = find_stores_by_text(module, text)
     made = [binding for binding in every if scope_of(module, binding.node) is scope]
-    elsewhere = _elsewhere(tracer, module, name, scope, text, [binding for binding in every if binding not in made], way)
+    elsewhere = _trace_outer(tracer, module, name, scope, text, [binding for binding in every if binding not in made], way)
     if not made:
         return elsewhere, False
     if isinstance(scope, BODIES):
@@ -129,7 +129,7 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
             for root_made in bindings(module, scope).get(name, ())
             if root_made.kind != "parameter"
         ]
-    flow = Flow(module, made, lambda test: tracer.facts.truth(module, test))
+    flow = ReachingDefinitions(module, made, lambda test: tracer.facts.truth(module, test))
     reached = flow.before(node)
     found = elsewhere if reached.open else []
     for binding in reached.found:
@@ -140,35 +140,35 @@ def _stored(tracer: Tracer, module: Module, node: ast.Attribute | ast.Subscript,
     return found, bool(found) and not reached.open and not made_here
 
 
-def _elsewhere(
-    tracer: Tracer, module: Module, root: str, scope: ast.AST, text: str, made: Sequence[Binding], way: Way
-) -> list[Leaf]:
+def _trace_outer(
+    tracer: Tracer, module: Module, root: str, scope: ast.AST, text: str, made: Sequence[Binding], way: Trace
+) -> list[Value]:
     """What other code of the file assigns to the same place of a module's object: a function sees it whenever it runs."""
-    found: list[Leaf] = []
-    if owner(module, scope, root) is not module.tree:
+    found: list[Value] = []
+    if owner_scope(module, scope, root) is not module.tree:
         return found
     for binding in made:
         home = scope_of(module, binding.node)
-        if binding.value is not None and home is not scope and owner(module, home, root) is module.tree:
+        if binding.value is not None and home is not scope and owner_scope(module, home, root) is module.tree:
             if tracer.facts.unreachable(module, binding.node) is None:
                 step = way.hop(module.place(binding.node), Reason.of("hop-assigned", name=text), OriginKind.ASSIGNMENT)
                 found += tracer.evaluate(module, binding.value, step.inside(None))
     return found
 
 
-def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
+def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Trace) -> list[Value]:
     """The leaves of ``x[key]``."""
     if environment.is_environment(node.value):
         return environment.trace_variable(tracer, module, node, way)
     if "sys.argv" in tracer.resolver.names(module, node.value):
         return [tracer.unknown(module, node, way, "why-typed", Meaning.GIVEN_AT_START, text=module.text(node))]
     if _is_default_table(tracer, module, node.value):
-        return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
-    found, closed = _stored(tracer, module, node, way)
+        return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, way)]
+    found, closed = _trace_stores(tracer, module, node, way)
     if closed:
         return found
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) and isinstance(node.value, ast.Name):
-        given = star_args.at_position(tracer, module, [ast.Starred(node.value)], node.slice.value, way)
+        given = star_args.trace_index(tracer, module, [ast.Starred(node.value)], node.slice.value, way)
         if given:  # ``args[0]`` of ``*args``
             return given
     looked_up = mappings.look_up(tracer, module, node.value, node.slice, way, whole=True) or []
@@ -179,17 +179,17 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
         return found or open_ or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
     whole = bool(found) and all(leaf.kind != OriginKind.UNKNOWN for leaf in looked_up)
     if not found and isinstance(node.slice, ast.Constant) and _is_vars(tracer, module, node.value, way):
-        found += options.of_name(tracer, module, str(node.slice.value), way, provenance(tracer, module, node.value, way))
+        found += options.trace_option(tracer, module, str(node.slice.value), way, find_origins(tracer, module, node.value, way))
         whole = bool(found)
     else:
-        found += _of_options(tracer, module, node.value, node.slice, way, not found)
+        found += _trace_options(tracer, module, node.value, node.slice, way, not found)
     if not whole:
         more = config_keys.trace_key(tracer, module, node, way)
         if not more and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-            origin = provenance(tracer, module, node.value, way)
-            more = _of_objects(tracer, origin.classes, node.slice.value, node, way)
-            more = more or classes.only_field(
-                tracer, node.slice.value, way.doubted(origin.doubt_of_fields(tracer), module.text(node.value))
+            origin = find_origins(tracer, module, node.value, way)
+            more = _trace_objects(tracer, origin.classes, node.slice.value, node, way)
+            more = more or classes.trace_field(
+                tracer, node.slice.value, way.with_doubt(origin.doubt_of_fields(tracer), module.text(node.value))
             )
         found += more or (open_ if found else [])
     if not found:
@@ -201,16 +201,16 @@ def trace_subscript(tracer: Tracer, module: Module, node: ast.Subscript, way: Wa
     return found or [tracer.unknown(module, node, way, "why-subscript", text=module.text(node))]
 
 
-def _of_options(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Way, alone: bool) -> list[Leaf]:
+def _trace_options(tracer: Tracer, module: Module, mapping: ast.expr, key: ast.expr, way: Trace, alone: bool) -> list[Value]:
     """The options that a mapping was filled with: ``config.update(vars(args))``; ``alone``: nothing else gives the key."""
-    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not (alone or filled_objects.may_be(module, ())):
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not (alone or bulk_stores.has_any(module, ())):
         return []
-    origin = provenance(tracer, module, mapping, way)
-    given = origin.sure and any(one.maker is Maker.OPTIONS for one in origin.made)
-    return options.of_name(tracer, module, key.value, way, origin) if given else []
+    origin = find_origins(tracer, module, mapping, way)
+    given = origin.sure and any(one.maker is AllocationKind.OPTIONS for one in origin.made)
+    return options.trace_option(tracer, module, key.value, way, origin) if given else []
 
 
-def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
+def _is_vars(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> bool:
     """Whether a mapping is ``vars(...)`` of something: the attributes of parsed arguments."""
     made = [node] if isinstance(node, ast.Call) else [leaf.node for leaf in tracer.evaluate(module, node, way)]
     return any(isinstance(call, ast.Call) and last_name(call.func) == "vars" for call in made)
@@ -221,39 +221,39 @@ def _is_default_table(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     return any(name in idioms.default_tables for idioms in tracer.idioms for name in names)
 
 
-def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+def trace_get(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> list[Value]:
     """The leaves of ``x.get(key, default)``."""
     assert isinstance(node.func, ast.Attribute)
     names = tracer.resolver.names(module, node.func)
     if "os.environ.get" in names:
         return environment.trace_environment(tracer, module, node, way)
     if _is_default_table(tracer, module, node.func.value):
-        return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
-    if (of_section := _of_section(tracer, module, node, way)) is not None:
+        return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, way)]
+    if (of_section := _convert_section_get(tracer, module, node, way)) is not None:
         return trace_get(tracer, module, of_section, way)
     found = mappings.look_up(tracer, module, node.func.value, node.args[0], way)
     if found is None:
-        made = returns.result(tracer, module, node, way)
+        made = returns.trace_call_result(tracer, module, node, way)
         if any(leaf.kind != OriginKind.UNKNOWN for leaf in made):
             return made  # a ``get`` of the project's own
     if not found:
-        found = _of_options(tracer, module, node.func.value, node.args[0], way, True)
+        found = _trace_options(tracer, module, node.func.value, node.args[0], way, True)
         found += config_keys.trace_key(tracer, module, node, way)
     if len(node.args) > 1:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(node.args[0])), OriginKind.KEY_DEFAULT)
-        step = step.doubted(
-            None if found is not None else _may_have_its_own(tracer, module, node.func.value, way), module.text(node.func.value)
+        step = step.with_doubt(
+            None if found is not None else _find_doubt(tracer, module, node.func.value, way), module.text(node.func.value)
         )
         found = [*(found or []), *tracer.evaluate(module, node.args[1], step)]
     return found or [tracer.unknown(module, node, way, "why-call", text=module.text(node.func))]
 
 
-def _of_section(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> ast.Call | None:
+def _convert_section_get(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> ast.Call | None:
     """``parser["dist"].get("backend", "gloo")`` for ``parser.get("dist", "backend", fallback="gloo")``."""
     assert isinstance(node.func, ast.Attribute)
     if len(node.args) != 2:
         return None
-    origin = provenance(tracer, module, node.func.value, way)
+    origin = find_origins(tracer, module, node.func.value, way)
     whole = [one.call for one in origin.made if one.call is not None and not one.path] if origin.at is node.func.value else []
     readers = {name for idioms in tracer.idioms for name in idioms.section_readers}
     if not any(last_name(call.func) in readers for call in whole):
@@ -266,28 +266,28 @@ def _of_section(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> ast
     return same
 
 
-def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+def trace_getattr(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> list[Value]:
     """The leaves of ``getattr(x, "name", default)``."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     name = node.args[1]
     if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.isidentifier():
-        found = options.of_name(tracer, module, name.value, way, provenance(tracer, module, node.args[0], way))
+        found = options.trace_option(tracer, module, name.value, way, find_origins(tracer, module, node.args[0], way))
     elif isinstance(name, ast.Constant) and isinstance(name.value, str):
         attribute = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
         module.parents[attribute] = module.parents[node]
         found = [leaf for leaf in trace_attribute(tracer, module, attribute, way) if leaf.kind != OriginKind.UNKNOWN]
     if len(node.args) > 2:
         step = way.hop(module.place(node), Reason.of("hop-get", text=module.text(name)), OriginKind.KEY_DEFAULT)
-        step = step.doubted(None if found else _may_have_its_own(tracer, module, node.args[0], way), module.text(node.args[0]))
+        step = step.with_doubt(None if found else _find_doubt(tracer, module, node.args[0], way), module.text(node.args[0]))
         found += tracer.evaluate(module, node.args[2], step)
     return found or [tracer.unknown(module, node, way, "why-call", text="getattr")]
 
 
-def _may_have_its_own(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> Doubt | None:
+def _find_doubt(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> Confidence | None:
     """That an object which is not known may have what a default stands in for."""
-    made = provenance(tracer, module, node, way).made
-    if not made or all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made):
-        leaves = tracer.evaluate(module, node, Way(kind=OriginKind.OBJECT, frame=way.frame))
+    made = find_origins(tracer, module, node, way).made
+    if not made or all(one.maker in (AllocationKind.UNKNOWN, AllocationKind.ELSEWHERE) for one in made):
+        leaves = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=way.frame))
         if not leaves or any(leaf.kind not in (OriginKind.OBJECT, OriginKind.PARAMETER) for leaf in leaves):
-            return Doubt.DEFAULT
+            return Confidence.DEFAULT
     return None

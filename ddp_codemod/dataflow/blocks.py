@@ -10,7 +10,7 @@ from ddp_codemod.parse.python import Module
 _BUSY = "block-is-looked-at"
 
 
-def first_before(
+def find_in_preceding(
     module: Module, block: Sequence[ast.stmt], at: int, ends: Callable[[ast.stmt], ast.AST | None]
 ) -> ast.AST | None:
     """What the first of the statements before ``at`` gives that gives anything.
@@ -34,7 +34,7 @@ def first_before(
     return found if found is not None and first < at else None
 
 
-def behind(module: Module, statement: ast.stmt) -> Sequence[ast.stmt]:
+def list_following(module: Module, statement: ast.stmt) -> Sequence[ast.stmt]:
     """The statements behind one in the same block."""
     blocks = [getattr(module.parents[statement], field, None) for field in ("body", "orelse", "finalbody")]
     return next((block[block.index(statement) + 1 :] for block in blocks if isinstance(block, list) and statement in block), [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 
-def branch_of(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | None:
+def find_branch(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | None:
     """True in the body, False in the other branch, None in the test."""
     if child is parent.test:
         return None
@@ -16,13 +16,13 @@ def branch_of(parent: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool | 
     return False if isinstance(parent, ast.If) else None
 
 
-def constants(pattern: ast.pattern) -> list[ast.expr] | None:
+def list_pattern_constants(pattern: ast.pattern) -> list[ast.expr] | None:
     """The values of a pattern, [] for one that takes anything, None where it is of another kind."""
     if isinstance(pattern, ast.MatchValue):
         return [pattern.value]
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
         return []
     if isinstance(pattern, ast.MatchOr):
-        parts = [constants(part) for part in pattern.patterns]
+        parts = [list_pattern_constants(part) for part in pattern.patterns]
         return None if any(not part for part in parts) else [value for part in parts for value in part or ()]
     return None

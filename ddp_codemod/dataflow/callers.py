@@ -7,22 +7,22 @@ import re
 from collections.abc import Iterator
 
 from ddp_codemod.catalog.idioms import Forwarder
-from ddp_codemod.dataflow import by_name, tables
-from ddp_codemod.dataflow.calls import CALL, Def, Given, argument_of, calls_of, is_value, names_of
-from ddp_codemod.dataflow.decorators import calls_inside
-from ddp_codemod.dataflow.journey import journey
+from ddp_codemod.dataflow import dispatch_tables, dynamic_calls
+from ddp_codemod.dataflow.calls import CALL, CallArguments, Def, find_argument, find_names, index_calls, is_value
+from ddp_codemod.dataflow.decorators import find_wrapper_calls
+from ddp_codemod.dataflow.escape_analysis import analyze_escapes
 from ddp_codemod.dataflow.outside_calls import may_call
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.sites.aliases import imported
+from ddp_codemod.sites.aliases import imported_aliases
 from ddp_codemod.sites.entities import Definition, Instance
-from ddp_codemod.sites.words import Words
+from ddp_codemod.sites.word_search import WordMatcher
 
 _NOT_YET = object()  # in place of what is being looked for
 _RETURN, _WHOLE = re.compile(rb"\breturn[ \t]+\Z"), re.compile(rb"[ \t]*(?:[;#\r\n\\\"]|\Z)")  # around a class that is given back
 
 
-def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
+def callers_of(tracer: Tracer, module: Module, function: Def) -> list[CallArguments]:
     """Every place of the project that calls a function, also through a forwarder such as ``mp.spawn`` or ``partial``."""
     key = ("callers", function)
     if module.cache.get(key) is _NOT_YET:  # a function that is handed to itself
@@ -30,50 +30,50 @@ def callers(tracer: Tracer, module: Module, function: Def) -> list[Given]:
         return []
     if key not in module.cache:
         module.cache[key] = _NOT_YET
-        found = list(_callers(tracer, module, function))
+        found = list(_search_callers(tracer, module, function))
         known = {given.call for given in found}
-        others = (*_by_value(tracer, module, function), *_by_decorators(tracer, module, function))
+        others = (*_find_aliased_calls(tracer, module, function), *_find_decorator_calls(tracer, module, function))
         found += (given for given in others if given.call not in known)
         module.cache[key] = found
     return module.cache[key]  # type: ignore[return-value]
 
 
-def handed_away(tracer: Tracer, module: Module, function: Def) -> bool:
+def has_unknown_callers(tracer: Tracer, module: Module, function: Def) -> bool:
     """Whether a function goes to code that is not read, which may call it with anything."""
-    for node in _values(tracer, module, function):
-        way = journey(tracer, module, node)
+    for node in _find_value_uses(tracer, module, function):
+        way = analyze_escapes(tracer, module, node)
         if any(may_call(tracer, other, call) for other, call in way.arguments) and not way.partials:
             return True
     return False
 
 
-def _values(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]:
+def _find_value_uses(tracer: Tracer, module: Module, function: Def) -> Iterator[ast.Name]:
     """The places of its own file where a function is a value."""
-    for node in names_of(module, function.name):
+    for node in find_names(module, function.name):
         if isinstance(node.ctx, ast.Load) and is_value(module, node):
             entities = tracer.resolver.resolve(module, node)
             if any(isinstance(entity, Definition) and entity.node is function for entity in entities):
                 yield node
 
 
-def _by_value(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+def _find_aliased_calls(tracer: Tracer, module: Module, function: Def) -> Iterator[CallArguments]:
     """The calls of a function under another name, which its own file gives it: ``start = retrying(setup)``, ``return inner``."""
     around = module.parents.get(function)
-    handed = [(module, node) for node in _values(tracer, module, function)]
+    handed = [(module, node) for node in _find_value_uses(tracer, module, function)]
     if function.name == "__init__" and isinstance(around, ast.ClassDef):
-        handed += _returned(tracer, around)
+        handed += _find_returned_classes(tracer, around)
     for home, node in handed:
-        way = journey(tracer, home, node)
+        way = analyze_escapes(tracer, home, node)
         if not way.partials:  # whose own arguments come first
-            yield from (Given(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
+            yield from (CallArguments(other, call, tuple(call.args), tuple(call.keywords)) for other, call in way.calls)
 
 
-def _returned(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.Name]]:
+def _find_returned_classes(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.Name]]:
     """Where a class is what a function gives: ``return Trainer``."""
     project = tracer.resolver.project
     for name in project.holding(node.name, _RETURN, _WHOLE):
         other = project.module(name)
-        for value in names_of(other, node.name) if other is not None else ():
+        for value in find_names(other, node.name) if other is not None else ():
             assert other is not None
             if isinstance(other.parents.get(value), ast.Return):
                 entities = tracer.resolver.resolve(other, value)
@@ -81,40 +81,40 @@ def _returned(tracer: Tracer, node: ast.ClassDef) -> Iterator[tuple[Module, ast.
                     yield other, value
 
 
-def _by_decorators(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
-    for other, call in calls_inside(tracer, module, function):
-        yield Given(other, call, tuple(call.args), tuple(call.keywords))
+def _find_decorator_calls(tracer: Tracer, module: Module, function: Def) -> Iterator[CallArguments]:
+    for other, call in find_wrapper_calls(tracer, module, function):
+        yield CallArguments(other, call, tuple(call.args), tuple(call.keywords))
 
 
-def _callers(tracer: Tracer, module: Module, function: Def) -> Iterator[Given]:
+def _search_callers(tracer: Tracer, module: Module, function: Def) -> Iterator[CallArguments]:
     project = tracer.resolver.project
     around = module.parents.get(function)
     construct = function.name == "__init__" and isinstance(around, ast.ClassDef)
     if any(isinstance(part, ast.Attribute) and part.attr == "setter" for part in function.decorator_list):
         return  # run by an assignment; its name, that of the attribute, stands everywhere
     word = around.name if (construct or function.name == CALL) and isinstance(around, ast.ClassDef) else function.name
-    wanted = _may_call(tracer, module, function, word)
+    wanted = _list_candidate_files(tracer, module, function, word)
     for name in project.mentioning(word):
         other = project.module(name) if name in wanted else None
         if other is None:
             continue
-        words = {word, *imported(other, [word])}
+        words = {word, *imported_aliases(other, [word])}
         if construct:
-            words |= {"__init__", "cls", *_subclasses(other, words)}
+            words |= {"__init__", "cls", *_list_subclass_names(other, words)}
         for called in sorted(words):
-            for call in calls_of(other).get(called, ()):
-                if calls_function(tracer, other, call.func, module, function):
-                    yield Given(other, call, tuple(call.args), tuple(call.keywords))
-        yield from _forwarded(tracer, other, words, module, function)
-        yield from _by_actors(tracer, other, module, function)
+            for call in index_calls(other).get(called, ()):
+                if is_function_reference(tracer, other, call.func, module, function):
+                    yield CallArguments(other, call, tuple(call.args), tuple(call.keywords))
+        yield from _find_forwarded_calls(tracer, other, words, module, function)
+        yield from _find_actor_calls(tracer, other, module, function)
         if function.name == CALL and isinstance(around, ast.ClassDef):
-            yield from _of_objects(tracer, other, around)
-    yield from by_name.calls_by_name(tracer, module, function)
-    for other in tables.holders(tracer, module, function):
-        yield from tables.through_tables(tracer, other, function)
+            yield from _find_object_calls(tracer, other, around)
+    yield from dynamic_calls.find_dynamic_calls(tracer, module, function)
+    for other in dispatch_tables.find_table_files(tracer, module, function):
+        yield from dispatch_tables.find_table_calls(tracer, other, function)
 
 
-def _of_objects(tracer: Tracer, other: Module, node: ast.ClassDef) -> Iterator[Given]:
+def _find_object_calls(tracer: Tracer, other: Module, node: ast.ClassDef) -> Iterator[CallArguments]:
     """The calls of objects of a class: ``setup = Setup()``, then ``setup("nccl")``."""
     for call in other.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
@@ -123,26 +123,26 @@ def _of_objects(tracer: Tracer, other: Module, node: ast.ClassDef) -> Iterator[G
             isinstance(entity, Instance) and any(base is node for _, base in tracer.resolver.lineage(entity.module, entity.node))
             for entity in of
         ):
-            yield Given(other, call, tuple(call.args), tuple(call.keywords))
+            yield CallArguments(other, call, tuple(call.args), tuple(call.keywords))
 
 
-def _may_call(tracer: Tracer, module: Module, function: Def, word: str) -> set[str]:
+def _list_candidate_files(tracer: Tracer, module: Module, function: Def, word: str) -> set[str]:
     """The files that may call a function, as far as their bytes tell."""
-    project, others = tracer.resolver.project, tracer.memory.setdefault("callers", Words(_others(tracer)))
+    project, others = tracer.resolver.project, tracer.memory.setdefault("callers", WordMatcher(_list_forwarder_names(tracer)))
     if word != function.name:  # a class, whose constructor is called by those of its subclasses too
         return {module.name, *project.below(word), *project.may_call(word, others, None)}
     is_global = isinstance(module.parents.get(function), ast.Module)
     return {module.name, *project.may_call(word, others, project.carrying(module.name, word) if is_global else None)}
 
 
-def _others(tracer: Tracer) -> Iterator[str]:
+def _list_forwarder_names(tracer: Tracer) -> Iterator[str]:
     """The last names of what calls a function that it is handed."""
     for idioms in tracer.idioms:
         yield from (name.rpartition(".")[2] for forwarder in idioms.forwarder for name in forwarder.names)
         yield from (actor.method for actor in idioms.actor)
 
 
-def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:
+def is_function_reference(tracer: Tracer, other: Module, node: ast.expr, module: Module, function: Def) -> bool:
     """Whether an expression stands for the function (a class stands for its ``__init__``)."""
     for entity in tracer.resolver.resolve(other, node):
         if isinstance(entity, Definition):
@@ -155,7 +155,7 @@ def calls_function(tracer: Tracer, other: Module, node: ast.expr, module: Module
     return False
 
 
-def _subclasses(module: Module, words: set[str]) -> set[str]:
+def _list_subclass_names(module: Module, words: set[str]) -> set[str]:
     """Classes of a file that derive from one of the words; calling them may run the inherited ``__init__``."""
     found: set[str] = set()
     for node in module.nodes.get(ast.ClassDef, ()):
@@ -166,45 +166,51 @@ def _subclasses(module: Module, words: set[str]) -> set[str]:
     return found
 
 
-def _forwarded(tracer: Tracer, other: Module, words: set[str], module: Module, function: Def) -> Iterator[Given]:
-    for forwarder, call, handed in _forwarding(tracer, other):
+def _find_forwarded_calls(
+    tracer: Tracer, other: Module, words: set[str], module: Module, function: Def
+) -> Iterator[CallArguments]:
+    for forwarder, call, handed in _list_forwarding_calls(tracer, other):
         if last_name(handed) not in words:
             continue
         named = set(tracer.resolver.names(other, call.func)) & set(forwarder.names)
-        if (named or _is_said(tracer, other, call, forwarder)) and calls_function(tracer, other, handed, module, function):
-            yield _through(tracer, other, call, forwarder)
+        if (named or _is_forwarder_by_name(tracer, other, call, forwarder)) and is_function_reference(
+            tracer, other, handed, module, function
+        ):
+            yield _make_forwarded_arguments(tracer, other, call, forwarder)
 
 
-def run_through(tracer: Tracer, module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, Given]]:
+def find_forwarded_functions(tracer: Tracer, module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, CallArguments]]:
     """The function that a call hands to what calls it, ``mp.spawn(worker, args=(args,))``, and what that one is given."""
-    for forwarder, forwarding, handed in _forwarding(tracer, module):
+    for forwarder, forwarding, handed in _list_forwarding_calls(tracer, module):
         if forwarding is call:
             named = set(tracer.resolver.names(module, call.func)) & set(forwarder.names)
-            if named or _is_said(tracer, module, call, forwarder):
-                yield handed, _through(tracer, module, call, forwarder)
+            if named or _is_forwarder_by_name(tracer, module, call, forwarder):
+                yield handed, _make_forwarded_arguments(tracer, module, call, forwarder)
 
 
-def _forwarding(tracer: Tracer, other: Module) -> list[tuple[Forwarder, ast.Call, ast.expr]]:
+def _list_forwarding_calls(tracer: Tracer, other: Module) -> list[tuple[Forwarder, ast.Call, ast.expr]]:
     """The calls of a file that may hand a function to what calls it, and the function."""
     if "forwarding" not in other.cache:
         found: list[tuple[Forwarder, ast.Call, ast.expr]] = []
         for forwarder in (forwarder for idioms in tracer.idioms for forwarder in idioms.forwarder):
             names = {name.rsplit(".", 1)[-1] for name in forwarder.names}
-            for call in (call for called in sorted(names | imported(other, names)) for call in calls_of(other).get(called, ())):
-                if (handed := argument_of(call, forwarder.function, forwarder.function_position)) is not None:
+            for call in (
+                call for called in sorted(names | imported_aliases(other, names)) for call in index_calls(other).get(called, ())
+            ):
+                if (handed := find_argument(call, forwarder.function, forwarder.function_position)) is not None:
                     found.append((forwarder, call, handed))
         other.cache["forwarding"] = found
     return other.cache["forwarding"]  # type: ignore[return-value]
 
 
-def _is_said(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> bool:
+def _is_forwarder_by_name(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> bool:
     """Whether a method of an unknown object is one by its words: ``context.Process(target=worker, args=(0, 2))``."""
     given = {keyword.arg for keyword in call.keywords}
     named = isinstance(call.func, ast.Attribute) and {forwarder.function, forwarder.args} <= given
     return named and not any(isinstance(entity, Definition) for entity in tracer.resolver.resolve(other, call.func))
 
 
-def _by_actors(tracer: Tracer, other: Module, module: Module, function: Def) -> Iterator[Given]:
+def _find_actor_calls(tracer: Tracer, other: Module, module: Module, function: Def) -> Iterator[CallArguments]:
     """The calls of a method of an actor, ``actor.setup.remote(...)``; the actor itself is mostly in a list, so its class is not asked for."""
     around = module.parents.get(function)
     for actor in (actor for idioms in tracer.idioms for actor in idioms.actor) if isinstance(around, ast.ClassDef) else ():
@@ -212,22 +218,24 @@ def _by_actors(tracer: Tracer, other: Module, module: Module, function: Def) -> 
         made = [part.func if isinstance(part, ast.Call) else part for part in around.decorator_list]
         if not any(name in actor.decorators for part in made for name in tracer.resolver.names(module, part)):
             continue
-        for call in calls_of(other).get(actor.method, ()):
+        for call in index_calls(other).get(actor.method, ()):
             method = call.func.value if isinstance(call.func, ast.Attribute) else None
             if isinstance(method, ast.Attribute) and method.attr == function.name and not tracer.resolver.resolve(other, method):
-                yield Given(other, call, tuple(call.args), tuple(call.keywords))
+                yield CallArguments(other, call, tuple(call.args), tuple(call.keywords))
 
 
-def _through(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> Given:
+def _make_forwarded_arguments(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder) -> CallArguments:
     if forwarder.args is None:  # partial(f, 1, x=2)
-        return Given(other, call, tuple(call.args[forwarder.function_position + 1 :]), tuple(call.keywords), forwarder.skip)
-    handed = argument_of(call, forwarder.args, forwarder.args_position)
+        return CallArguments(
+            other, call, tuple(call.args[forwarder.function_position + 1 :]), tuple(call.keywords), forwarder.skip
+        )
+    handed = find_argument(call, forwarder.args, forwarder.args_position)
     if isinstance(handed, ast.Name):
         leaves = tracer.evaluate(other, handed)
         written = [leaf.node for leaf in leaves if leaf.module is other and isinstance(leaf.node, (ast.Tuple, ast.List))]
         handed = written[0] if len(leaves) == 1 and written else None
     positional = tuple(handed.elts) if isinstance(handed, (ast.Tuple, ast.List)) else ()
-    named = argument_of(call, forwarder.kwargs, None) if forwarder.kwargs else None
+    named = find_argument(call, forwarder.kwargs, None) if forwarder.kwargs else None
     keywords: list[ast.keyword] = []
     if isinstance(named, ast.Dict):
         for key, value in zip(named.keys, named.values, strict=True):
@@ -235,4 +243,4 @@ def _through(tracer: Tracer, other: Module, call: ast.Call, forwarder: Forwarder
                 keywords.append(ast.keyword(str(key.value), value))
     elif isinstance(named, ast.Call):
         keywords += named.keywords
-    return Given(other, call, positional, tuple(keywords), forwarder.skip)
+    return CallArguments(other, call, positional, tuple(keywords), forwarder.skip)

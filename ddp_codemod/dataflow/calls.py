@@ -13,7 +13,7 @@ CALL = "__call__"  # the method that calling an object runs
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
 
-class Given(Struct, frozen=True, eq=False):
+class CallArguments(Struct, frozen=True, eq=False):
     """The arguments that one place hands to a function; ``skip`` of its parameters are filled by someone else."""
 
     module: Module
@@ -23,7 +23,7 @@ class Given(Struct, frozen=True, eq=False):
     skip: int = 0
 
 
-def default_of(function: Def, name: str) -> ast.expr | None:
+def find_default(function: Def, name: str) -> ast.expr | None:
     """The default expression of a parameter."""
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
@@ -36,7 +36,7 @@ def default_of(function: Def, name: str) -> ast.expr | None:
     return None
 
 
-def bound_method(module: Module, function: ast.AST) -> bool:
+def is_bound_method(module: Module, function: ast.AST) -> bool:
     """Whether callers leave the first parameter out (methods, class methods)."""
     if not isinstance(module.parents.get(function), ast.ClassDef):
         return False
@@ -44,13 +44,13 @@ def bound_method(module: Module, function: ast.AST) -> bool:
     return not any(isinstance(part, ast.Name) and part.id == "staticmethod" for part in decorators)
 
 
-def position_of(function: Def, name: str, method: bool) -> int:
+def find_position(function: Def, name: str, method: bool) -> int:
     """The place of a parameter among those that a call fills in order; -1 where it is given by keyword only."""
     plain = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)][1 if method else 0 :]
     return plain.index(name) if name in plain else -1
 
 
-def given_argument(given: Given, function: Def, name: str, method: bool) -> ast.expr | None:
+def find_passed_argument(given: CallArguments, function: Def, name: str, method: bool) -> ast.expr | None:
     """What a call passes for a parameter; None where it leaves it out or that cannot be told."""
     for keyword in given.keywords:
         if keyword.arg == name:
@@ -63,7 +63,7 @@ def given_argument(given: Given, function: Def, name: str, method: bool) -> ast.
     return None
 
 
-def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
+def find_argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
     """An argument of a call by its parameter's name or position (None or -1: keyword only)."""
     for keyword in call.keywords:
         if keyword.arg == name:
@@ -74,7 +74,7 @@ def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | N
     return None if any(isinstance(part, ast.Starred) for part in before) else call.args[position]
 
 
-def calls_of(module: Module) -> dict[str, list[ast.Call]]:
+def index_calls(module: Module) -> dict[str, list[ast.Call]]:
     """The calls of a file by the last name of what they call."""
     if "calls" not in module.cache:
         table: dict[str, list[ast.Call]] = {}
@@ -88,7 +88,7 @@ def calls_of(module: Module) -> dict[str, list[ast.Call]]:
     return module.cache["calls"]  # type: ignore[return-value]
 
 
-def names_of(module: Module, name: str) -> tuple[ast.Name, ...]:
+def find_names(module: Module, name: str) -> tuple[ast.Name, ...]:
     """Where a file reads or writes a name; few of its names are ever asked for."""
     key = ("names", name)
     if key not in module.cache:
@@ -110,7 +110,7 @@ def is_value(module: Module, node: ast.expr) -> bool:
     return isinstance(around, (ast.keyword, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda, ast.Yield))
 
 
-def parameter_for(function: Def, keyword: str | None, position: int | None, skip: int) -> str | None:
+def find_parameter(function: Def, keyword: str | None, position: int | None, skip: int) -> str | None:
     """The parameter that an argument fills; None where that cannot be told."""
     arguments = function.args
     plain = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]

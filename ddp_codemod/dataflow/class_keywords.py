@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 
 from ddp_codemod.dataflow.calls import Def
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
 
-def handed_over(tracer: Tracer, module: Module, function: Def, name: str, way: Way) -> list[Leaf]:
+def trace_class_keyword(tracer: Tracer, module: Module, function: Def, name: str, way: Trace) -> list[Value]:
     """What the classes that derive from one hand over to a parameter of its ``__init_subclass__``."""
     around = module.parents.get(function)
     if function.name != "__init_subclass__" or not isinstance(around, ast.ClassDef):
         return []
-    found: list[Leaf] = []
+    found: list[Value] = []
     for other, node in tracer.resolver.subclasses(around):
         for keyword in (one for one in node.keywords if one.arg == name):
             reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)

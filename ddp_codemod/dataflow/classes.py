@@ -10,25 +10,25 @@ from itertools import islice
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import calls, mappings
-from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.dataflow.returns import returned
-from ddp_codemod.dataflow.stores import stored_as
+from ddp_codemod.dataflow.field_stores import find_stores_by_name
+from ddp_codemod.dataflow.returns import trace_returns
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.parse.python import Module, statements
+from ddp_codemod.parse.python import Module, walk_statements
 from ddp_codemod.sites.entities import Definition, Instance
-from ddp_codemod.sites.scopes import Binding, assigned, bindings
+from ddp_codemod.sites.scopes import Binding, assignment_pairs, bindings
 
 _DOT, _GIVEN = re.compile(rb"\.\Z"), re.compile(rb"\s*=(?!=)")  # around an attribute that is assigned
 _AT_START, _ANNOTATED = re.compile(rb"(?:\A|[\r\n;:\"])[ \t\f]*\Z"), re.compile(rb"\s*:")
 
 
-def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Way) -> list[Leaf]:
+def trace_class_attribute(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use: ast.AST, way: Trace) -> list[Value]:
     """The leaves of an attribute of a project class: what its methods and its body store, and its fields' arguments."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     for owner_module, base in tracer.resolver.lineage(module, node):
-        for binding in _stores(owner_module, base).get(name, ()):
+        for binding in _index_self_stores(owner_module, base).get(name, ()):
             if binding.value is not None and tracer.facts.unreachable(owner_module, binding.node) is None:
                 step = way.hop(
                     owner_module.place(binding.node),
@@ -36,34 +36,36 @@ def of_class(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, use:
                     OriginKind.ASSIGNMENT,
                 )
                 found += tracer.evaluate(owner_module, binding.value, step)
-        found += _of_body(tracer, owner_module, base, name, way)
+        found += _trace_class_body(tracer, owner_module, base, name, way)
         if found:
             break
     for other_module, other in tracer.resolver.subclasses(node):  # what stands in the class may be overridden below it
-        for binding in _stores(other_module, other).get(name, ()) if not found else ():
+        for binding in _index_self_stores(other_module, other).get(name, ()) if not found else ():
             if binding.value is not None and tracer.facts.unreachable(other_module, binding.node) is None:
                 place = other_module.place(binding.node)
                 step = way.hop(place, Reason.of("hop-attribute", name=name, owner=other.name), OriginKind.ASSIGNMENT)
                 found += tracer.evaluate(other_module, binding.value, step)
-        for leaf in _of_body(tracer, other_module, other, name, way):
+        for leaf in _trace_class_body(tracer, other_module, other, name, way):
             found.append(replace(leaf, kind=OriginKind.SUBCLASS_ARGUMENT) if leaf.kind == OriginKind.FIELD_DEFAULT else leaf)
     return found
 
 
-def only_field(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
+def trace_field(tracer: Tracer, name: str, way: Trace) -> list[Value]:
     """The leaves of the one class of the project that declares a field of this name, where only its default is a backend's name."""
     if way.is_over:
         return []
     known = tracer.memory.setdefault("fields", {})
     if name not in known:
-        known[name] = list(islice(_annotating(tracer, name), 2))  # it is the only one, or it is not
+        known[name] = list(islice(_find_declaring_classes(tracer, name), 2))  # it is the only one, or it is not
     classes: list[tuple[Module, ast.ClassDef]] = known[name]
     if len(classes) != 1:
         return []
-    return [leaf for leaf in of_class(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != OriginKind.UNKNOWN]
+    return [
+        leaf for leaf in trace_class_attribute(tracer, *classes[0], name, classes[0][1], way) if leaf.kind != OriginKind.UNKNOWN
+    ]
 
 
-def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
+def _find_declaring_classes(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
     """The classes of the project that declare a field of a name."""
     project = tracer.resolver.project
     for file in project.holding(name, _AT_START, _ANNOTATED):
@@ -75,14 +77,14 @@ def _annotating(tracer: Tracer, name: str) -> Iterator[tuple[Module, ast.ClassDe
                 yield module, node
 
 
-def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:
+def trace_enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> list[Value] | None:
     """The leaves of ``node.value`` where ``node`` gives members of an enum of the project, else None.
 
     A member's text is what its name says, so what has to change is the place that picks the member.
     """
-    found: list[Leaf] = []
+    found: list[Value] = []
     for leaf in tracer.evaluate(module, node, way):
-        around = leaf.module.parents.get(leaf.module.statement(leaf.node)) if _in_code(leaf) else None  # type: ignore[union-attr,arg-type]
+        around = leaf.module.parents.get(leaf.module.statement(leaf.node)) if _is_code_constant(leaf) else None  # type: ignore[union-attr,arg-type]
         if not isinstance(around, ast.ClassDef):
             return None
         bases = tracer.resolver.external_bases(leaf.code[0], around)
@@ -92,37 +94,37 @@ def enum_value(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list
     return found or None
 
 
-def _in_code(leaf: Leaf) -> bool:
+def _is_code_constant(leaf: Value) -> bool:
     return isinstance(leaf.module, Module) and isinstance(leaf.node, ast.Constant)
 
 
-def _of_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> list[Leaf]:
-    found: list[Leaf] = []
+def _trace_class_body(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Trace) -> list[Value]:
+    found: list[Value] = []
     for binding in bindings(module, node).get(name, ()):
         place = module.place(binding.node)
         if binding.kind == "value" and binding.value is not None:
             step = way.hop(place, Reason.of("hop-field", name=name, owner=node.name), OriginKind.FIELD_DEFAULT)
             found += tracer.evaluate(module, binding.value, step)
             if isinstance(binding.node, ast.AnnAssign):
-                found += _constructed(tracer, module, node, name, way)
+                found += _trace_constructor_arguments(tracer, module, node, name, way)
             if isinstance(binding.node, ast.AnnAssign) or isinstance(binding.value, ast.Constant):
-                found += _given_later(tracer, module, node, name, way)
+                found += _trace_later_stores(tracer, module, node, name, way)
         elif binding.kind == "function" and _is_property(binding.node):
-            found += returned(tracer, Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
+            found += trace_returns(tracer, Definition(module, binding.node), replace(way, frame=None), None)  # type: ignore[arg-type]
     return found
 
 
-def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+def _trace_constructor_arguments(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Trace) -> Iterator[Value]:
     """Arguments of the calls that make a dataclass-like object, for the field of that name."""
     fields = [part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
     for other_name in tracer.resolver.project.calling(node.name):
         other = tracer.resolver.project.module(other_name)
-        for call in calls.calls_of(other).get(node.name, ()) if other else ():
+        for call in calls.index_calls(other).get(node.name, ()) if other else ():
             assert other is not None
             entities = tracer.resolver.resolve(other, call.func)
             if not any(isinstance(entity, Definition) and entity.node is node for entity in entities):
                 continue
-            argument = calls.argument_of(call, name, fields.index(name) if name in fields else None)
+            argument = calls.find_argument(call, name, fields.index(name) if name in fields else None)
             said = Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=node.name)
             step = replace(way.hop(other.place(call), said, OriginKind.ARGUMENT), frame=None)
             if argument is not None:
@@ -134,12 +136,12 @@ def _constructed(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
                 yield from mappings.look_up(tracer, other, spread, ast.Constant(name), step) or ()
 
 
-def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Way) -> Iterator[Leaf]:
+def _trace_later_stores(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, way: Trace) -> Iterator[Value]:
     """What other code assigns to the field of an object that is known to be of the class, by an annotation or where it was made."""
     project = tracer.resolver.project
     for file in project.holding(name, _DOT, _GIVEN):
         other = project.module(file)
-        for statement, target, value in stored_as(other, name) if other is not None else ():
+        for statement, target, value in find_stores_by_name(other, name) if other is not None else ():
             assert other is not None
             of = tracer.resolver.resolve(other, target.value)
             outside = not any(around is node for around in other.ancestors(statement))
@@ -149,7 +151,7 @@ def _given_later(tracer: Tracer, module: Module, node: ast.ClassDef, name: str, 
                 yield from tracer.evaluate(other, value, replace(step, frame=None))
 
 
-def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
+def _index_self_stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
     """Assignments to ``self.NAME`` in the methods of a class."""
     key = ("stores", node)
     if key not in module.cache:
@@ -157,8 +159,8 @@ def _stores(module: Module, node: ast.ClassDef) -> dict[str, list[Binding]]:
         for method in node.body:
             if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.args.args:
                 own = method.args.args[0].arg
-                for statement in statements(method):
-                    for target, value in assigned(statement):
+                for statement in walk_statements(method):
+                    for target, value in assignment_pairs(statement):
                         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
                             table.setdefault(target.attr, []).append(Binding(target.attr, "value", statement, value))
         module.cache[key] = table

@@ -7,18 +7,18 @@ import ast
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import Known, truth
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
 
-def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, way: Way) -> list[Leaf]:
+def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.BoolOp, way: Trace) -> list[Value]:
     """The parts of a ternary, or of an ``or``, that can be what it gives on the platform."""
     parts: list[ast.expr] = []
     if isinstance(node, ast.IfExp):
         known = tracer.facts.truth(module, node.test, way.frame)
-        way = way.hop(module.place(node.test), _folded(module, node.test, known))
+        way = way.hop(module.place(node.test), _explain_condition(module, node.test, known))
         parts = [node.body, node.orelse] if known is None else [node.body] if known else [node.orelse]
     else:
         ends = isinstance(node.op, ast.Or)
@@ -30,7 +30,7 @@ def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.Bool
                 break
         else:
             parts.append(node.values[-1])
-    found: list[Leaf] = []
+    found: list[Value] = []
     for part in parts:
         for leaf in tracer.evaluate(module, part, way):
             falsy = isinstance(leaf.value, Known) and truth(leaf.value) is False
@@ -46,6 +46,6 @@ def trace_conditional(tracer: Tracer, module: Module, node: ast.IfExp | ast.Bool
     return found
 
 
-def _folded(module: Module, test: ast.expr, known: bool | None) -> Reason:
+def _explain_condition(module: Module, test: ast.expr, known: bool | None) -> Reason:
     key = "hop-condition-open" if known is None else "hop-condition-true" if known else "hop-condition-false"
     return Reason.of(key, text=module.short_text(test))

@@ -11,10 +11,10 @@ COPIES = frozenset({"clone", "copy"})  # methods that give the same values again
 COPIERS = frozenset({"copy.copy", "copy.deepcopy"})
 
 
-def copied(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
+def find_copy_source(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
     """What a call gives a copy of: ``x.copy()``, ``copy.deepcopy(x)``; None for anything else."""
     if isinstance(node, ast.DictComp):
-        return _filtered(node)
+        return _find_filtered_mapping(node)
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Attribute) and node.func.attr in COPIES and not node.args:
@@ -24,7 +24,7 @@ def copied(tracer: Tracer, module: Module, node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _filtered(node: ast.DictComp) -> ast.expr | None:
+def _find_filtered_mapping(node: ast.DictComp) -> ast.expr | None:
     """The mapping whose entries a comprehension takes as they are: ``{k: v for k, v in x.items() if v}``."""
     loop = node.generators[0]
     if len(node.generators) != 1 or not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.Call):

@@ -8,80 +8,83 @@ from collections.abc import Iterable
 
 from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow import calls
-from ddp_codemod.dataflow.parsers import is_of_another_kind
+from ddp_codemod.dataflow.parsers import is_unrelated_method
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.words import Words, stands
+from ddp_codemod.sites.word_search import WordMatcher, has_word_in_context
 
 _QUOTED, _UNQUOTED = re.compile(rb"""["']-*\Z"""), re.compile(rb"""\\?["']|/""")  # around an option that is declared
 _ANYTHING, _GIVEN = re.compile(rb"\Z"), re.compile(rb"\s*=")
 
 
-def declaring(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
+def find_declarations(tracer: Tracer, name: str) -> dict[str, list[tuple[Module, ast.Call, Flag]]]:
     """The calls that declare an option of this name or set its default, by their files."""
     known = tracer.memory.setdefault("declared", {})
     if name not in known:
         project = tracer.resolver.project
         spelled = [word.encode() for word in {name, name.replace("_", "-")}]
-        declare, default = _declaring_files(tracer)
+        declare, default = _find_declaring_files(tracer)
         mentioning = sorted({file for word in {name, name.replace("_", "-")} for file in project.mentioning(word)})
         known[name] = {}
         for file in (file for file in mentioning if file in declare or file in default):
             data = project.data(file)
             may = project.is_parsed(file)  # its options are in a table: no need to look for each of thousands in its bytes
-            may = may or (file in declare and any(stands(data, word, _QUOTED, _UNQUOTED) for word in spelled))
-            may = may or (file in default and stands(data, name.encode(), _ANYTHING, _GIVEN))
+            may = may or (file in declare and any(has_word_in_context(data, word, _QUOTED, _UNQUOTED) for word in spelled))
+            may = may or (file in default and has_word_in_context(data, name.encode(), _ANYTHING, _GIVEN))
             other = project.module(file) if may else None
-            if other is not None and (made := declared_in(tracer, other).get(name)):
+            if other is not None and (made := index_declarations(tracer, other).get(name)):
                 known[name][file] = [(other, call, flag) for call, flag in made]
     return dict(known[name])
 
 
-def _declaring_files(tracer: Tracer) -> tuple[frozenset[str], frozenset[str]]:
+def _find_declaring_files(tracer: Tracer) -> tuple[frozenset[str], frozenset[str]]:
     """The files that may declare options, and those that may set defaults of some."""
     if "declaring" not in tracer.memory:
-        project, flags = tracer.resolver.project, flags_of(tracer)
-        kinds = (Words(flag.method for flag in flags), Words(flag.defaults_method for flag in flags if flag.defaults_method))
+        project, flags = tracer.resolver.project, list_flags(tracer)
+        kinds = (
+            WordMatcher(flag.method for flag in flags),
+            WordMatcher(flag.defaults_method for flag in flags if flag.defaults_method),
+        )
         tracer.memory["declaring"] = tuple(
             frozenset(name for name in project.names if words.some(project.data(name))) for words in kinds
         )
     return tracer.memory["declaring"]  # type: ignore[no-any-return]
 
 
-def declared_in(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
+def index_declarations(tracer: Tracer, module: Module) -> dict[str, list[tuple[ast.Call, Flag]]]:
     """The calls of a file that declare an option or set its default, by the name under which its value arrives."""
     if "options" not in module.cache:
         table: dict[str, list[tuple[ast.Call, Flag]]] = {}
-        for flag in flags_of(tracer):
-            for call in calls.calls_of(module).get(flag.method, ()):
-                if isinstance(call.func, ast.Attribute) and (name := destination(call, flag)) is not None:
-                    if is_of_another_kind(tracer, module, call.func):
+        for flag in list_flags(tracer):
+            for call in calls.index_calls(module).get(flag.method, ()):
+                if isinstance(call.func, ast.Attribute) and (name := find_destination(call, flag)) is not None:
+                    if is_unrelated_method(tracer, module, call.func):
                         continue
                     table.setdefault(name, []).append((call, flag))
-            for call in calls.calls_of(module).get(flag.defaults_method or "", ()):
+            for call in calls.index_calls(module).get(flag.defaults_method or "", ()):
                 for given in dict.fromkeys(keyword.arg for keyword in call.keywords if keyword.arg is not None):
                     table.setdefault(given, []).append((call, flag))
         module.cache["options"] = table
     return module.cache["options"]  # type: ignore[return-value]
 
 
-def flags_of(tracer: Tracer) -> list[Flag]:
+def list_flags(tracer: Tracer) -> list[Flag]:
     """The ways of declaring an option that the rules know."""
     return [flag for idioms in tracer.idioms for flag in idioms.flag]
 
 
-def texts_in(parts: Iterable[ast.expr]) -> list[str]:
+def list_texts(parts: Iterable[ast.expr]) -> list[str]:
     """The texts among the arguments of a call (``-b``, ``--dist-backend``), or in a list."""
     return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
-def destination(call: ast.Call, flag: Flag) -> str | None:
+def find_destination(call: ast.Call, flag: Flag) -> str | None:
     """The attribute or parameter name under which an option's value arrives."""
-    texts = texts_in(call.args)
+    texts = list_texts(call.args)
     if flag.dashed and not any(text.startswith("-") for text in texts):
         return None
     if flag.dest:
-        dest = calls.argument_of(call, flag.dest, None)
+        dest = calls.find_argument(call, flag.dest, None)
         if isinstance(dest, ast.Constant) and isinstance(dest.value, str):
             return dest.value
     plain = [text for text in texts if not text.startswith("-") and text.isidentifier()]

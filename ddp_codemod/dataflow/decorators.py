@@ -5,41 +5,41 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ddp_codemod.dataflow.calls import Def, calls_of
+from ddp_codemod.dataflow.calls import Def, index_calls
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import Definition, External
-from ddp_codemod.sites.scopes import owner, scope_of
+from ddp_codemod.sites.scopes import owner_scope, scope_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEPTH = 3  # functions that make a decorator
 
 
-def opaque(tracer: Tracer, module: Module, function: Def) -> str:
+def find_opaque_decorator(tracer: Tracer, module: Module, function: Def) -> str:
     """The decorator that may hand a function other arguments than those that its callers pass, or its own defaults; "" for none."""
     key = ("decorated", function)
     if key not in module.cache:
-        found = next((part for part in function.decorator_list if not _leaves_arguments(tracer, module, part)), None)
+        found = next((part for part in function.decorator_list if not _is_argument_preserving(tracer, module, part)), None)
         module.cache[key] = f"@{module.text(found)}" if found is not None else ""
     return str(module.cache[key])
 
 
-def calls_inside(tracer: Tracer, module: Module, function: Def) -> Iterator[tuple[Module, ast.Call]]:
+def find_wrapper_calls(tracer: Tracer, module: Module, function: Def) -> Iterator[tuple[Module, ast.Call]]:
     """The calls of a function that the project's own decorators around it make, where they do not just hand on what they get."""
     for part in function.decorator_list:
         for entity in tracer.resolver.resolve(module, part):
             if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS) and entity.node.args.args:
-                if not _hands_on(entity.module, entity.node, DEPTH):
+                if not _is_passthrough(entity.module, entity.node, DEPTH):
                     name = entity.node.args.args[0].arg
-                    for call in calls_of(entity.module).get(name, ()):
+                    for call in index_calls(entity.module).get(name, ()):
                         if (
                             isinstance(call.func, ast.Name)
-                            and owner(entity.module, scope_of(entity.module, call), name) is entity.node
+                            and owner_scope(entity.module, scope_of(entity.module, call), name) is entity.node
                         ):
                             yield entity.module, call
 
 
-def _leaves_arguments(tracer: Tracer, module: Module, decorator: ast.expr) -> bool:
+def _is_argument_preserving(tracer: Tracer, module: Module, decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     entities = tracer.resolver.resolve(module, called)
     if not entities:
@@ -55,11 +55,11 @@ def _is_transparent(tracer: Tracer, entity: object, called: bool) -> bool:
         known += [name for idioms in tracer.idioms for binding in idioms.binding for name in binding.decorators]
         return any(entity.name == name or entity.name.startswith(f"{name}.") for name in known)
     if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS):
-        return _hands_on(entity.module, entity.node, DEPTH)
+        return _is_passthrough(entity.module, entity.node, DEPTH)
     return False
 
 
-def _hands_on(module: Module, function: Def, depth: int) -> bool:
+def _is_passthrough(module: Module, function: Def, depth: int) -> bool:
     """Whether a decorator, or what makes one, gives back the function itself or one that calls it with just what it is given."""
     inside = {node.name: node for node in ast.walk(function) if isinstance(node, _FUNCTIONS) and node is not function}
     given = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args)}
@@ -77,15 +77,17 @@ def _hands_on(module: Module, function: Def, depth: int) -> bool:
             value = value.args[0]  # ``return functools.wraps(f)(inner)``
         if not isinstance(value, ast.Name):
             return False
-        if value.id in given and not _rebinds(function, value.id):
+        if value.id in given and not _has_rebinding(function, value.id):
             continue
         inner = inside.get(value.id)
-        if inner is None or not (_passes_on(inner, given) or (depth > 0 and _hands_on(module, inner, depth - 1))):
+        if inner is None or not (
+            _is_forwarding_wrapper(inner, given) or (depth > 0 and _is_passthrough(module, inner, depth - 1))
+        ):
             return False
     return True
 
 
-def _passes_on(inner: Def, given: set[str]) -> bool:
+def _is_forwarding_wrapper(inner: Def, given: set[str]) -> bool:
     """Whether every call of the decorated function in a wrapper passes on ``*args`` and ``**kwargs`` as they come in."""
     taken, named = inner.args.vararg, inner.args.kwarg
     if taken is None or named is None:
@@ -100,7 +102,7 @@ def _passes_on(inner: Def, given: set[str]) -> bool:
     return bool(calls) and all(node in plain or _is_about(inner, node) for node in uses)
 
 
-def _rebinds(function: Def, name: str) -> bool:
+def _has_rebinding(function: Def, name: str) -> bool:
     """Whether a function gives one of its names another value."""
     return any(
         isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load) for node in ast.walk(function)

@@ -6,9 +6,9 @@ import ast
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow.def_use_arguments import ArgumentSteps, Step
+from ddp_codemod.dataflow.callees import callees_of
+from ddp_codemod.dataflow.def_use_arguments import ArgumentSteps, WalkStep
 from ddp_codemod.dataflow.evaluator import LOOK_UPS
-from ddp_codemod.dataflow.run_by import functions_run
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
@@ -16,13 +16,13 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 class TableSteps(ArgumentSteps):
     """The part of the walk that knows what holds the value."""
 
-    def _looked_into(self, at: Step, around: ast.AST | None) -> bool:
+    def _follow_table_lookup(self, at: WalkStep, around: ast.AST | None) -> bool:
         """Whether the list or table that holds the value is one of those that the walk looks into, which is then done."""
         first, rest = at.key[0], at.key[1:]
         if isinstance(around, ast.Subscript) and around.value is at.node:
             key = around.slice.value if isinstance(around.slice, ast.Constant) else None
             if isinstance(around.ctx, ast.Load) and (key is None or first in ("*", key)):
-                self._go(at, around, key=rest)
+                self._enqueue(at, around, key=rest)
             return True
         if (
             isinstance(around, ast.Attribute)
@@ -32,63 +32,63 @@ class TableSteps(ArgumentSteps):
             key = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
             if around.attr in LOOK_UPS and call.args:
                 if key is None or first in ("*", key):
-                    self._go(at, call, key=rest)
+                    self._enqueue(at, call, key=rest)
                 return True
             if around.attr in ("append", "add", "extend", "insert"):
                 return True
             if around.attr in ("values", "items"):
-                self._go(at, call, key=("*", *rest) if around.attr == "values" else ("*", 1, *rest))
+                self._enqueue(at, call, key=("*", *rest) if around.attr == "values" else ("*", 1, *rest))
                 return True
             if around.attr in ("copy", "_asdict", "to_dict", "dict", "model_dump"):
-                self._go(at, call)
+                self._enqueue(at, call)
                 return True
-            for home, function, skip in functions_run(self.tracer, at.module, call):  # a method sees the whole object
+            for home, function, skip in callees_of(self.tracer, at.module, call):  # a method sees the whole object
                 if skip and (own := [*function.args.posonlyargs, *function.args.args][:1]):
-                    self._reads(at, home, function, own[0].arg)
+                    self._follow_name_reads(at, home, function, own[0].arg)
             return isinstance(first, str) and first != "*"  # of a table: it gives none of its entries
         if isinstance(around, ast.Attribute):
             if first in ("*", around.attr) and isinstance(around.ctx, ast.Load):
-                self._go(at, around, key=rest)
+                self._enqueue(at, around, key=rest)
             elif around.attr == "__dict__":
-                self._go(at, around)
+                self._enqueue(at, around)
             return True
         if isinstance(around, _LOOPS) and around.iter is at.node:
             if not isinstance(first, str) or first == "*":  # what runs over a table has its keys
-                self._looped(replace(at, key=rest), around, around.target)
+                self._follow_loop(replace(at, key=rest), around, around.target)
             return True
         return False
 
-    def _looped(self, at: Step, around: ast.AST, target: ast.expr) -> None:
+    def _follow_loop(self, at: WalkStep, around: ast.AST, target: ast.expr) -> None:
         """What a loop, or a comprehension, calls the value."""
         if isinstance(target, (ast.Tuple, ast.List)):
             known = at.key[0] if at.key and isinstance(at.key[0], int) else None
             for index, part in enumerate(target.elts):
                 if known in (None, index):
-                    self._looped(at if known is None else replace(at, key=at.key[1:]), around, part)
+                    self._follow_loop(at if known is None else replace(at, key=at.key[1:]), around, part)
         elif isinstance(around, ast.comprehension) and isinstance(target, ast.Name):  # its names are those of what it stands in
-            self._reads(at, at.module, at.module.parents[around], target.id)
+            self._follow_name_reads(at, at.module, at.module.parents[around], target.id)
         else:
-            self._stored(at, target)
+            self._follow_store(at, target)
 
-    def _listed(self, at: Step, around: ast.expr) -> None:
+    def _follow_container(self, at: WalkStep, around: ast.expr) -> None:
         """The value is put into a list or a table."""
         if isinstance(around, ast.Dict) and at.node in around.keys:
-            self._end(at, ends=True)
+            self._record_read(at, ends=True)
             return
         if at.node is not at.carrier and not at.key:
-            self._go(at, around, derived=True, key=("*",))
+            self._enqueue(at, around, derived=True, key=("*",))
             return
         key: object = "*"
         if isinstance(around, ast.Dict):
             place = around.keys[around.values.index(at.node)]
             if place is None and at.key:  # ``{**args}`` has the same entries
-                self._go(at, around, derived=True)
+                self._enqueue(at, around, derived=True)
                 return
             key = place.value if isinstance(place, ast.Constant) else "*"
         elif isinstance(around, (ast.List, ast.Tuple)) and not any(isinstance(part, ast.Starred) for part in around.elts):
             key = around.elts.index(at.node)
             before = around.elts[key - 1] if key else None
             if isinstance(before, ast.Constant) and isinstance(before.value, str) and before.value.startswith("--"):
-                self._word(before.value)  # the words of a command: the option takes the value
+                self._follow_word(before.value)  # the words of a command: the option takes the value
                 return
-        self._go(at, around, derived=True, key=(key, *at.key))
+        self._enqueue(at, around, derived=True, key=(key, *at.key))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from ddp_codemod.dataflow.flow import EXITS
+from ddp_codemod.dataflow.reaching_definitions import EXITS
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.resolver import Resolver
 
 
-def demands(resolver: Resolver, names: Collection[str], module: Module, statement: ast.AST | None) -> bool:
+def is_device_demand(resolver: Resolver, names: Collection[str], module: Module, statement: ast.AST | None) -> bool:
     """Whether a statement asks for one of the functions ``names``, and ends the program by what it hears."""
     if isinstance(statement, ast.Assert):
         return asks(resolver, names, module, statement.test)

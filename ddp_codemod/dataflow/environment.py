@@ -5,35 +5,35 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.calls import find_argument, index_calls
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Script
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.scopes import assigned
+from ddp_codemod.sites.scopes import assignment_pairs
 
 _INHERITED = frozenset({"export", "command", "image"})  # kinds of settings that a program which is started sees
 _ENVIRONMENT = ("os.environ", "environ")
 
 
-def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Way) -> list[Leaf]:
+def trace_environment(tracer: Tracer, module: Module, node: ast.Call, way: Trace) -> list[Value]:
     """The leaves of ``os.environ.get("NAME", default)``; what nothing sets is the user's."""
-    name = argument_of(node, "key", 0) or node
-    found = _set(tracer, module, name, way)
-    default = argument_of(node, "default", 1)
+    name = find_argument(node, "key", 0) or node
+    found = _trace_settings(tracer, module, name, way)
+    default = find_argument(node, "default", 1)
     if default is not None:
         step = way.hop(module.place(node), Reason.of("hop-environment", text=module.text(name)), OriginKind.ENVIRONMENT_DEFAULT)
         return [*tracer.evaluate(module, default, step), *found]
     return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
 
 
-def trace_variable(tracer: Tracer, module: Module, node: ast.Subscript, way: Way) -> list[Leaf]:
+def trace_variable(tracer: Tracer, module: Module, node: ast.Subscript, way: Trace) -> list[Value]:
     """The leaves of ``os.environ["NAME"]``."""
-    found = _set(tracer, module, node.slice, way)
+    found = _trace_settings(tracer, module, node.slice, way)
     return found or [tracer.unknown(module, node, way, "why-environment", Meaning.GIVEN_AT_START, text=module.text(node))]
 
 
@@ -42,39 +42,39 @@ def is_environment(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute)) and ast.unparse(node) in _ENVIRONMENT
 
 
-def _set(tracer: Tracer, module: Module, name: ast.expr, way: Way) -> list[Leaf]:
+def _trace_settings(tracer: Tracer, module: Module, name: ast.expr, way: Trace) -> list[Value]:
     if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
         return []
-    return [*_at_launch(tracer, name.value, way), *_in_code(tracer, module, name.value, way)]
+    return [*_trace_launch_settings(tracer, name.value, way), *_trace_code_settings(tracer, module, name.value, way)]
 
 
-def _at_launch(tracer: Tracer, name: str, way: Way) -> list[Leaf]:
+def _trace_launch_settings(tracer: Tracer, name: str, way: Trace) -> list[Value]:
     """What the launch files of the project that start its programs, its images and notebooks set a variable to."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     project = tracer.resolver.project
     for script in (*project.scripts(name), *project.manifests(name)):
         for setting in script.settings:
             if setting.name == name and setting.kind in _INHERITED and tracer.could_be_value(setting.value):
-                if setting.kind == "image" or _starts_ours(tracer, script):
+                if setting.kind == "image" or _is_project_launch(tracer, script):
                     step = way.hop(script.place(setting), Reason.of("hop-variable", name=setting.name, file=script.name))
-                    found.append(Leaf(script, setting, OriginKind.LAUNCH_VARIABLE, Known(setting.value), None, step))
+                    found.append(Value(script, setting, OriginKind.LAUNCH_VARIABLE, Known(setting.value), None, step))
     return list(dict.fromkeys(found))
 
 
-def _starts_ours(tracer: Tracer, script: Script) -> bool:
+def _is_project_launch(tracer: Tracer, script: Script) -> bool:
     """Whether a file starts a program of the project; what a notebook sets holds for all that it runs."""
     project = tracer.resolver.project
     return script.name in project.names or any(project.started(launch.program) for launch in script.launches)
 
 
-def _in_code(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
+def _trace_code_settings(tracer: Tracer, module: Module, name: str, way: Trace) -> list[Value]:
     """What code that runs together with a file sets a variable to."""
     project = tracer.resolver.project
-    found: list[Leaf] = []
+    found: list[Value] = []
     together: set[str] | None = None
     for file in project.mentioning(name):
         for other in project.programs(file) if b"environ" in project.data(file) else ():
-            for statement, value in _settings(other).get(name, ()):
+            for statement, value in _index_settings(other).get(name, ()):
                 if tracer.facts.unreachable(other, statement) is not None:
                     continue
                 if other.name != module.name and together is None:
@@ -86,28 +86,28 @@ def _in_code(tracer: Tracer, module: Module, name: str, way: Way) -> list[Leaf]:
     return found
 
 
-def _settings(module: Module) -> dict[str, list[tuple[ast.AST, ast.expr]]]:
+def _index_settings(module: Module) -> dict[str, list[tuple[ast.AST, ast.expr]]]:
     """What a file sets variables of the environment to, by their names."""
     if "environment" not in module.cache:
         table: dict[str, list[tuple[ast.AST, ast.expr]]] = {}
-        for at, name, value in (*_assignments(module), *_calls(module)):
+        for at, name, value in (*_find_assignments(module), *_find_setter_calls(module)):
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
                 table.setdefault(name.value, []).append((at, value))
         module.cache["environment"] = table
     return module.cache["environment"]  # type: ignore[return-value]
 
 
-def _assignments(module: Module) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
+def _find_assignments(module: Module) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
     for statement in module.nodes.get(ast.Assign, ()):
-        for target, value in assigned(statement):
+        for target, value in assignment_pairs(statement):
             if isinstance(target, ast.Subscript) and is_environment(target.value):
                 yield statement, target.slice, value
 
 
-def _calls(module: Module) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
+def _find_setter_calls(module: Module) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
     """``os.environ.setdefault(name, value)``, ``os.putenv(name, value)``, ``os.environ.update({name: value})``"""
     for method in ("setdefault", "putenv", "update"):
-        for call in calls_of(module).get(method, ()):
+        for call in index_calls(module).get(method, ()):
             if method != "putenv" and not (isinstance(call.func, ast.Attribute) and is_environment(call.func.value)):
                 continue
             if method != "update" and len(call.args) == 2:

@@ -17,10 +17,10 @@ from ddp_codemod.dataflow import (
     returns,
     translations,
 )
-from ddp_codemod.dataflow.calls import Def, Given
+from ddp_codemod.dataflow.calls import CallArguments, Def
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
-from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -32,19 +32,19 @@ TEXT_CHANGES = frozenset({"lower", "upper", "strip", "casefold"})  # methods tha
 class Evaluator(Tracer):
     """Knows who follows which kind of expression."""
 
-    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
+    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Trace, whole: bool = False) -> list[Value] | None:
         """See Tracer."""
         return mappings.look_up(self, module, mapping, key, way, whole)
 
-    def callers(self, module: Module, function: Def) -> list[Given]:
+    def callers_of(self, module: Module, function: Def) -> list[CallArguments]:
         """See Tracer."""
-        return callers.callers(self, module, function)
+        return callers.callers_of(self, module, function)
 
-    def step(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+    def step(self, module: Module, node: ast.expr, way: Trace) -> Iterable[Value]:
         """See Tracer."""
         if isinstance(node, ast.Constant):
-            return [Leaf(module, node, way.kind, Known(node.value), None, way)]
-        if (changed := translations.translated(node)) is not None:
+            return [Value(module, node, way.kind, Known(node.value), None, way)]
+        if (changed := translations.find_translation(node)) is not None:
             return translations.trace_translated(self, module, node, changed, way)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             return conditionals.trace_conditional(self, module, node, way)
@@ -57,28 +57,30 @@ class Evaluator(Tracer):
         if isinstance(node, ast.Subscript):
             return attributes.trace_subscript(self, module, node, way)
         if isinstance(node, ast.Call):
-            return self._call(module, node, way)
+            return self._trace_call(module, node, way)
         is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)  # of two mappings
         if is_union or isinstance(node, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Lambda)):
             return [
-                Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way.reached())
+                Value(
+                    module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text=module.text(node)), way.reached()
+                )
             ]
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             return joined_texts.trace_text(self, module, node, way)
         return [self.unknown(module, node, way, "why-expression", text=module.text(node))]
 
-    def _call(self, module: Module, node: ast.Call, way: Way) -> Iterable[Leaf]:
+    def _trace_call(self, module: Module, node: ast.Call, way: Trace) -> Iterable[Value]:
         called = self.resolver.names(module, node.func)
         for idioms in self.idioms:
             if any(name in idioms.default_functions for name in called):
-                return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+                return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, way)]
             if any(name in idioms.current_functions for name in called):
-                return [Leaf(module, node, OriginKind.CURRENT, Current(), None, way)]
+                return [Value(module, node, OriginKind.CURRENT, CurrentBackend(), None, way)]
             if any(name in idioms.backend_enums for name in called) and len(node.args) == 1:
                 return self.evaluate(module, node.args[0], way)
         if isinstance(node.func, ast.Attribute):
-            if self._asks_for_default(module, node.func, way):
-                return [Leaf(module, node, OriginKind.PLATFORM_DEFAULT, Default(), None, way)]
+            if self._is_default_query(module, node.func, way):
+                return [Value(module, node, OriginKind.PLATFORM_DEFAULT, PlatformDefault(), None, way)]
             if node.func.attr in TEXT_CHANGES and not node.args:
                 return self.evaluate(module, node.func.value, way)
             if node.func.attr in LOOK_UPS and node.args and not _is_position(node):
@@ -92,16 +94,16 @@ class Evaluator(Tracer):
                 return attributes.trace_getattr(self, module, node, way)
             if node.func.id == "dict":
                 return [
-                    Leaf(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way.reached())
+                    Value(module, node, OriginKind.OBJECT, UNKNOWN, Reason.of("why-expression", text="dict(...)"), way.reached())
                 ]
         if any(name in ("os.getenv", "os.environ.get") for name in called):
             return environment.trace_environment(self, module, node, way)
-        declared = options.declared_default(self, module, node, called)
+        declared = options.find_declared_default(self, module, node, called)
         if declared is not None:
             return self.evaluate(module, declared, way)
-        return returns.result(self, module, node, way)
+        return returns.trace_call_result(self, module, node, way)
 
-    def _asks_for_default(self, module: Module, callee: ast.Attribute, way: Way) -> bool:
+    def _is_default_query(self, module: Module, callee: ast.Attribute, way: Trace) -> bool:
         """Whether a method is one of an object that a library's call gives, and answers what torch itself picks."""
         asked = {maker for idioms in self.idioms for maker in idioms.default_methods.get(callee.attr, ())}
         if not asked:

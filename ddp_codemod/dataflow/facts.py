@@ -7,19 +7,19 @@ from collections.abc import Collection, Container, Mapping
 from functools import cached_property, partial
 
 from ddp_codemod.catalog.model import Fact, FactValue
-from ddp_codemod.dataflow.blocks import first_before
-from ddp_codemod.dataflow.branches import branch_of, constants
-from ddp_codemod.dataflow.demands import demands
-from ddp_codemod.dataflow.flow import Flow
-from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Value, fold, truth
+from ddp_codemod.dataflow.blocks import find_in_preceding
+from ddp_codemod.dataflow.branches import find_branch, list_pattern_constants
+from ddp_codemod.dataflow.demands import is_device_demand
+from ddp_codemod.dataflow.field_stores import find_stores_by_text
+from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.gates import NO_GATES, Gates
-from ddp_codemod.dataflow.leaves import Frame
-from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.dataflow.reaching_definitions import ReachingDefinitions
 from ddp_codemod.dataflow.tested_counts import NO_COUNTS, Counts
+from ddp_codemod.dataflow.values import Frame
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, Variable
-from ddp_codemod.sites.resolve import Resolver
-from ddp_codemod.sites.scopes import Binding, bindings, enclosing, global_bindings, owner, scope_of
+from ddp_codemod.sites.resolver import Resolver
+from ddp_codemod.sites.scopes import Binding, bindings, enclosing_scopes, global_bindings, owner_scope, scope_of
 
 FEW = 8
 BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -51,8 +51,8 @@ class Facts:
         self.resolver, self.facts, self.open_words = resolver, facts, open_words
         self.names, self.present, self.switches, self.demanded = names, present, switches, demanded
         self.gates, self.counts = gates, counts
-        self._folded: dict[tuple[ast.expr, Frame | None], Value] = {}
-        self._flows: dict[tuple[ast.AST, str], Flow] = {}
+        self._folded: dict[tuple[ast.expr, Frame | None], FoldResult] = {}
+        self._flows: dict[tuple[ast.AST, str], ReachingDefinitions] = {}
 
     @cached_property
     def unset(self) -> Facts:
@@ -64,15 +64,15 @@ class Facts:
         """Whether a condition is true on the platform; None where that is open."""
         return truth(self.fold(module, node, frame))
 
-    def fold(self, module: Module, node: ast.expr, frame: Frame | None = None) -> Value:
+    def fold(self, module: Module, node: ast.expr, frame: Frame | None = None) -> FoldResult:
         """What an expression gives on the platform. What depends on itself is unknown."""
         key = (node, frame)
         if key not in self._folded:
             self._folded[key] = UNKNOWN
-            self._folded[key] = fold(node, lambda part: self._look(module, part, frame))
+            self._folded[key] = fold(node, lambda part: self._look_up_fact(module, part, frame))
         return self._folded[key]
 
-    def _look(self, module: Module, node: ast.expr, frame: Frame | None) -> Value:
+    def _look_up_fact(self, module: Module, node: ast.expr, frame: Frame | None) -> FoldResult:
         call = node if isinstance(node, ast.Call) and not node.args and not node.keywords else None
         named = call.func if call else node
         if isinstance(named, (ast.Name, ast.Attribute)):
@@ -83,14 +83,14 @@ class Facts:
                         return Known(True)
                     return UNKNOWN if call and name in self.counts.names and self.counts.open(module, call) else as_value(found)
         if isinstance(node, ast.Name):
-            return self._variable(module, node, frame)
+            return self._fold_name(module, node, frame)
         if isinstance(node, ast.Attribute):
-            return self._member(module, node)
+            return self._fold_member(module, node)
         if isinstance(node, ast.Call):
-            return self._has(module, node) or self._call(module, node)
+            return self._fold_hasattr(module, node) or self._fold_call(module, node)
         return UNKNOWN
 
-    def _has(self, module: Module, node: ast.Call) -> Known | None:
+    def _fold_hasattr(self, module: Module, node: ast.Call) -> Known | None:
         """``hasattr(torch, "npu")`` where a fact about torch.npu is true: then it is there."""
         if isinstance(node.func, ast.Name) and node.func.id == "hasattr" and len(node.args) == 2:
             name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
@@ -104,8 +104,8 @@ class Facts:
                         return Known(True)
         return None
 
-    def _variable(self, module: Module, node: ast.Name, frame: Frame | None) -> Value:
-        home = owner(module, scope_of(module, node), node.id)
+    def _fold_name(self, module: Module, node: ast.Name, frame: Frame | None) -> FoldResult:
+        home = owner_scope(module, scope_of(module, node), node.id)
         if home is None:
             return UNKNOWN
         made = bindings(module, home).get(node.id, [])
@@ -114,30 +114,30 @@ class Facts:
             if within is None or node.id not in within.bound or len(made) != 1:
                 return UNKNOWN
             bound_module, bound, outer = within.bound[node.id]
-            return self._closed(self.fold(bound_module, bound, outer))
+            return self._hide_open_words(self.fold(bound_module, bound, outer))
         found = self.definitions(module, node)
         if found and all(binding.kind == "import" for binding in found):
-            return self._member(module, node)
-        return self._agreed(module, found, frame)
+            return self._fold_member(module, node)
+        return self._merge_bindings(module, found, frame)
 
     def definitions(self, module: Module, node: ast.Name) -> list[Binding]:
         """The bindings of a name that can hold where it is used."""
         scope = scope_of(module, node)
-        home = owner(module, scope, node.id)
+        home = owner_scope(module, scope, node.id)
         if home is None:
             return []
         if home is not scope or not isinstance(home, BODIES):
-            last = self.at_end(module, home, node.id)
-            return [*self._when_called(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
+            last = self.find_at_end(module, home, node.id)
+            return [*self._find_at_call(module, home, scope, node.id, last), *last] if isinstance(home, ast.Module) else last
         made = bindings(module, home)[node.id]
         if isinstance(home, ast.Module) and (elsewhere := global_bindings(module, node.id)):
-            return [*_without_placeholder(made), *elsewhere]  # a function may have run
-        if len(made) == 1 and _unconditional(module, made[0], home):
+            return [*_drop_placeholder(made), *elsewhere]  # a function may have run
+        if len(made) == 1 and _is_unconditional(module, made[0], home):
             return made
-        reached = self._flow(module, made, (home, node.id)).before(node)
-        return [*_parameters(made), *reached.found] if reached.open else reached.found
+        reached = self._make_flow(module, made, (home, node.id)).before(node)
+        return [*_select_parameters(made), *reached.found] if reached.open else reached.found
 
-    def at_end(self, module: Module, home: ast.AST, name: str) -> list[Binding]:
+    def find_at_end(self, module: Module, home: ast.AST, name: str) -> list[Binding]:
         """The bindings of a name that can hold once the body of its scope has run: what functions inside see."""
         made = bindings(module, home).get(name, [])
         if not isinstance(home, BODIES):
@@ -145,62 +145,62 @@ class Facts:
         key = ("at-end", home, name)
         if key not in module.cache:
             module.cache[key] = made  # while its own conditions are being folded
-            reached = self._flow(module, made, (home, name)).block(home.body)
-            found = [*_parameters(made), *reached.found] if reached.open else reached.found
+            reached = self._make_flow(module, made, (home, name)).block(home.body)
+            found = [*_select_parameters(made), *reached.found] if reached.open else reached.found
             if isinstance(home, ast.Module):
                 elsewhere = global_bindings(module, name)
-                found = [*(_without_placeholder(found) if elsewhere else found), *elsewhere]
+                found = [*(_drop_placeholder(found) if elsewhere else found), *elsewhere]
             # a scope that never ends (a server's loop) still has its bindings
             module.cache[key] = found or made
         return module.cache[key]  # type: ignore[return-value]
 
-    def _when_called(self, module: Module, home: ast.Module, scope: ast.AST, name: str, last: list[Binding]) -> list[Binding]:
+    def _find_at_call(self, module: Module, home: ast.Module, scope: ast.AST, name: str, last: list[Binding]) -> list[Binding]:
         """The bindings of a module's name that hold while the module itself calls the function around, and are replaced later."""
         made = bindings(module, home).get(name, [])
-        names = {at.name for at in (scope, *enclosing(module, scope)) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        around = (scope, *enclosing_scopes(module, scope))
+        names = {at.name for at in around if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))}
         if len(made) < 2 or not names:
             return []
         found: list[Binding] = []
         for call in module.nodes.get(ast.Call, ()):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
                 if scope_of(module, call) is home and self.unreachable(module, call) is None:
-                    found += self._flow(module, made, (home, name)).before(call).found
+                    found += self._make_flow(module, made, (home, name)).before(call).found
         return [binding for binding in dict.fromkeys(found) if binding not in last]
 
-    def _flow(self, module: Module, made: list[Binding], of: tuple[ast.AST, str]) -> Flow:
-        found = self._flows.get(of) or Flow(module, made, partial(self._taken, module), partial(self.case, module))
-        if len(made) > FEW:  # what is soon made takes more room than time
-            self._flows[of] = found
+    def _make_flow(self, module: Module, made: list[Binding], of: tuple[ast.AST, str]) -> ReachingDefinitions:
+        branch = partial(self._decide_branch, module)
+        found = self._flows.get(of) or ReachingDefinitions(module, made, branch, partial(self.case, module))
+        if len(made) > FEW:
+            self._flows[of] = found  # what is soon made takes more room than time
         return found
 
-    def _agreed(self, module: Module, found: list[Binding], frame: Frame | None) -> Value:
+    def _merge_bindings(self, module: Module, found: list[Binding], frame: Frame | None) -> FoldResult:
         """The one value that all bindings give, if they do."""
-        results: list[Value] = []
+        results: list[FoldResult] = []
         for binding in found:
-            if binding.kind != "value" or binding.value is None:
-                return UNKNOWN
-            if not self.switches and self._is_switch(binding.value):
+            if binding.kind != "value" or binding.value is None or (not self.switches and self._is_switch(binding.value)):
                 return UNKNOWN
             results.append(self.fold(module, binding.value, frame))
         if not results or any(other != results[0] or type(other) is not type(results[0]) for other in results):
             return UNKNOWN
-        return self._closed(results[0])
+        return self._hide_open_words(results[0])
 
     def _is_switch(self, value: ast.expr) -> bool:
         """Whether somebody chose what a variable holds: a constant that is no backend's name."""
         return isinstance(value, ast.Constant) and not (isinstance(value.value, str) and value.value.lower() in self.names)
 
-    def _member(self, module: Module, node: ast.Attribute | ast.Name) -> Value:
+    def _fold_member(self, module: Module, node: ast.Attribute | ast.Name) -> FoldResult:
         """A constant of another module of the project."""
-        if isinstance(node, ast.Attribute) and stored_at(module, ast.unparse(node)):
+        if isinstance(node, ast.Attribute) and find_stores_by_text(module, ast.unparse(node)):
             return UNKNOWN
         for entity in self.resolver.resolve(module, node):
             if isinstance(entity, Variable) and isinstance(entity.scope, ast.Module):
                 made = bindings(entity.module, entity.scope).get(entity.name, [])
-                return self._agreed(entity.module, made, None)
+                return self._merge_bindings(entity.module, made, None)
         return UNKNOWN
 
-    def _call(self, module: Module, node: ast.Call) -> Value:
+    def _fold_call(self, module: Module, node: ast.Call) -> FoldResult:
         """A function of the project that is a single ``return``, such as ``def is_windows(): return os.name == "nt"``."""
         if node.args or node.keywords:
             return UNKNOWN
@@ -208,10 +208,10 @@ class Facts:
             if isinstance(entity, Definition) and isinstance(entity.node, ast.FunctionDef):
                 body = [part for part in entity.node.body if not _is_docstring(part)]
                 if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-                    return self._closed(self.fold(entity.module, body[0].value, None))
+                    return self._hide_open_words(self.fold(entity.module, body[0].value, None))
         return UNKNOWN
 
-    def _closed(self, value: Value) -> Value:
+    def _hide_open_words(self, value: FoldResult) -> FoldResult:
         changes = isinstance(value, Known) and isinstance(value.value, str) and value.value.lower() in self.open_words
         return UNKNOWN if changes else value
 
@@ -220,8 +220,8 @@ class Facts:
         child = node
         for parent in module.ancestors(node):
             if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
-                wanted = branch_of(parent, child)
-                if wanted is not None and self._taken(module, parent.test) is (not wanted):
+                wanted = find_branch(parent, child)
+                if wanted is not None and self._decide_branch(module, parent.test) is (not wanted):
                     return parent.test
             elif isinstance(parent, ast.BoolOp):
                 for earlier in parent.values[: parent.values.index(child)] if child in parent.values else ():
@@ -231,7 +231,7 @@ class Facts:
                 if self.case(module, parent) not in (None, child):
                     return parent.subject
             if isinstance(child, ast.stmt):
-                left = self._left_before(module, parent, child)
+                left = self._find_earlier_exit(module, parent, child)
                 if left is not None:
                     return left
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
@@ -239,59 +239,59 @@ class Facts:
             child = parent
         return None
 
-    def _taken(self, module: Module, test: ast.expr) -> bool | None:
+    def _decide_branch(self, module: Module, test: ast.expr) -> bool | None:
         """Whether a branch is taken on the platform; of a demand for a device both may be, for nothing ends there any more."""
         known = self.truth(module, test)
-        return None if known and self._demands(module, module.parents.get(test)) else known
+        return None if known and self._is_demand(module, module.parents.get(test)) else known
 
-    def _demands(self, module: Module, statement: ast.AST | None) -> bool:
-        return bool(self.demanded) and demands(self.resolver, self.demanded, module, statement)
+    def _is_demand(self, module: Module, statement: ast.AST | None) -> bool:
+        return bool(self.demanded) and is_device_demand(self.resolver, self.demanded, module, statement)
 
     def case(self, module: Module, node: ast.Match) -> ast.match_case | None:
         """The case that a ``match`` takes on the platform, where its subject and the patterns up to it are constants."""
         subject = self.fold(module, node.subject)
         for case in node.cases if isinstance(subject, Known) else ():
-            values = constants(case.pattern)
+            values = list_pattern_constants(case.pattern)
             if values is None or case.guard is not None:
                 return None
             if not values or subject in [self.fold(module, value) for value in values]:
                 return case
         return None
 
-    def _left_before(self, module: Module, parent: ast.AST, child: ast.stmt) -> ast.AST | None:
+    def _find_earlier_exit(self, module: Module, parent: ast.AST, child: ast.stmt) -> ast.AST | None:
         """An earlier statement of the same block after which nothing runs on the platform."""
         for name in ("body", "orelse", "finalbody"):
             block = getattr(parent, name, None)
             if not isinstance(block, list) or child not in block:
                 continue
-            flow = self._flow(module, [], (module.tree, ""))
+            flow = self._make_flow(module, [], (module.tree, ""))
 
-            def ends(earlier: ast.stmt, flow: Flow = flow) -> ast.AST | None:
+            def ends(earlier: ast.stmt, flow: ReachingDefinitions = flow) -> ast.AST | None:
                 if isinstance(earlier, ast.Assert) and self.truth(module, earlier.test) is False:
-                    return None if self._demands(module, earlier) else earlier.test
+                    return None if self._is_demand(module, earlier) else earlier.test
                 left = flow.through(earlier).ends
                 return (earlier.test if isinstance(earlier, ast.If) else earlier) if left else None
 
-            return first_before(module, block, block.index(child), ends)
+            return find_in_preceding(module, block, block.index(child), ends)
         return None
 
 
-def as_value(fact: FactValue) -> Value:
+def as_value(fact: FactValue) -> FoldResult:
     """A fact of rule data as a value."""
     if isinstance(fact, Fact):
         return Known(None) if getattr(fact, "none", False) else TRUTHY
     return Known(fact)
 
 
-def _parameters(made: list[Binding]) -> list[Binding]:
+def _select_parameters(made: list[Binding]) -> list[Binding]:
     return [binding for binding in made if binding.kind == "parameter"]
 
 
-def _unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
+def _is_unconditional(module: Module, binding: Binding, home: ast.AST) -> bool:
     return binding.kind == "parameter" or module.parents.get(binding.node) is home
 
 
-def _without_placeholder(made: list[Binding]) -> list[Binding]:
+def _drop_placeholder(made: list[Binding]) -> list[Binding]:
     """Without the None that a module gives a name which its functions set."""
     return [binding for binding in made if not (isinstance(binding.value, ast.Constant) and binding.value.value is None)]
 

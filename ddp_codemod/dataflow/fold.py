@@ -31,8 +31,8 @@ class Unknown(Struct, frozen=True):
     """Nothing is known."""
 
 
-Value = Union[Known, Truthy, Falsy, Unknown]
-Look = Callable[[ast.expr], Value]
+FoldResult = Union[Known, Truthy, Falsy, Unknown]
+Look = Callable[[ast.expr], FoldResult]
 TRUTHY, FALSY, UNKNOWN = Truthy(), Falsy(), Unknown()
 
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -51,14 +51,14 @@ TEXT_METHODS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "casefo
 MAX_TEXT = 10_000
 
 
-def truth(value: Value) -> bool | None:
+def truth(value: FoldResult) -> bool | None:
     """Whether a value is true in a condition; None where that is open."""
     if isinstance(value, Known):
         return bool(value.value)
     return True if isinstance(value, Truthy) else False if isinstance(value, Falsy) else None
 
 
-def fold(node: ast.expr, look: Look) -> Value:
+def fold(node: ast.expr, look: Look) -> FoldResult:
     """What an expression gives, as far as it is known. ``look`` is asked for names, attributes, calls and subscripts."""
     try:
         return _fold(node, look)
@@ -66,36 +66,36 @@ def fold(node: ast.expr, look: Look) -> Value:
         return UNKNOWN
 
 
-def _fold(node: ast.expr, look: Look) -> Value:
+def _fold(node: ast.expr, look: Look) -> FoldResult:
     if isinstance(node, ast.Constant):
         return Known(node.value)
     if isinstance(node, ast.BoolOp):
-        return _bool_op(node, look)
+        return _fold_bool_op(node, look)
     if isinstance(node, ast.UnaryOp):
-        return _unary(node, look)
+        return _fold_unary(node, look)
     if isinstance(node, ast.Compare):
-        return _compare(node, look)
+        return _fold_compare(node, look)
     if isinstance(node, ast.IfExp):
-        return _if_exp(node, look)
+        return _fold_if_exp(node, look)
     if isinstance(node, ast.NamedExpr):
         return _fold(node.value, look)
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return _display(node, look)
+        return _fold_display(node, look)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = _fold(node.left, look), _fold(node.right, look)
-        return _text(left, right) if isinstance(left, Known) and isinstance(right, Known) else UNKNOWN
+        return _fold_concatenation(left, right) if isinstance(left, Known) and isinstance(right, Known) else UNKNOWN
     if isinstance(node, ast.JoinedStr):
-        return _joined(node, look)
+        return _fold_joined_string(node, look)
     if isinstance(node, ast.Call):
         found = look(node)
-        return _text_method(node, look) if isinstance(found, Unknown) else found
+        return _fold_text_method(node, look) if isinstance(found, Unknown) else found
     return look(node)
 
 
-def _bool_op(node: ast.BoolOp, look: Look) -> Value:
+def _fold_bool_op(node: ast.BoolOp, look: Look) -> FoldResult:
     stops = isinstance(node.op, ast.Or)  # the truth that ends the chain
     open_before = False
-    result: Value = UNKNOWN
+    result: FoldResult = UNKNOWN
     for part in node.values:
         result = _fold(part, look)
         known = truth(result)
@@ -106,7 +106,7 @@ def _bool_op(node: ast.BoolOp, look: Look) -> Value:
     return UNKNOWN if open_before else result
 
 
-def _unary(node: ast.UnaryOp, look: Look) -> Value:
+def _fold_unary(node: ast.UnaryOp, look: Look) -> FoldResult:
     value = _fold(node.operand, look)
     if isinstance(node.op, ast.Not):
         known = truth(value)
@@ -116,7 +116,7 @@ def _unary(node: ast.UnaryOp, look: Look) -> Value:
     return UNKNOWN
 
 
-def _compare(node: ast.Compare, look: Look) -> Value:
+def _fold_compare(node: ast.Compare, look: Look) -> FoldResult:
     values = [_fold(part, look) for part in (node.left, *node.comparators)]
     result: bool | None = True
     for op, left, right in zip(node.ops, values, values[1:], strict=False):
@@ -127,7 +127,7 @@ def _compare(node: ast.Compare, look: Look) -> Value:
     return UNKNOWN if result is None else Known(True)
 
 
-def _compare_two(op: ast.cmpop, left: Value, right: Value) -> bool | None:
+def _compare_two(op: ast.cmpop, left: FoldResult, right: FoldResult) -> bool | None:
     if isinstance(left, Known) and isinstance(right, Known):
         return _compare_known(op, left.value, right.value)
     for value, other in ((left, right), (right, left)):
@@ -151,7 +151,7 @@ def _compare_known(op: ast.cmpop, left: Any, right: Any) -> bool | None:
         return None
 
 
-def _if_exp(node: ast.IfExp, look: Look) -> Value:
+def _fold_if_exp(node: ast.IfExp, look: Look) -> FoldResult:
     known = truth(_fold(node.test, look))
     if known is not None:
         return _fold(node.body if known else node.orelse, look)
@@ -161,20 +161,20 @@ def _if_exp(node: ast.IfExp, look: Look) -> Value:
     return body if body == orelse else UNKNOWN
 
 
-def _display(node: ast.Tuple | ast.List | ast.Set, look: Look) -> Value:
+def _fold_display(node: ast.Tuple | ast.List | ast.Set, look: Look) -> FoldResult:
     values = [_fold(part, look) for part in node.elts]
     if all(isinstance(value, Known) for value in values):
         return Known(tuple(value.value for value in values if isinstance(value, Known)))
     return UNKNOWN
 
 
-def _text(left: Known, right: Known) -> Value:
+def _fold_concatenation(left: Known, right: Known) -> FoldResult:
     if isinstance(left.value, str) and isinstance(right.value, str) and len(left.value) + len(right.value) < MAX_TEXT:
         return Known(left.value + right.value)
     return UNKNOWN
 
 
-def _joined(node: ast.JoinedStr, look: Look) -> Value:
+def _fold_joined_string(node: ast.JoinedStr, look: Look) -> FoldResult:
     text = ""
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
@@ -190,7 +190,7 @@ def _joined(node: ast.JoinedStr, look: Look) -> Value:
     return Known(text)
 
 
-def _text_method(node: ast.Call, look: Look) -> Value:
+def _fold_text_method(node: ast.Call, look: Look) -> FoldResult:
     """``platform.system().lower()``, ``sys.platform.startswith("win")`` and their like."""
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in TEXT_METHODS or node.keywords:
         return UNKNOWN

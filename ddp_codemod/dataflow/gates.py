@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.blocks import behind
+from ddp_codemod.dataflow.blocks import list_following
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.python import Module, walk
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.resolver import Resolver
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -36,53 +36,53 @@ class Gates(Struct, frozen=True):
             elif isinstance(parent, ast.BoolOp):
                 if comes is isinstance(parent.op, ast.And):
                     return False  # another operand decides
-                if comes is False and any(self._asks_for_the_group(resolver, module, part) for part in parent.values):
+                if comes is False and any(self._is_group_query(resolver, module, part) for part in parent.values):
                     return True
             elif isinstance(parent, ast.Assert):
                 return child is parent.test and not comes
             elif isinstance(parent, ast.IfExp) and child is parent.test:
                 taken, left = (parent.body, parent.orelse) if comes else (parent.orelse, parent.body)
-                return _is_nothing(taken) and self._communicates(resolver, module, [left])
+                return _is_nothing(taken) and self._has_group_use(resolver, module, [left])
             elif isinstance(parent, ast.If) and child is parent.test:
-                return self._does_without(resolver, module, parent, comes)
+                return self._is_group_optional(resolver, module, parent, comes)
             else:
                 return False
             child = parent
         return False
 
-    def _does_without(self, resolver: Resolver, module: Module, statement: ast.If, comes: bool) -> bool:
+    def _is_group_optional(self, resolver: Resolver, module: Module, statement: ast.If, comes: bool) -> bool:
         taken, left = (statement.body, statement.orelse) if comes else (statement.orelse, statement.body)
         if not taken:
-            return self._communicates(resolver, module, left)
+            return self._has_group_use(resolver, module, left)
         if not all(isinstance(one, ast.Expr) for one in taken[:-1]):
             return False
         last = taken[-1]
         if leaves(last):
             return True
-        if not isinstance(last, ast.Return) or not _leaves_with_nothing(module, last):
+        if not isinstance(last, ast.Return) or not _is_empty_exit(module, last):
             return False
-        return self._communicates(resolver, module, [*left, *behind(module, statement)])
+        return self._has_group_use(resolver, module, [*left, *list_following(module, statement)])
 
-    def _communicates(self, resolver: Resolver, module: Module, nodes: Iterable[ast.AST]) -> bool:
+    def _has_group_use(self, resolver: Resolver, module: Module, nodes: Iterable[ast.AST]) -> bool:
         """Whether code uses a group, itself or in a function of the project that it calls."""
-        for call in _calls(nodes):
+        for call in _list_calls(nodes):
             for entity in resolver.resolve(module, call.func):
                 if getattr(entity, "name", None) in self.used:
                     return True
                 if isinstance(entity, Definition) and isinstance(entity.node, _FUNCTIONS):
-                    inner = (name for part in _calls(entity.node.body) for name in resolver.names(entity.module, part.func))
+                    inner = (name for part in _list_calls(entity.node.body) for name in resolver.names(entity.module, part.func))
                     if not self.used.isdisjoint(inner):
                         return True
         return False
 
-    def _asks_for_the_group(self, resolver: Resolver, module: Module, node: ast.expr) -> bool:
+    def _is_group_query(self, resolver: Resolver, module: Module, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and not self.asked.isdisjoint(resolver.names(module, node.func))
 
 
 NO_GATES = Gates()
 
 
-def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+def _list_calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
     return (part for node in nodes for part in walk(node) if isinstance(part, ast.Call))
 
 
@@ -93,7 +93,7 @@ def _is_nothing(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and not isinstance(value.value, str))
 
 
-def _leaves_with_nothing(module: Module, statement: ast.Return) -> bool:
+def _is_empty_exit(module: Module, statement: ast.Return) -> bool:
     """Also where a function gives back what it was handed."""
     if _is_nothing(statement.value):
         return True

@@ -5,34 +5,34 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
 from ddp_codemod.dataflow.def_use_arguments import Path
-from ddp_codemod.dataflow.leaves import Way
-from ddp_codemod.dataflow.provenance import Maker, provenance
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 
 
-def holders(tracer: Tracer, module: Module, read: ast.expr) -> Iterator[tuple[Module, ast.expr, Path]]:
+def find_holders(tracer: Tracer, module: Module, read: ast.expr) -> Iterator[tuple[Module, ast.expr, Path]]:
     """What ``read`` looks the value up in, as the expressions that make it, each with the keys that lead from there to the value.
 
     ``args.backend`` is held by ``parser.parse_args()`` under ``("backend",)``, ``cfg["dist"]["backend"]`` by what reads the file.
     """
     at, path = read, Path()
-    while (step := _looked_up(at)) is not None:
+    while (step := _split_lookup(at)) is not None:
         at, path = step[0], (step[1], *path)
-        known = provenance(tracer, module, at, Way())
+        known = find_origins(tracer, module, at, Trace())
         for one in known.made if known.at is at else ():
             if one.module is None or one.call is None or one.flat:
                 continue
-            if one.maker is not Maker.OPTIONS or not one.path:  # an option is a text, with no entries
+            if one.maker is not AllocationKind.OPTIONS or not one.path:  # an option is a text, with no entries
                 yield one.module, one.call, (*one.path, *path)
-        for leaf in tracer.evaluate(module, at, Way(kind=OriginKind.OBJECT)):
+        for leaf in tracer.evaluate(module, at, Trace(kind=OriginKind.OBJECT)):
             if isinstance(leaf.node, (ast.Dict, ast.Call)) and isinstance(leaf.module, Module) and leaf.kind == OriginKind.OBJECT:
                 yield leaf.module, leaf.node, path
 
 
-def _looked_up(node: ast.expr) -> tuple[ast.expr, object] | None:
+def _split_lookup(node: ast.expr) -> tuple[ast.expr, object] | None:
     """The object of an attribute or of an entry, and its name; None for other expressions."""
     if isinstance(node, ast.Attribute):
         return node.value, node.attr

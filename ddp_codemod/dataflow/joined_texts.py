@@ -9,8 +9,8 @@ from typing import Union
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -19,18 +19,18 @@ Piece = Union[str, ast.expr]
 FIELD = re.compile(r"\{(\w*)\}")
 
 
-def pieces(node: ast.expr) -> list[Piece] | None:
+def list_text_pieces(node: ast.expr) -> list[Piece] | None:
     """The texts and placeholders that an expression joins, in order; None where it is put together in another way."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.JoinedStr):
-        return _joined(node)
+        return _split_fstring(node)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = (pieces(part) or [part] for part in (node.left, node.right))
+        left, right = (list_text_pieces(part) or [part] for part in (node.left, node.right))
         return [*left, *right]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-        return _filled(re.split(r"%s", node.left.value), list(given))  # type: ignore[attr-defined]
+        return _fill_template(re.split(r"%s", node.left.value), list(given))  # type: ignore[attr-defined]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         if _is_text(node.func.value):
             text: str = node.func.value.value  # type: ignore[attr-defined]
@@ -39,11 +39,11 @@ def pieces(node: ast.expr) -> list[Piece] | None:
             counted = itertools.count()
             asked = [name or str(next(counted)) for name in FIELD.findall(text)]
             if all(name in filled for name in asked):
-                return _filled(FIELD.sub("%s", text).split("%s"), [filled[name] for name in asked])
+                return _fill_template(FIELD.sub("%s", text).split("%s"), [filled[name] for name in asked])
     return None
 
 
-def written_head(node: object) -> str:
+def find_literal_prefix(node: object) -> str:
     """The text that an expression starts with, however it is put together; "" where its first piece is not written out."""
     at = node
     while True:
@@ -57,7 +57,7 @@ def written_head(node: object) -> str:
             return at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
 
 
-def _joined(node: ast.JoinedStr) -> list[Piece] | None:
+def _split_fstring(node: ast.JoinedStr) -> list[Piece] | None:
     found: list[Piece] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
@@ -73,7 +73,7 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _filled(texts: list[str], given: list[ast.expr]) -> list[Piece] | None:
+def _fill_template(texts: list[str], given: list[ast.expr]) -> list[Piece] | None:
     if len(texts) != len(given) + 1 or any("%" in text or "{" in text for text in texts):
         return None
     found: list[Piece] = [texts[0]]
@@ -82,20 +82,20 @@ def _filled(texts: list[str], given: list[ast.expr]) -> list[Piece] | None:
     return found
 
 
-def trace_text(tracer: Tracer, module: Module, node: ast.JoinedStr | ast.BinOp, way: Way) -> list[Leaf]:
+def trace_text(tracer: Tracer, module: Module, node: ast.JoinedStr | ast.BinOp, way: Trace) -> list[Value]:
     """The leaves of a text that is put together: the whole of it where it is known, else those of its pieces."""
     value = tracer.facts.fold(module, node, way.frame)
     if isinstance(value, Known) and not (_is_wrong(tracer, value) and _has_names(tracer, module, node, way)):
-        return [Leaf(module, node, way.kind, value, None, way)]
+        return [Value(module, node, way.kind, value, None, way)]
     put_together = trace_pieces(tracer, module, node, way)
     if put_together is not None:
         return put_together
     return [tracer.unknown(module, node, way, "why-text-built", text=module.text(node))]
 
 
-def _has_names(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> bool:
+def _has_names(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> bool:
     """Whether a text is put together of variables that hold names of backends, which one text in its place would lose."""
-    held = (tracer.facts.fold(module, piece, way.frame) for piece in pieces(node) or () if isinstance(piece, ast.expr))
+    held = (tracer.facts.fold(module, piece, way.frame) for piece in list_text_pieces(node) or () if isinstance(piece, ast.expr))
     return any(isinstance(value, Known) and value.value in tracer.rules.backends for value in held)
 
 
@@ -109,23 +109,23 @@ def _is_wrong(tracer: Tracer, value: Known) -> bool:
     )
 
 
-def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> list[Leaf] | None:
+def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Trace) -> list[Value] | None:
     """The leaves of the backends in a text such as ``f"cpu:gloo,cuda:{backend}"``; None where it is no such text."""
-    joined = [piece for piece in pieces(node) or [] if piece != ""]
+    joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
     if len(joined) == 1 and isinstance(joined[0], ast.expr):
-        return [*tracer.evaluate(module, joined[0], _step(module, node, way))]
+        return [*tracer.evaluate(module, joined[0], _add_part_step(module, node, way))]
     slots: list[ast.expr] = []
-    parts = _parts(joined)
+    parts = _split_composite(joined)
     for part in parts:
         device, name = part
         if isinstance(name, str):
-            if len(device) != 1 or not isinstance(device[0], str) or not _stays(tracer, f"{device[0]}:{name}"):
+            if len(device) != 1 or not isinstance(device[0], str) or not _is_unchanged(tracer, f"{device[0]}:{name}"):
                 return None
         elif len(device) == 1 and (isinstance(device[0], ast.expr) or _may_be_named(tracer, device[0])):
             slots.append(name)
         else:
             return None
-    found = [leaf for slot in slots for leaf in tracer.evaluate(module, slot, _step(module, node, way))]
+    found = [leaf for slot in slots for leaf in tracer.evaluate(module, slot, _add_part_step(module, node, way))]
     # the name of one device: what is a composite itself, or no name at all, does not fit in there
     fits = all(
         isinstance(leaf.value.value, str) and ":" not in leaf.value.value for leaf in found if isinstance(leaf.value, Known)
@@ -137,17 +137,17 @@ def trace_pieces(tracer: Tracer, module: Module, node: ast.expr, way: Way) -> li
 
 def slots(node: ast.expr) -> list[ast.expr]:
     """The expressions that stand for the backends of a text that is put together; [] where it is no such text."""
-    joined = [piece for piece in pieces(node) or [] if piece != ""]
+    joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
     if len(joined) == 1:
         return [piece for piece in joined if isinstance(piece, ast.expr)]
-    return [name for _, name in _parts(joined) if isinstance(name, ast.expr)]
+    return [name for _, name in _split_composite(joined) if isinstance(name, ast.expr)]
 
 
-def _step(module: Module, node: ast.expr, way: Way) -> Way:
+def _add_part_step(module: Module, node: ast.expr, way: Trace) -> Trace:
     return way.hop(module.place(node), Reason.of("hop-part", Meaning.PART, text=" ".join(module.text(node).split())))
 
 
-def _parts(joined: list[Piece]) -> list[tuple[list[Piece], Piece]]:
+def _split_composite(joined: list[Piece]) -> list[tuple[list[Piece], Piece]]:
     """The devices and backends of a composite, each a text or one placeholder; [(), ...] where it has another shape."""
     tokens: list[Piece] = []
     for piece in joined:
@@ -165,7 +165,7 @@ def _parts(joined: list[Piece]) -> list[tuple[list[Piece], Piece]]:
     return found or [([], "")]
 
 
-def _stays(tracer: Tracer, part: str) -> bool:
+def _is_unchanged(tracer: Tracer, part: str) -> bool:
     verdict = assess(part, tracer.platform.backend, tracer.rules.backends)
     return verdict.known and verdict.wanted is None
 

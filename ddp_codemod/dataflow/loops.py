@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.dataflow.grown import FILLING, grows
-from ddp_codemod.dataflow.journey import GROWING
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.additions import FILLING, has_additions
+from ddp_codemod.dataflow.escape_analysis import GROWING
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -16,10 +16,10 @@ from ddp_codemod.sites.scopes import Binding
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 
-def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> list[Leaf] | None:
+def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Trace) -> list[Value] | None:
     """The leaves of a loop's variable; None where what it goes over is not written out."""
     loop = binding.node
-    path = _path(loop.target, binding.name) if isinstance(loop, LOOPS) else None
+    path = _find_target_path(loop.target, binding.name) if isinstance(loop, LOOPS) else None
     if path is None or not isinstance(loop, LOOPS):
         return None
     over: ast.expr = loop.iter
@@ -27,16 +27,16 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
         if path[:1] != [1]:
             return None
         over, path = over.args[0], path[1:]
-    over, part = _of_mapping(over)
-    if grows(module, over, GROWING | FILLING):
+    over, part = _split_mapping_loop(over)
+    if has_additions(module, over, GROWING | FILLING):
         return None
-    found: list[Leaf] = []
+    found: list[Value] = []
     for leaf in tracer.evaluate(module, over, way):
-        elements = _elements(leaf.node, part)
+        elements = _list_elements(leaf.node, part)
         if elements is None:
             return None
         for element in elements:
-            at = _element(element, path)
+            at = _pick_element(element, path)
             if at is None:
                 return None
             step = leaf.way.hop(leaf.code[0].place(element), Reason.of("hop-loop", name=binding.name), OriginKind.LOOP)
@@ -44,7 +44,7 @@ def trace_loop(tracer: Tracer, module: Module, binding: Binding, way: Way) -> li
     return found
 
 
-def _of_mapping(over: ast.expr) -> tuple[ast.expr, str]:
+def _split_mapping_loop(over: ast.expr) -> tuple[ast.expr, str]:
     """The mapping whose entries a loop goes over, and which part of them; else what it goes over, and ""."""
     method = over.func if isinstance(over, ast.Call) and not over.args and not over.keywords else None
     if isinstance(method, ast.Attribute) and method.attr in ("keys", "values", "items"):
@@ -52,7 +52,7 @@ def _of_mapping(over: ast.expr) -> tuple[ast.expr, str]:
     return over, ""
 
 
-def _elements(node: object, part: str) -> list[ast.expr] | None:
+def _list_elements(node: object, part: str) -> list[ast.expr] | None:
     """What a loop takes one after the other; None where that is not written out."""
     if isinstance(node, (ast.List, ast.Tuple)) and not part:
         return node.elts
@@ -64,20 +64,20 @@ def _elements(node: object, part: str) -> list[ast.expr] | None:
     return node.values if part == "values" else keys
 
 
-def _path(target: ast.expr, name: str) -> list[int] | None:
+def _find_target_path(target: ast.expr, name: str) -> list[int] | None:
     """Where a name stands in a loop's target: [] for the target itself, [1] for the second of a tuple."""
     if isinstance(target, ast.Name):
         return [] if target.id == name else None
     for index, part in enumerate(target.elts if isinstance(target, (ast.Tuple, ast.List)) else ()):
         if isinstance(part, ast.Starred):
             return None
-        inside = _path(part, name)
+        inside = _find_target_path(part, name)
         if inside is not None:
             return [index, *inside]
     return None
 
 
-def _element(node: ast.expr, path: list[int]) -> ast.expr | None:
+def _pick_element(node: ast.expr, path: list[int]) -> ast.expr | None:
     for index in path:
         if not isinstance(node, (ast.Tuple, ast.List)) or index >= len(node.elts):
             return None

@@ -8,36 +8,38 @@ from functools import partial
 
 from ddp_codemod.dataflow import loops, parameters, unpacking
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.guards import fills_none, kept_out
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.guards import find_none_guard, make_exclusion_test
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition, ModuleRef, Variable
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, owner_scope, scope_of
 
 
-def trace_name(tracer: Tracer, module: Module, node: ast.Name, way: Way) -> list[Leaf]:
+def trace_name(tracer: Tracer, module: Module, node: ast.Name, way: Trace) -> list[Value]:
     """The leaves of a name of the file, or of another that it is imported from."""
-    home = owner(module, scope_of(module, node), node.id)
+    home = owner_scope(module, scope_of(module, node), node.id)
     if home is None:
-        return _imported(tracer, module, node, way)
+        return _trace_import(tracer, module, node, way)
     definitions = tracer.facts.definitions(module, node)
-    found = follow(tracer, module, home, node, definitions, way)
+    found = trace_bindings(tracer, module, home, node, definitions, way)
     if len(found) < 2:
         return found
-    is_kept_out = kept_out(module, node, definitions, partial(tracer.facts.definitions, module))
+    is_kept_out = make_exclusion_test(module, node, definitions, partial(tracer.facts.definitions, module))
     return [leaf for leaf in found if not (isinstance(leaf.value, Known) and is_kept_out(leaf.value))] or found
 
 
-def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Way) -> list[Leaf]:
+def trace_bindings(
+    tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definitions: Sequence[Binding], way: Trace
+) -> list[Value]:
     """The leaves of the bindings that can hold at ``node``."""
-    found: list[Leaf] = []
-    asking = {id(test): test for made in definitions if (test := fills_none(module, made)) is not None}
+    found: list[Value] = []
+    asking = {id(test): test for made in definitions if (test := find_none_guard(module, made)) is not None}
     for test in asking.values():  # ``if backend is None: backend = ...``: None does not get past it
         before = [made for made in definitions if getattr(made.node, "lineno", 0) < test.lineno]
-        earlier = follow(tracer, module, home, node, before, way) if before else []
+        earlier = trace_bindings(tracer, module, home, node, before, way) if before else []
         found += (leaf for leaf in earlier if not (isinstance(leaf.value, Known) and leaf.value.value is None))
         definitions = [made for made in definitions if made not in before]
         if not definitions:
@@ -53,7 +55,7 @@ def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definit
         elif binding.kind == "unpack" and binding.value is not None:
             found += unpacking.trace_unpacked(tracer, module, binding, way)
         elif binding.kind == "import":
-            found += _imported(tracer, module, node, way, binding)
+            found += _trace_import(tracer, module, node, way, binding)
         elif binding.kind == "other" and (leaves := loops.trace_loop(tracer, module, binding, way)) is not None:
             found += leaves
         else:
@@ -63,26 +65,26 @@ def follow(tracer: Tracer, module: Module, home: ast.AST, node: ast.AST, definit
     return found
 
 
-def _imported(tracer: Tracer, module: Module, node: ast.AST, way: Way, binding: Binding | None = None) -> list[Leaf]:
+def _trace_import(tracer: Tracer, module: Module, node: ast.AST, way: Trace, binding: Binding | None = None) -> list[Value]:
     """A name that another module of the project gives its value."""
     name = ast.Name(binding.name) if binding else node
     if binding is not None:
         entities = tracer.resolver.variable(Variable(module, scope_of(module, binding.node), binding.name))
     else:
         entities = tracer.resolver.resolve(module, name) if isinstance(name, ast.expr) else []
-    found: list[Leaf] = []
+    found: list[Value] = []
     for entity in entities:
         if isinstance(entity, Variable) and entity.module is not module:
-            found += of_variable(tracer, entity, node, way)
+            found += trace_module_variable(tracer, entity, node, way)
         elif isinstance(entity, (Definition, ModuleRef)):
             found.append(tracer.unknown(module, node, way, "why-expression", text=module.text(node)))
     return found or [tracer.unknown(module, node, way, "why-import", text=module.text(node))]
 
 
-def of_variable(tracer: Tracer, variable: Variable, node: ast.AST, way: Way) -> list[Leaf]:
+def trace_module_variable(tracer: Tracer, variable: Variable, node: ast.AST, way: Trace) -> list[Value]:
     """The leaves of a variable of another module, as its code leaves it."""
     module, scope = variable.module, variable.scope
-    made = tracer.facts.at_end(module, scope, variable.name)
+    made = tracer.facts.find_at_end(module, scope, variable.name)
     place = module.place(made[0].node) if made else None
     step = way.hop(place, Reason.of("hop-module", Meaning.NAMED, name=variable.name, file=module.name)) if place else way
-    return follow(tracer, module, scope, node, made, step)
+    return trace_bindings(tracer, module, scope, node, made, step)

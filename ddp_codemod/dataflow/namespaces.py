@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow.copies import copied
-from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.dataflow.stores import stored_at
+from ddp_codemod.dataflow.copies import find_copy_source
+from ddp_codemod.dataflow.field_stores import find_stores_by_text
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
@@ -20,7 +20,7 @@ from ddp_codemod.sites.scopes import scope_of
 DEPTH = 4  # copies of copies
 
 
-def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple[list[Leaf], bool]:
+def trace_namespace(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> tuple[list[Value], bool]:
     """The leaves of ``x.a.b`` where the project made ``x`` by a call of somebody else's class.
 
     Also whether that is all: an ``x`` that some callers make this way, and others have parsed from a command line, holds more.
@@ -30,15 +30,15 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
     while isinstance(at, ast.Attribute):
         path.insert(0, at.attr)
         at = at.value
-    found: list[Leaf] = []
+    found: list[Value] = []
     whole = True
-    for leaf in _made(tracer, module, at, way) if isinstance(at, (ast.Name, ast.Call)) else ():
+    for leaf in _find_origins(tracer, module, at, way) if isinstance(at, (ast.Name, ast.Call)) else ():
         home, call, before = leaf.module, leaf.node, len(found)
         if not isinstance(home, Module) or not isinstance(call, ast.Call):
             whole = False
             continue
-        for name in _names(home, call):
-            for binding in stored_at(home, ".".join([name, *path])):
+        for name in _list_assigned_names(home, call):
+            for binding in find_stores_by_text(home, ".".join([name, *path])):
                 if binding.value is not None and scope_of(home, binding.node) is scope_of(home, call):
                     step = leaf.way.hop(
                         home.place(binding.node), Reason.of("hop-assigned", name=binding.name), OriginKind.ASSIGNMENT
@@ -58,21 +58,23 @@ def held(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> tuple
     return found, whole
 
 
-def _made(tracer: Tracer, module: Module, node: ast.expr, way: Way, seen: frozenset[ast.expr] = frozenset()) -> Iterator[Leaf]:
+def _find_origins(
+    tracer: Tracer, module: Module, node: ast.expr, way: Trace, seen: frozenset[ast.expr] = frozenset()
+) -> Iterator[Value]:
     """What an object can be: the calls that made it, or what it was copied from, copies of copies included, and what is no call."""
     for leaf in tracer.evaluate(module, node, replace(way, kind=OriginKind.OBJECT)):
         call = leaf.node
         if not isinstance(call, ast.Call) or not isinstance(leaf.module, Module):
             yield leaf
             continue
-        original = copied(tracer, leaf.module, call)
+        original = find_copy_source(tracer, leaf.module, call)
         if original is None:
             yield leaf
         elif original not in seen and len(seen) < DEPTH:
-            yield from _made(tracer, leaf.module, original, leaf.way, seen | {original})
+            yield from _find_origins(tracer, leaf.module, original, leaf.way, seen | {original})
 
 
-def _names(module: Module, call: ast.Call) -> list[str]:
+def _list_assigned_names(module: Module, call: ast.Call) -> list[str]:
     """The names that the object of a call gets at once."""
     statement = module.parents.get(call)
     if isinstance(statement, ast.Assign):

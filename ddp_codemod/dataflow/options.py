@@ -9,47 +9,47 @@ from pathlib import PurePosixPath
 
 from ddp_codemod.catalog.idioms import Flag
 from ddp_codemod.dataflow import calls
-from ddp_codemod.dataflow.declared_options import declaring, destination, flags_of, texts_in
+from ddp_codemod.dataflow.allocation_sites import AllocationSites
+from ddp_codemod.dataflow.declared_options import find_declarations, find_destination, list_flags, list_texts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
-from ddp_codemod.dataflow.parsers import may_be_read
-from ddp_codemod.dataflow.provenance import Provenance
+from ddp_codemod.dataflow.parsers import may_be_parsed_by
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script
-from ddp_codemod.sites.takers import given_at_start, takers
+from ddp_codemod.sites.option_receivers import explain_launch_value, find_option_receivers
 
 _DASHED, _ENDED = re.compile(rb"""["']-+\Z"""), re.compile(rb"""[\\"'=]""")  # around one that is given
 
 
-def declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
+def find_declared_default(tracer: Tracer, module: Module, node: ast.Call, names: Iterable[str]) -> ast.expr | None:
     """The default in a call that stands for one: ``field(default=...)``, ``typer.Option(...)``."""
     names = set(names)
     for idioms in tracer.idioms:
         for declared in idioms.default:
             if names & set(declared.names):
-                found = calls.argument_of(node, declared.keyword, declared.position)
+                found = calls.find_argument(node, declared.keyword, declared.position)
                 if found is not None:
                     return found
     return None
 
 
-def decorated_default(
-    tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Way
-) -> list[Leaf]:
+def trace_decorated_default(
+    tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, way: Trace
+) -> list[Value]:
     """The default that a decorator declares for a parameter: ``@click.option("--backend", default="nccl")``."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call):
-            for flag in flags_of(tracer):
-                if last_name(decorator.func) == flag.method and destination(decorator, flag) == name:
-                    found += _default(tracer, module, decorator, flag, name, way)
+            for flag in list_flags(tracer):
+                if last_name(decorator.func) == flag.method and find_destination(decorator, flag) == name:
+                    found += _trace_default(tracer, module, decorator, flag, name, way)
     return found
 
 
-def of_name(tracer: Tracer, module: Module, name: str, way: Way, origin: Provenance | None = None) -> list[Leaf]:
+def trace_option(tracer: Tracer, module: Module, name: str, way: Trace, origin: AllocationSites | None = None) -> list[Value]:
     """The defaults of the options whose value an attribute of this name reads.
 
     Those of the parser that made the object, where that is known, in the files that parse them where these declare it, else in
@@ -57,11 +57,11 @@ def of_name(tracer: Tracer, module: Module, name: str, way: Way, origin: Provena
     """
     homes, parsers = (origin.homes, origin.parsers) if origin is not None else ([], [])
     if origin is not None:
-        way = way.doubted(origin.doubt_of_options, module.text(origin.at))
+        way = way.with_doubt(origin.doubt_of_options, module.text(origin.at))
         if way.is_over:
             return []
-    every = declaring(tracer, name)
-    read = {file: [one for one in made if may_be_read(tracer, one[0], one[1], parsers)] for file, made in every.items()}
+    every = find_declarations(tracer, name)
+    read = {file: [one for one in made if may_be_parsed_by(tracer, one[0], one[1], parsers)] for file, made in every.items()}
     by_file, words = {file: made for file, made in read.items() if made}, {name, name.replace("_", "-")}
     if every and not by_file:
         return []
@@ -71,58 +71,60 @@ def of_name(tracer: Tracer, module: Module, name: str, way: Way, origin: Provena
         *homes,
     }:  # a name alone says little: elsewhere, an option that gives another kind of value is another's
         by_file = {
-            file: made for file, made in by_file.items() if any(_may_be_ours(tracer, one, call, flag) for one, call, flag in made)
+            file: made
+            for file, made in by_file.items()
+            if any(_may_be_backend_option(tracer, one, call, flag) for one, call, flag in made)
         }
-    found: list[Leaf] = []
-    nearest = [home for home in dict.fromkeys(homes) if home in by_file] or _nearest([*homes, module.name][0], by_file)
+    found: list[Value] = []
+    nearest = [home for home in dict.fromkeys(homes) if home in by_file] or _find_nearest([*homes, module.name][0], by_file)
     for file in nearest:
         for other, call, flag in by_file[file]:
-            found += _default(tracer, other, call, flag, name, way)
+            found += _trace_default(tracer, other, call, flag, name, way)
     others = files - set(nearest)
-    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in texts_in(call.args)} | words
+    words = {text.lstrip("-") for file in nearest for _, call, _ in by_file[file] for text in list_texts(call.args)} | words
     if not found:
         return []
-    given = [*_given_in_code(tracer, words, nearest, way), *_given_in_lists(tracer, words, others, way)]
-    return [*found, *given, *_given_at_launch(tracer, words, lambda file: file not in others, way)]
+    given = [*_trace_parsed_lists(tracer, words, nearest, way), *_trace_command_lists(tracer, words, others, way)]
+    return [*found, *given, *_trace_launch_options(tracer, words, lambda file: file not in others, way)]
 
 
-def _given_in_code(tracer: Tracer, words: Iterable[str], files: Iterable[str], way: Way) -> list[Leaf]:
+def _trace_parsed_lists(tracer: Tracer, words: Iterable[str], files: Iterable[str], way: Trace) -> list[Value]:
     """What the files that declare an option give it in a command line of their own: ``parse_args(["--backend", "nccl"])``."""
-    found: list[Leaf] = []
-    methods = {method for flag in flags_of(tracer) for method in flag.parse_methods}
+    found: list[Value] = []
+    methods = {method for flag in list_flags(tracer) for method in flag.parse_methods}
     for module in filter(None, map(tracer.resolver.project.module, files)):
-        for call in (call for method in sorted(methods) for call in calls.calls_of(module).get(method, ())):
-            given = calls.argument_of(call, "args", 0)
+        for call in (call for method in sorted(methods) for call in calls.index_calls(module).get(method, ())):
+            given = calls.find_argument(call, "args", 0)
             parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
-            found += _among(tracer, module, parts, words, last_name(call.func), way)
+            found += _trace_words(tracer, module, parts, words, last_name(call.func), way)
     return found
 
 
-def _given_in_lists(tracer: Tracer, words: Iterable[str], others: set[str], way: Way) -> list[Leaf]:
+def _trace_command_lists(tracer: Tracer, words: Iterable[str], others: set[str], way: Trace) -> list[Value]:
     """What code gives an option in the words of a command that it starts: ``run(["python", "train.py", "--backend", "nccl"])``."""
     project, words = tracer.resolver.project, set(words)
-    found: list[Leaf] = []
+    found: list[Value] = []
     naming = {name for word in words for name in project.holding(word, _DASHED, _ENDED)}
     for module in filter(None, map(project.module, sorted(naming))):
-        for node in _lists_with(module, words):
-            texts = texts_in(node.elts)
+        for node in _find_lists_with(module, words):
+            texts = list_texts(node.elts)
             programs = [
                 text for before, text in zip(["-m", *texts], texts, strict=False) if text.endswith(".py") or before == "-m"
             ]
             if {file for program in programs for file in project.started(program)} - others:
                 around = module.parents[node]
                 function = last_name(around.func) if isinstance(around, ast.Call) else ""
-                found += _among(tracer, module, node.elts, words, function or module.text(node), way)
+                found += _trace_words(tracer, module, node.elts, words, function or module.text(node), way)
     return found
 
 
-def _lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
+def _find_lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
     """The lists of a file, then its tuples, that have one of these options among their elements."""
     if "lists-by-option" not in module.cache:
         table: dict[str, list[tuple[int, ast.List | ast.Tuple]]] = {}
         for number, node in enumerate(node for kind in (ast.List, ast.Tuple) for node in module.nodes.get(kind, ())):
             assert isinstance(node, (ast.List, ast.Tuple))
-            options = (text.lstrip("-").partition("=")[0] for text in texts_in(node.elts) if text.startswith("-"))
+            options = (text.lstrip("-").partition("=")[0] for text in list_texts(node.elts) if text.startswith("-"))
             for option in dict.fromkeys(options):
                 table.setdefault(option, []).append((number, node))
         module.cache["lists-by-option"] = table
@@ -130,9 +132,9 @@ def _lists_with(module: Module, words: set[str]) -> list[ast.List | ast.Tuple]:
     return list(dict(sorted((entry for word in words for entry in known.get(word, ())), key=lambda entry: entry[0])).values())
 
 
-def _among(
-    tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, way: Way
-) -> Iterator[Leaf]:
+def _trace_words(
+    tracer: Tracer, module: Module, parts: Sequence[ast.expr], words: Iterable[str], function: str, way: Trace
+) -> Iterator[Value]:
     """What stands behind an option in the words of a command line."""
     for part, after in zip(parts, [*parts[1:], None], strict=False):
         text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
@@ -147,30 +149,30 @@ def _among(
             yield from tracer.evaluate(module, after, step.inside(None))
 
 
-def given_for_field(tracer: Tracer, name: str, homes: Iterable[str], way: Way) -> list[Leaf]:
+def trace_field_option(tracer: Tracer, name: str, homes: Iterable[str], way: Trace) -> list[Value]:
     """What launch files pass for the option that a parser makes from a field of a class, to the files that parse or name these."""
     project = tracer.resolver.project
     ours = {file for home in homes for file in (home, *project.mentioning(PurePosixPath(home).stem))}
-    others = declaring(tracer, name)
-    return _given_at_launch(tracer, {name, name.replace("_", "-")}, lambda file: file in ours and file not in others, way)
+    others = find_declarations(tracer, name)
+    return _trace_launch_options(tracer, {name, name.replace("_", "-")}, lambda file: file in ours and file not in others, way)
 
 
-def _given_at_launch(tracer: Tracer, words: Iterable[str], takes: Callable[[str], bool], way: Way) -> list[Leaf]:
+def _trace_launch_options(tracer: Tracer, words: Iterable[str], takes: Callable[[str], bool], way: Trace) -> list[Value]:
     """What the project's launch files pass for an option to the files that take it."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     project, value = tracer.resolver.project, tracer.value_ahead
     for word in sorted(words):
         texts = (f"-{word}", f"{word}=")
         for script in (*project.scripts(*texts, behind=value), *project.manifests(*texts, behind=value)):
-            for option in _options_of(tracer, script).get(word, ()):
-                started = takers(project, script, option)
+            for option in _index_options(tracer, script).get(word, ()):
+                started = find_option_receivers(project, script, option)
                 if any(map(takes, started)) and tracer.could_be_value(option.value):
-                    step = way.hop(script.place(option), given_at_start(option))
-                    found.append(Leaf(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
+                    step = way.hop(script.place(option), explain_launch_value(option))
+                    found.append(Value(script, option, OriginKind.COMMAND_LINE, Known(option.value), None, step))
     return list(dict.fromkeys(found))
 
 
-def _options_of(tracer: Tracer, script: Script) -> dict[str, list[Option]]:
+def _index_options(tracer: Tracer, script: Script) -> dict[str, list[Option]]:
     """The options of a launch file by their names: both may be thousands."""
     known = tracer.memory.setdefault("options by name", {})
     if id(script) not in known:
@@ -181,14 +183,14 @@ def _options_of(tracer: Tracer, script: Script) -> dict[str, list[Option]]:
     return known[id(script)][1]  # type: ignore[no-any-return]
 
 
-def _may_be_ours(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:
-    value = calls.argument_of(call, flag.default, flag.default_position)
+def _may_be_backend_option(tracer: Tracer, module: Module, call: ast.Call, flag: Flag) -> bool:
+    value = calls.find_argument(call, flag.default, flag.default_position)
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         return tracer.could_be_value(value.value)
     return True
 
 
-def _nearest(name: str, files: Iterable[str]) -> list[str]:
+def _find_nearest(name: str, files: Iterable[str]) -> list[str]:
     """The file itself if it is among them, else those that share the most folders with it."""
     files = list(files)
     if name in files:
@@ -207,31 +209,31 @@ def _nearest(name: str, files: Iterable[str]) -> list[str]:
     return [file for file in files if shared(file) == best]
 
 
-def _default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Way) -> list[Leaf]:
+def _trace_default(tracer: Tracer, module: Module, call: ast.Call, flag: Flag, name: str, way: Trace) -> list[Value]:
     keyword = name if last_name(call.func) == flag.defaults_method else flag.default
-    value = calls.argument_of(call, keyword, flag.default_position)
+    value = calls.find_argument(call, keyword, flag.default_position)
     step = way.hop(module.place(call), Reason.of("hop-option", name=name), OriginKind.OPTION_DEFAULT)
-    bare = calls.argument_of(call, flag.const, None) if flag.const else None  # ``--backend`` without a value
+    bare = calls.find_argument(call, flag.const, None) if flag.const else None  # ``--backend`` without a value
     found = [*tracer.evaluate(module, bare, step.inside(None))] if bare is not None else []
     if value is None:
         return [*found, tracer.unknown(module, call, step, "why-option", Meaning.GIVEN_AT_START, name=name)]
     return [*tracer.evaluate(module, value, step.inside(None)), *found]
 
 
-def held_value(tracer: Tracer, module: Module, node: ast.Attribute, way: Way) -> list[Leaf]:
+def trace_handle(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace) -> list[Value]:
     """The default of ``HANDLE.value``, where HANDLE is what declaring an option gave (absl)."""
-    found: list[Leaf] = []
+    found: list[Value] = []
     if node.attr == "value":
         for leaf in tracer.evaluate(module, node.value, way):
-            for flag in flags_of(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
+            for flag in list_flags(tracer) if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module) else ():
                 if isinstance(leaf.node, ast.Call) and last_name(leaf.node.func) == flag.method:
-                    found += _default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)
+                    found += _trace_default(tracer, leaf.code[0], leaf.node, flag, node.attr, way)
     return found
 
 
-def choices(call: ast.Call, flag: Flag) -> ast.expr | None:
+def find_choices(call: ast.Call, flag: Flag) -> ast.expr | None:
     """The list of values that an option accepts."""
-    found = calls.argument_of(call, flag.choices, flag.choices_position)
+    found = calls.find_argument(call, flag.choices, flag.choices_position)
     if isinstance(found, ast.Call) and found.args:  # click.Choice([...])
         found = found.args[0]
     return found

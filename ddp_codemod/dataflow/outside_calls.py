@@ -15,10 +15,10 @@ def may_call(tracer: Tracer, module: Module, call: ast.Call) -> bool:
     entities = tracer.resolver.resolve(module, call.func)
     if isinstance(call.func, ast.Name) and not entities and hasattr(builtins, call.func.id):
         return any(call.func.id in idioms.callers for idioms in tracer.idioms)
-    return not any(isinstance(entity, Definition) for entity in entities) and not only_looks(tracer, module, call)
+    return not any(isinstance(entity, Definition) for entity in entities) and not is_only_inspecting(tracer, module, call)
 
 
-def only_looks(tracer: Tracer, module: Module, call: ast.Call) -> bool:
+def is_only_inspecting(tracer: Tracer, module: Module, call: ast.Call) -> bool:
     """Whether a call is of a package that looks at a function, or replaces it."""
     tops = {name.partition(".")[0] for name in tracer.resolver.names(module, call.func)}
     return any(tops & set(idioms.lookers) for idioms in tracer.idioms)

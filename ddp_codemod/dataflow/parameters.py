@@ -6,52 +6,52 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ddp_codemod.dataflow import class_keywords, config_keys, gin, mappings, options, star_args
-from ddp_codemod.dataflow.annotated import says
-from ddp_codemod.dataflow.callers import callers, handed_away
-from ddp_codemod.dataflow.calls import Def, Given, bound_method, default_of, given_argument, position_of
-from ddp_codemod.dataflow.decorators import opaque
-from ddp_codemod.dataflow.leaves import Doubt, Frame, Leaf, Way
-from ddp_codemod.dataflow.provenance import Maker, provenance
+from ddp_codemod.dataflow.allocation_sites import AllocationKind, find_origins
+from ddp_codemod.dataflow.annotations import is_annotation_of
+from ddp_codemod.dataflow.callers import callers_of, has_unknown_callers
+from ddp_codemod.dataflow.calls import CallArguments, Def, find_default, find_passed_argument, find_position, is_bound_method
+from ddp_codemod.dataflow.decorators import find_opaque_decorator
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Confidence, Frame, Trace, Value
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner, scope_of
+from ddp_codemod.sites.scopes import FUNCTIONS, Binding, bindings, owner_scope, scope_of
 
 # Where a parameter gets values besides its default and its callers: each gives the leaves of what it declares, [] for nothing.
-SOURCES: tuple[Callable[[Tracer, Module, Def, str, Way], list[Leaf]], ...] = (
-    options.decorated_default,
-    gin.bound,
-    config_keys.given_to,
-    class_keywords.handed_over,
+SOURCES: tuple[Callable[[Tracer, Module, Def, str, Trace], list[Value]], ...] = (
+    options.trace_decorated_default,
+    gin.trace_parameter_bindings,
+    config_keys.trace_configured_parameter,
+    class_keywords.trace_class_keyword,
 )
 OVERRIDDEN = "overridden"  # under which the tracer remembers defaults that a call has replaced
 
 
-def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, way: Way) -> list[Leaf]:
+def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: Binding, way: Trace) -> list[Value]:
     """The leaves of a parameter: its default and what every call in the project passes."""
     node = binding.node
     assert isinstance(node, ast.arg)
     if isinstance(function, ast.Lambda):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function="lambda")]
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    if node is function.args.vararg and callers(tracer, module, function):
+    if node is function.args.vararg and callers_of(tracer, module, function):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
-    if node in (function.args.vararg, function.args.kwarg) or _given_by_test(tracer, module, function, node.arg):
+    if node in (function.args.vararg, function.args.kwarg) or _is_test_parameter(tracer, module, function, node.arg):
         return [
-            Leaf(
+            Value(
                 module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way
             )
         ]
-    if way.certain and says(tracer.resolver, module, node.annotation, tracer.no_texts):
+    if way.certain and is_annotation_of(tracer.resolver, module, node.annotation, tracer.no_texts):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
-    if decorator := opaque(tracer, module, function):
-        way = way.doubted(Doubt.REPLACED, decorator)
+    if decorator := find_opaque_decorator(tracer, module, function):
+        way = way.with_doubt(Confidence.REPLACED, decorator)
     frame = way.frame.find(function) if way.frame else None
-    default = default_of(function, node.arg)
+    default = find_default(function, node.arg)
     default = None if default is not None and gin.is_required(tracer, module, default) else default
     if frame is not None:
         if node.arg in frame.bound:
@@ -68,10 +68,10 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             )
             return [*tracer.evaluate(module, default, step)]
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
-    found: list[Leaf] = []
-    spread_open: tuple[Module, ast.expr, Way] | None = None
-    method, given_by = bound_method(module, function), callers(tracer, module, function)
-    if default is not None and not _always_given(tracer, module, given_by, function, node.arg):
+    found: list[Value] = []
+    spread_open: tuple[Module, ast.expr, Trace] | None = None
+    method, given_by = is_bound_method(module, function), callers_of(tracer, module, function)
+    if default is not None and not _is_always_passed(tracer, module, given_by, function, node.arg):
         step = way.hop(
             module.place(node), Reason.of("hop-default", name=node.arg, function=function.name), OriginKind.PARAMETER_DEFAULT
         )
@@ -81,10 +81,10 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
     for source in SOURCES:
         found += source(tracer, module, function, node.arg, way)
     if function in tracer.commands.functions:
-        found += options.given_for_field(tracer, node.arg, [module.name], way)
+        found += options.trace_field_option(tracer, node.arg, [module.name], way)
     for given in given_by:
-        argument = given_argument(given, function, node.arg, method)
-        kind = OriginKind.SUBCLASS_ARGUMENT if _to_base(given.call) else OriginKind.ARGUMENT
+        argument = find_passed_argument(given, function, node.arg, method)
+        kind = OriginKind.SUBCLASS_ARGUMENT if _is_base_call(given.call) else OriginKind.ARGUMENT
         step = way.hop(
             given.module.place(given.call),
             Reason.of("hop-argument", Meaning.ARGUMENT, name=node.arg, function=function.name),
@@ -94,56 +94,58 @@ def trace_parameter(tracer: Tracer, module: Module, function: ast.AST, binding: 
             found += tracer.evaluate(given.module, argument, step.inside(None))
             continue
         for spread in (keyword.value for keyword in given.keywords if keyword.arg is None):
-            if not is_handed_on(given.module, spread):
+            if not is_forwarded(given.module, spread):
                 spread_open = (given.module, spread, step.inside(None))
             there = mappings.look_up(tracer, given.module, spread, ast.Constant(node.arg), step.inside(None))
             if there is None and default is not None and _is_unread(tracer, given.module, spread):
                 there = [tracer.unknown(given.module, spread, step.inside(None), "why-spread", text=given.module.text(spread))]
             found += there or []
-        position = position_of(function, node.arg, bound_method(module, function)) - given.skip
+        position = find_position(function, node.arg, is_bound_method(module, function)) - given.skip
         if position >= 0 and any(isinstance(part, ast.Starred) for part in given.positional[: position + 1]):
-            found += star_args.at_position(tracer, given.module, given.positional, position, step.inside(None)) or []
+            found += star_args.trace_index(tracer, given.module, given.positional, position, step.inside(None)) or []
     if not found and spread_open is not None:  # who is to give it is known, and not what
         where, what, step = spread_open
         return [tracer.unknown(where, what, step, "why-spread", text=f"**{where.text(what)}")]
-    if not found and handed_away(tracer, module, function):
+    if not found and has_unknown_callers(tracer, module, function):
         return [tracer.unknown(module, node, way, "why-parameter", name=node.arg, function=function.name)]
     return found or [
-        Leaf(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
+        Value(module, node, OriginKind.PARAMETER, why=Reason.of("why-parameter", name=node.arg, function=function.name), way=way)
     ]
 
 
 def _is_unread(tracer: Tracer, module: Module, spread: ast.expr) -> bool:
     """Whether nothing is known of the mapping that a call unpacks: no file, no parser, no table of the project gives it."""
-    made = provenance(tracer, module, spread, Way()).made
-    return not is_handed_on(module, spread) and all(one.maker in (Maker.UNKNOWN, Maker.ELSEWHERE) for one in made)
+    made = find_origins(tracer, module, spread, Trace()).made
+    return not is_forwarded(module, spread) and all(
+        one.maker in (AllocationKind.UNKNOWN, AllocationKind.ELSEWHERE) for one in made
+    )
 
 
-def _always_given(tracer: Tracer, module: Module, given_by: Sequence[Given], function: Def, name: str) -> bool:
+def _is_always_passed(tracer: Tracer, module: Module, given_by: Sequence[CallArguments], function: Def, name: str) -> bool:
     """Whether every call passes a parameter of a package's function that only programs outside of the package call, tests aside.
 
     What the package calls itself is its interface: then others may call it and leave the parameter out.
     """
-    package, method = tracer.resolver.project.package(module.name), bound_method(module, function)
+    package, method = tracer.resolver.project.package(module.name), is_bound_method(module, function)
     own = [given for given in given_by if not is_test(given.module.name)]
     if not own or any(is_under(given.module.name, package) for given in own):
         return False
-    return all(given_argument(given, function, name, method) is not None for given in own)
+    return all(find_passed_argument(given, function, name, method) is not None for given in own)
 
 
-def is_handed_on(module: Module, node: ast.expr) -> bool:
+def is_forwarded(module: Module, node: ast.expr) -> bool:
     """Whether what a call unpacks is what the function around it is given, so that its own callers decide."""
-    home = owner(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
+    home = owner_scope(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
     return home is not None and any(made.kind == "parameter" for made in bindings(module, home)[node.id])  # type: ignore[attr-defined]
 
 
-def _to_base(call: ast.Call) -> bool:
+def _is_base_call(call: ast.Call) -> bool:
     """Whether a call is ``super().method(...)``: one of several subclasses' values."""
     base = call.func.value if isinstance(call.func, ast.Attribute) else None
     return isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super"
 
 
-def _given_by_test(tracer: Tracer, module: Module, function: Def, name: str) -> bool:
+def _is_test_parameter(tracer: Tracer, module: Module, function: Def, name: str) -> bool:
     """Whether a decorator such as ``pytest.mark.parametrize`` gives the parameter its values."""
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call):
@@ -157,17 +159,17 @@ def _given_by_test(tracer: Tracer, module: Module, function: Def, name: str) -> 
     return False
 
 
-def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, way: Way) -> Frame:
+def frame(tracer: Tracer, module: Module, call: ast.Call, entity: Definition, way: Trace) -> Frame:
     """The frame for following one call into a function: the same one for all calls that hand it the same.
 
     So a method that reads what it has set itself is met a second time, and not followed again at each turn.
     """
     function = entity.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    around, given = way.frame, Given(module, call, tuple(call.args), tuple(call.keywords))
+    around, given = way.frame, CallArguments(module, call, tuple(call.args), tuple(call.keywords))
     bound: dict[str, tuple[Module, ast.expr, Frame | None]] = {}
     for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
-        value = given_argument(given, function, argument.arg, bound_method(entity.module, function))
+        value = find_passed_argument(given, function, argument.arg, is_bound_method(entity.module, function))
         if value is not None:
             bound[argument.arg] = (module, value, around)
     if not isinstance(scope_of(entity.module, function), FUNCTIONS):

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
-from ddp_codemod.sites.keyed import is_settings
+from ddp_codemod.sites.key_path_uses import is_settings
 from ddp_codemod.sites.scopes import bindings
 
 
-def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
+def trace_settings(tracer: Tracer, keys: Sequence[str], way: Trace) -> list[Value]:
     """The values under a path of keys in the Python files that the project reads as configuration.
 
     The keys may go through an object first: ``self.cfg.dist_params`` reads ``dist_params``.
     """
-    found: list[Leaf] = []
+    found: list[Value] = []
     for start in range(len(keys) - 1):
-        for name in tracer.resolver.project.mentioning(keys[start]) if _are_read(tracer) else ():
+        for name in tracer.resolver.project.mentioning(keys[start]) if _has_reader_calls(tracer) else ():
             module = tracer.resolver.project.module(name)
             for binding in bindings(module, module.tree).get(keys[start], ()) if module and is_settings(module) else ():
                 if module is None or binding.kind != "value" or binding.value is None:
@@ -39,18 +39,20 @@ def trace_settings(tracer: Tracer, keys: Sequence[str], way: Way) -> list[Leaf]:
     return found
 
 
-def _are_read(tracer: Tracer) -> bool:
+def _has_reader_calls(tracer: Tracer) -> bool:
     """Whether the project calls something that reads such files."""
     if tracer.reads_settings is None:
         readers = {name for idioms in tracer.idioms for name in idioms.config_readers}
-        tracer.reads_settings = any(_reads(tracer, method, readers) for method in {name.rpartition(".")[2] for name in readers})
+        tracer.reads_settings = any(
+            _is_reader_called(tracer, method, readers) for method in {name.rpartition(".")[2] for name in readers}
+        )
     return tracer.reads_settings
 
 
-def _reads(tracer: Tracer, method: str, readers: set[str]) -> bool:
+def _is_reader_called(tracer: Tracer, method: str, readers: set[str]) -> bool:
     for name in tracer.resolver.project.mentioning(method):
         module = tracer.resolver.project.module(name)
-        for call in calls_of(module).get(method, ()) if module else ():
+        for call in index_calls(module).get(method, ()) if module else ():
             if module and isinstance(call.func, ast.Attribute) and readers & set(tracer.resolver.names(module, call.func)):
                 return True
     return False

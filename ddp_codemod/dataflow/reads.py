@@ -30,18 +30,18 @@ class DefUse:
 
     def __iter__(self) -> Iterator[Read]:
         at = 0
-        while at < len(self._found) or self._goes_on():
+        while at < len(self._found) or self._fetch_next():
             yield self._found[at]
             at += 1
 
     @property
     def lost(self) -> bool:
         """Whether the value was not followed to its end."""
-        while self._goes_on():
+        while self._fetch_next():
             pass
         return self._lost
 
-    def _goes_on(self) -> bool:
+    def _fetch_next(self) -> bool:
         """Look for one more read; whether there is one."""
         for found in self._more:
             if found is not None:

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow import translations
-from ddp_codemod.dataflow.callers import callers
-from ddp_codemod.dataflow.calls import bound_method
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.callers import callers_of
+from ddp_codemod.dataflow.calls import is_bound_method
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.scopes import bindings, owner, scope_of
+from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 DEPTH = 5  # functions that hand their arguments on to each other
 
 
-def at_position(
-    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Way, depth: int = 0
-) -> list[Leaf] | None:
+def trace_index(
+    tracer: Tracer, module: Module, arguments: Sequence[ast.expr], position: int, way: Trace, depth: int = 0
+) -> list[Value] | None:
     """The leaves of what comes at a position where an unpacked argument stands at or before it; None where that is not known.
 
     [] says that nothing comes there.
@@ -33,30 +33,30 @@ def at_position(
     if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that hangs on its length
         return None
     unpacked = arguments[star].value  # type: ignore[attr-defined]
-    if (made := translations.translated_parts(unpacked)) is not None:
+    if (made := translations.find_part_translation(unpacked)) is not None:
         inner = ast.copy_location(ast.Starred(made.given), unpacked)
-        before = at_position(tracer, module, [*arguments[:star], inner], position, way, depth + 1) or []
-        return translations.arriving(tracer, module, unpacked, made, before, way)
-    function = _function_of(module, unpacked)
+        before = trace_index(tracer, module, [*arguments[:star], inner], position, way, depth + 1) or []
+        return translations.trace_translated_values(tracer, module, unpacked, made, before, way)
+    function = _find_star_function(module, unpacked)
     if function is None:
-        return _written_out(tracer, module, unpacked, position - star, way)
-    taken = len([*function.args.posonlyargs, *function.args.args]) - (1 if bound_method(module, function) else 0)
-    found: list[Leaf] = []
-    calls = callers(tracer, module, function)
+        return _trace_literal_sequence(tracer, module, unpacked, position - star, way)
+    taken = len([*function.args.posonlyargs, *function.args.args]) - (1 if is_bound_method(module, function) else 0)
+    found: list[Value] = []
+    calls = callers_of(tracer, module, function)
     for given in calls:
         reason = Reason.of("hop-argument", Meaning.ARGUMENT, name=f"*{function.args.vararg.arg}", function=function.name)  # type: ignore[union-attr]
         step = way.hop(given.module.place(given.call), reason, OriginKind.ARGUMENT)
         inside = max(taken - given.skip, 0) + position - star
-        leaves = at_position(tracer, given.module, given.positional, inside, replace(step, frame=None), depth + 1)
+        leaves = trace_index(tracer, given.module, given.positional, inside, replace(step, frame=None), depth + 1)
         if leaves is None:
             return None
         found += leaves
     return found if calls else None
 
 
-def _function_of(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _find_star_function(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function whose ``*args`` a name is, and stays."""
-    home = owner(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
+    home = owner_scope(module, scope_of(module, node), node.id) if isinstance(node, ast.Name) else None
     if isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(node, ast.Name):
         made = bindings(module, home)[node.id]
         if len(made) == 1 and made[0].node is home.args.vararg:
@@ -64,8 +64,8 @@ def _function_of(module: Module, node: ast.expr) -> ast.FunctionDef | ast.AsyncF
     return None
 
 
-def _written_out(tracer: Tracer, module: Module, node: ast.expr, index: int, way: Way) -> list[Leaf] | None:
-    found: list[Leaf] = []
+def _trace_literal_sequence(tracer: Tracer, module: Module, node: ast.expr, index: int, way: Trace) -> list[Value] | None:
+    found: list[Value] = []
     for leaf in tracer.evaluate(module, node, way):
         if not isinstance(leaf.node, (ast.Tuple, ast.List)) or any(isinstance(part, ast.Starred) for part in leaf.node.elts):
             return None
@@ -74,7 +74,7 @@ def _written_out(tracer: Tracer, module: Module, node: ast.expr, index: int, way
     return found
 
 
-def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -> list[Leaf] | None:
+def trace_star_keyword(tracer: Tracer, leaf: Value, name: str, whole: bool = False) -> list[Value] | None:
     """What the calls of a function pass under a name that its ``**kwargs`` takes in; with ``whole`` also what may hold it.
 
     None where the leaf is no such parameter, and where nothing in the project calls the function.
@@ -84,9 +84,9 @@ def passed_through(tracer: Tracer, leaf: Leaf, name: str, whole: bool = False) -
     function = module.parents.get(arguments) if arguments else None
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.args.kwarg is not node:
         return None
-    found: list[Leaf] = []
-    open_: list[Leaf] = []
-    calls = callers(tracer, module, function)
+    found: list[Value] = []
+    open_: list[Value] = []
+    calls = callers_of(tracer, module, function)
     for given in calls:
         step = leaf.way.hop(
             given.module.place(given.call), Reason.of("hop-argument", Meaning.ARGUMENT, name=name, function=function.name)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ddp_codemod.dataflow.demands import leaves
 from ddp_codemod.dataflow.fold import COMPARISONS
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.sites.scopes import owner, scope_of
+from ddp_codemod.sites.scopes import owner_scope, scope_of
 
 _SHOWS = frozenset({"print", "debug", "info", "warning", "warn", "error", "format"})
 
@@ -70,10 +70,10 @@ def _uses(module: Module, call: ast.Call) -> Iterator[ast.expr]:
     targets = at.targets if isinstance(at, ast.Assign) else [at.target] if isinstance(at, (ast.AnnAssign, ast.NamedExpr)) else []
     for target in targets:
         if isinstance(target, ast.Name):
-            home = owner(module, scope_of(module, target), target.id)
+            home = owner_scope(module, scope_of(module, target), target.id)
             for node in module.nodes.get(ast.Name, ()):
                 if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
-                    if owner(module, scope_of(module, node), node.id) is home:
+                    if owner_scope(module, scope_of(module, node), node.id) is home:
                         yield node
         elif isinstance(target, ast.Attribute):
             text = ast.unparse(target)

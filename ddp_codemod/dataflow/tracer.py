@@ -13,18 +13,18 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform
-from ddp_codemod.dataflow.answers import Answers
-from ddp_codemod.dataflow.calls import Def, Given
+from ddp_codemod.dataflow.calls import CallArguments, Def
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import UNKNOWN
-from ddp_codemod.dataflow.leaves import MAX_HOPS, Leaf, Possible, Way
+from ddp_codemod.dataflow.memo import Memo
+from ddp_codemod.dataflow.values import MAX_HOPS, Trace, Value, ValueSet
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason, Skipped
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.commands import Commands
-from ddp_codemod.sites.composed import Composed
-from ddp_codemod.sites.find import Finder
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.command_functions import CommandFunctions
+from ddp_codemod.sites.hydra_programs import HydraPrograms
+from ddp_codemod.sites.resolver import Resolver
+from ddp_codemod.sites.surface_calls import Finder
 
 _BETWEEN, _LONGEST = 80, 120  # bytes between the name of an option and its value, and of such a value
 MAX_STEPS, FEW_STEPS = 3_000, 750  # of one trace; ways multiply where a name is set many times from itself
@@ -40,9 +40,9 @@ class Tracer(ABC):
         self.resolver, self.facts, self.rules, self.platform = resolver, facts, rules, platform
         self.idioms = rules.idioms
         entries = (entry for known in rules.idioms for entry in known.config_entry)
-        self.composed = Composed(resolver.project, resolver, entries)
-        self.commands = Commands(resolver.project, resolver, rules.idioms)
-        self.answers = Answers()
+        self.composed = HydraPrograms(resolver.project, resolver, entries)
+        self.commands = CommandFunctions(resolver.project, resolver, rules.idioms)
+        self.answers = Memo()
         self._steps, self.open = 0, False  # taken in the trace that is open
         self._most = MAX_STEPS  # half as many each time that they were not enough, so that the whole run comes to an end
         self._cut = set[str]()  # the files that ask for something which was not followed to its end
@@ -54,15 +54,15 @@ class Tracer(ABC):
         self.device_types = {device for other in rules.platforms.values() for device in other.device_types}
 
     @abstractmethod
-    def step(self, module: Module, node: ast.expr, way: Way) -> Iterable[Leaf]:
+    def step(self, module: Module, node: ast.expr, way: Trace) -> Iterable[Value]:
         """The leaves of an expression by its kind; ``evaluate`` is what to ask, which keeps count."""
 
     @abstractmethod
-    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Way, whole: bool = False) -> list[Leaf] | None:
+    def entry(self, module: Module, mapping: ast.expr, key: ast.expr, way: Trace, whole: bool = False) -> list[Value] | None:
         """The leaves of what stands under a key of a mapping; None where the project does not write the mapping out."""
 
     @abstractmethod
-    def callers(self, module: Module, function: Def) -> list[Given]:
+    def callers_of(self, module: Module, function: Def) -> list[CallArguments]:
         """Every place of the project that calls a function."""
 
     @cached_property
@@ -87,35 +87,35 @@ class Tracer(ABC):
         word = rf"[^\s\"',]{{0,{_LONGEST}}}?(?:://|[$%{{!*`]|(?<![a-z0-9])(?:{names})(?![a-z0-9]))"
         return re.compile(rf"[\s=:,\"'\\\[\]^`-]{{0,{_BETWEEN}}}{word}".encode(), re.IGNORECASE)
 
-    def evaluate(self, module: Module, node: ast.expr, way: Way | None = None) -> Possible:
+    def evaluate(self, module: Module, node: ast.expr, way: Trace | None = None) -> ValueSet:
         """All that an expression can be, each once; nothing where it can only come from what it is asked for."""
-        way = way or Way()
+        way = way or Trace()
         if way.is_over:
-            return Possible()
+            return ValueSet()
         key = (id(node), id(way.frame))
         if key in way.seen:
             self.answers.met(key)
-            return Possible()
+            return ValueSet()
         if len(way.hops) > MAX_HOPS:
             self.answers.gave_up()
             again = any(known == id(node) for known, _ in way.seen)  # a function that calls itself
-            return Possible() if again else Possible((self.too_far(module, node, way),))
+            return ValueSet() if again else ValueSet((self.give_up_at(module, node, way),))
         on = replace(way, seen=way.seen | {key})
         if not self.open:
-            found = self.outermost(module, node, way, lambda: list(self.step(module, node, on)))
-            return Possible.of(found or [self.unknown(module, node, way, "why-itself", text=module.text(node))])
+            found = self.follow_outermost(module, node, way, lambda: list(self.step(module, node, on)))
+            return ValueSet.of(found or [self.unknown(module, node, way, "why-itself", text=module.text(node))])
         if isinstance(node, ast.Constant):
-            return Possible(tuple(self.step(module, node, on)))
+            return ValueSet(tuple(self.step(module, node, on)))
         if self.spent():
             self.answers.gave_up()
-            return Possible((self.too_far(module, node, way),))
+            return ValueSet((self.give_up_at(module, node, way),))
         if (known := self.answers.recall(node, way)) is not None:
             self._steps += len(known)  # what is found at one place over many ways multiplies as ways do
             return known
         around = self.answers.begin(key, way)
         answer = None
         try:
-            answer = Possible.of(self.step(module, node, on))
+            answer = ValueSet.of(self.step(module, node, on))
         finally:
             self.answers.end(around, node, way, answer)
         return answer
@@ -130,11 +130,11 @@ class Tracer(ABC):
         """Whether the trace that is open has taken more steps than it may, so that what it finds is not all."""
         return self._steps > self._most
 
-    def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Way) -> list[Leaf]:
+    def descend(self, module: Module, node: ast.expr, keys: Sequence[str], way: Trace) -> list[Value]:
         """The leaves of what stands under a path of keys of a mapping; [] where the keys are not there."""
         if not keys:
             return list(self.evaluate(module, node, way))
-        found: list[Leaf] = []
+        found: list[Value] = []
         for leaf in self.entry(module, node, ast.Constant(keys[0]), way) or []:
             if len(keys) == 1:
                 found.append(leaf)
@@ -143,14 +143,16 @@ class Tracer(ABC):
                 found += self.descend(*leaf.code, keys[1:], replace(leaf.way, seen=frozenset()))  # type: ignore[arg-type]
         return found
 
-    def outermost(self, module: Module, node: ast.expr, way: Way, follow: Callable[[], list[Leaf] | None]) -> list[Leaf] | None:
+    def follow_outermost(
+        self, module: Module, node: ast.expr, way: Trace, follow: Callable[[], list[Value] | None]
+    ) -> list[Value] | None:
         """What is followed where nothing else waits for it: what nests too deep, or leads on without end, is not known."""
         self._steps, self.open, self._gave_up = 0, True, False
         self.answers.forget()
         try:
             return follow()
         except RecursionError:
-            return [self.too_far(module, node, way)]
+            return [self.give_up_at(module, node, way)]
         finally:
             self.open = False
             if self._gave_up:
@@ -158,15 +160,17 @@ class Tracer(ABC):
             if self._steps > self._most:
                 self._most = max(FEW_STEPS, self._most // 2)
 
-    def unknown(self, module: Module, node: ast.AST, way: Way, key: str, means: Meaning | None = None, /, **args: object) -> Leaf:
+    def unknown(
+        self, module: Module, node: ast.AST, way: Trace, key: str, means: Meaning | None = None, /, **args: object
+    ) -> Value:
         """A leaf whose value is not known, and why."""
-        return Leaf(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way.reached())
+        return Value(module, node, OriginKind.UNKNOWN, UNKNOWN, Reason.of(key, means, **args), way.reached())
 
-    def too_far(self, module: Module, node: ast.expr, way: Way) -> Leaf:
+    def give_up_at(self, module: Module, node: ast.expr, way: Trace) -> Value:
         """A leaf where the tracer gives up: the reason names the place, so that a person goes on from there."""
         self._gave_up = True
         return self.unknown(module, node, way, "why-too-far", where=f"{module.name}:{module.line(node)}")
 
-    def cut_short(self) -> Iterable[Skipped]:
+    def list_unfinished_files(self) -> Iterable[Skipped]:
         """The files that ask for something which was not followed to its end."""
         return (Skipped(name, Reason.of("skipped-too-far"), candidate=True) for name in sorted(self._cut))

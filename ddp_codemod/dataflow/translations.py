@@ -9,14 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 
 
-class Translated(Struct, frozen=True, eq=False):
+class Translation(Struct, frozen=True, eq=False):
     """What goes in, and the expression that comes out for each text which is changed."""
 
     given: ast.expr
@@ -24,24 +24,24 @@ class Translated(Struct, frozen=True, eq=False):
     under: tuple[ast.expr, ...] = ()  # what has to be true besides, for code that other machines run too
 
 
-def translated(node: ast.expr) -> Translated | None:
+def find_translation(node: ast.expr) -> Translation | None:
     """What an expression of this form changes; None for any other expression."""
     if isinstance(node, ast.IfExp):
         parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
         test, *under = parts
-        if isinstance(test, ast.Compare) and (old := _asked(test)) and _is_same(test.left, node.orelse):
-            return Translated(_inner(test.left), dict.fromkeys(old, node.body), tuple(under))
-        made = translated(node.body)  # ``{"nccl": "gloo"}.get(value, value) if key == "backend" else value``
+        if isinstance(test, ast.Compare) and (old := _list_compared_texts(test)) and _is_same(test.left, node.orelse):
+            return Translation(_unwrap_named(test.left), dict.fromkeys(old, node.body), tuple(under))
+        made = find_translation(node.body)  # ``{"nccl": "gloo"}.get(value, value) if key == "backend" else value``
         if made is not None and ast.dump(made.given) == ast.dump(node.orelse):
             return replace(made, under=(node.test, *made.under))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and len(node.args) == 2:
         table = node.func.value
-        if isinstance(table, ast.Dict) and (old := _texts(table.keys)) and _is_same(*node.args):
-            return Translated(_inner(node.args[0]), dict(zip(old, table.values, strict=True)))
+        if isinstance(table, ast.Dict) and (old := _list_texts(table.keys)) and _is_same(*node.args):
+            return Translation(_unwrap_named(node.args[0]), dict(zip(old, table.values, strict=True)))
     return None
 
 
-def translated_parts(node: ast.expr) -> Translated | None:
+def find_part_translation(node: ast.expr) -> Translation | None:
     """The same for each part of what a call unpacks: ``{key: "gloo" if value == "nccl" and key == "backend" else value for key, value in table.items()}``."""
     if not isinstance(node, (ast.DictComp, ast.GeneratorExp)) or len(node.generators) != 1 or node.generators[0].ifs:
         return None
@@ -50,7 +50,7 @@ def translated_parts(node: ast.expr) -> Translated | None:
         if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Attribute) or source.func.attr != "items":
             return None
         source = source.func.value
-    made = translated(node.value if isinstance(node, ast.DictComp) else node.elt)
+    made = find_translation(node.value if isinstance(node, ast.DictComp) else node.elt)
     return replace(made, given=source) if made is not None else None
 
 
@@ -60,20 +60,22 @@ def is_translated(node: ast.expr, key: str = "") -> bool:
         written = {
             name.value: value for name, value in zip(node.keys, node.values, strict=True) if isinstance(name, ast.Constant)
         }
-        return key in written and translated(written[key]) is not None
-    return translated(node) is not None or translated_parts(node) is not None
+        return key in written and find_translation(written[key]) is not None
+    return find_translation(node) is not None or find_part_translation(node) is not None
 
 
-def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translated, way: Way) -> list[Leaf]:
+def trace_translated(tracer: Tracer, module: Module, node: ast.expr, made: Translation, way: Trace) -> list[Value]:
     """What arrives: what goes in, but for the texts that become others, which start where the others are written."""
-    return arriving(tracer, module, node, made, tracer.evaluate(module, made.given, way), way)
+    return trace_translated_values(tracer, module, node, made, tracer.evaluate(module, made.given, way), way)
 
 
-def arriving(tracer: Tracer, module: Module, node: ast.expr, made: Translated, given: Iterable[Leaf], way: Way) -> list[Leaf]:
+def trace_translated_values(
+    tracer: Tracer, module: Module, node: ast.expr, made: Translation, given: Iterable[Value], way: Trace
+) -> list[Value]:
     """The leaves that arrive where these go in."""
     if any(tracer.facts.truth(module, test, way.frame) is False for test in made.under):
         return [*given]
-    found: list[Leaf] = []
+    found: list[Value] = []
     for leaf in given:
         value = leaf.value.value if isinstance(leaf.value, Known) else UNKNOWN
         new = made.texts.get(value) if value is None or isinstance(value, str) else None
@@ -90,24 +92,24 @@ def arriving(tracer: Tracer, module: Module, node: ast.expr, made: Translated, g
     return found
 
 
-def _asked(test: ast.Compare) -> list[str | None]:
+def _list_compared_texts(test: ast.Compare) -> list[str | None]:
     """What a comparison asks for: a text, None, or one of several."""
     if len(test.ops) != 1:
         return []
     operator, right = test.ops[0], test.comparators[0]
     if isinstance(operator, ast.In) and isinstance(right, ast.Tuple):
-        return _texts(right.elts)
-    return _texts([right]) if isinstance(operator, (ast.Eq, ast.Is)) else []
+        return _list_texts(right.elts)
+    return _list_texts([right]) if isinstance(operator, (ast.Eq, ast.Is)) else []
 
 
-def _texts(nodes: Sequence[ast.expr | None]) -> list[str | None]:
+def _list_texts(nodes: Sequence[ast.expr | None]) -> list[str | None]:
     """The texts that nodes write, None among them; nothing where one of them writes something else."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     found = [value for value in values if value is None or isinstance(value, str)]
     return found if len(found) == len(nodes) else []
 
 
-def _inner(given: ast.expr) -> ast.expr:
+def _unwrap_named(given: ast.expr) -> ast.expr:
     return given.value if isinstance(given, ast.NamedExpr) else given
 
 
@@ -117,9 +119,9 @@ def _is_same(given: ast.expr, again: ast.expr) -> bool:
         return isinstance(again, ast.Name) and again.id == given.target.id
     if isinstance(again, ast.Subscript) and isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):
         asks = given.func.attr == "get" and len(given.args) == 1
-        return asks and _dumps(given.func.value, *given.args) == _dumps(again.value, again.slice)
+        return asks and _dump_nodes(given.func.value, *given.args) == _dump_nodes(again.value, again.slice)
     return ast.dump(given) == ast.dump(again)
 
 
-def _dumps(*nodes: ast.expr) -> list[str]:
+def _dump_nodes(*nodes: ast.expr) -> list[str]:
     return [ast.dump(node) for node in nodes]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.scopes import Binding
 
 
-def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Way) -> list[Leaf]:
+def trace_unpacked(tracer: Tracer, module: Module, binding: Binding, way: Trace) -> list[Value]:
     """``a, b = "nccl", 2``: the element of what stands there, or of each tuple that the expression can give."""
     assert binding.value is not None
     found = [(module, binding.value, way)]
     for index in binding.path:
-        inside: list[tuple[Module, ast.expr, Way]] = []
+        inside: list[tuple[Module, ast.expr, Trace]] = []
         for home, at, step in found:
             if isinstance(at, (ast.Tuple, ast.List)):
                 displays = [(home, at, step)]

@@ -30,12 +30,12 @@ class Bounds(Struct, frozen=True):
 
     def excludes(self, name: str) -> bool:
         """Whether a file is left out: by the project, or because it belongs to another work tree."""
-        return self.says_no(name) or self.is_apart(name)
+        return self.is_excluded_by_config(name) or self.is_in_other_work_tree(name)
 
-    def says_no(self, name: str) -> bool:
+    def is_excluded_by_config(self, name: str) -> bool:
         """Whether the project's configuration leaves a file out."""
         return name not in self.named and not self.scope.holds(name)
 
-    def is_apart(self, name: str) -> bool:
+    def is_in_other_work_tree(self, name: str) -> bool:
         """Whether a file, or the one that it leads to, belongs to another work tree of git, such as a submodule."""
         return any(is_under(one, folder) for folder in self.apart for one in (name, self.links.get(name, name)))

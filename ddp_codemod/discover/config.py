@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.discover.files import content as plain
-from ddp_codemod.discover.scope import Scope, fault
+from ddp_codemod.discover.scope import Scope, is_unmatchable
 from ddp_codemod.messages import text
 from ddp_codemod.model import NOTES, Reason
 
@@ -104,41 +104,43 @@ def read(root: Path) -> Config:
     except (ValueError, RecursionError) as why:
         raise ConfigError(Reason.of("config-not-toml", path=path, why=why)) from None
     table = tool.get("ddp-codemod", {}) if isinstance(tool, dict) else {}
-    return _config(path, content, table)
+    return _build_config(path, content, table)
 
 
-def check(config: Config, rules: Rules) -> None:
+def check_ids(config: Config, rules: Rules) -> None:
     """Compare the ids with those of the rule data. Raises ConfigError that names the nearest one."""
     if config.platform is not None and config.platform not in rules.platforms:
-        where = f"{config.path}:{_line(config.content, config.platform, 'platform')}"
-        raise _unknown("platform-unknown", config.platform, rules.platforms, where=where)
+        where = f"{config.path}:{_find_line(config.content, config.platform, 'platform')}"
+        raise _make_unknown_error("platform-unknown", config.platform, rules.platforms, where=where)
     for ident in config.rules:
         if ident not in rules.fixes:
             folder = "config-rules-folder" if (config.path.parent / ident).is_dir() else "config-rule"
-            raise _unknown(folder, ident, rules.fixes, path=config.path, line=_line(config.content, ident, "rules"))
-    known = _ignorable(rules)
+            raise _make_unknown_error(
+                folder, ident, rules.fixes, path=config.path, line=_find_line(config.content, ident, "rules")
+            )
+    known = _list_ignorable_ids(rules)
     for pattern, idents in config.ignores:
         for ident in idents:
             if ident not in known:
-                line = _line(config.content, ident, pattern)
-                raise _unknown("config-ignores", ident, known, path=config.path, line=line, pattern=pattern)
+                line = _find_line(config.content, ident, pattern)
+                raise _make_unknown_error("config-ignores", ident, known, path=config.path, line=line, pattern=pattern)
 
 
-def _ignorable(rules: Rules) -> set[str]:
+def _list_ignorable_ids(rules: Rules) -> set[str]:
     """Everything that a file can be spared: rules, surfaces and notes."""
     notes = {*rules.advice, *NOTES} | {warning.id for platform in rules.platforms.values() for warning in platform.warnings}
     return {*rules.fixes, *rules.surfaces, *notes}
 
 
-def _config(path: Path, content: str, table: Any) -> Config:
+def _build_config(path: Path, content: str, table: Any) -> Config:
     if not isinstance(table, dict):
-        where = {"path": path, "line": _line(content, "ddp-codemod")}
+        where = {"path": path, "line": _find_line(content, "ddp-codemod")}
         raise ConfigError(Reason.of("config-type", **where, entry=TABLE, expected="{ platform = ... }"))
     fields: dict[str, Any] = {}
     for entry, value in table.items():
-        line = _line(content, entry)
+        line = _find_line(content, entry)
         if entry not in KEYS:
-            raise _unknown("config-key", entry, KEYS, path=path, line=line, known=", ".join(KEYS))
+            raise _make_unknown_error("config-key", entry, KEYS, path=path, line=line, known=", ".join(KEYS))
         if not KEYS[entry].holds(value):
             raise ConfigError(Reason.of("config-type", path=path, line=line, entry=entry, expected=KEYS[entry].written))
         name, made = KEYS[entry].made(value, path.parent)
@@ -147,22 +149,22 @@ def _config(path: Path, content: str, table: Any) -> Config:
     home = os.path.realpath(path.parent)
     for folder in config.folders:  # a stranger's project is not to name files of its reader's
         if not Path(os.path.realpath(folder)).is_relative_to(home):
-            line = _line(content, "rule-folders")
+            line = _find_line(content, "rule-folders")
             raise ConfigError(Reason.of("config-outside", path=path, line=line, folder=folder))
-    for entry, pattern in _patterns(config):
-        if fault(pattern):
-            line = _line(content, pattern, entry)
+    for entry, pattern in _list_patterns(config):
+        if is_unmatchable(pattern):
+            line = _find_line(content, pattern, entry)
             raise ConfigError(Reason.of("config-pattern", path=path, line=line, entry=entry, pattern=pattern))
     return config
 
 
-def _patterns(config: Config) -> Iterator[tuple[str, str]]:
+def _list_patterns(config: Config) -> Iterator[tuple[str, str]]:
     for entry, patterns in (("include", config.include), ("exclude", config.exclude)):
         yield from ((entry, pattern) for pattern in patterns)
     yield from (("per-file-ignores", pattern) for pattern, _ in config.ignores)
 
 
-def _unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> ConfigError:
+def _make_unknown_error(key: str, word: str, known: Iterable[str], /, **args: object) -> ConfigError:
     from difflib import get_close_matches
 
     near = get_close_matches(word, sorted(known), n=1)
@@ -170,7 +172,7 @@ def _unknown(key: str, word: str, known: Iterable[str], /, **args: object) -> Co
     return ConfigError(Reason.of(key, word=word, hint=hint, hint_zh=hint_zh, **args))
 
 
-def _line(content: str, word: str, after: str = "") -> int:
+def _find_line(content: str, word: str, after: str = "") -> int:
     """The line that a word of the table stands in, behind another one; comments are passed over."""
     at, found = 0, 1
     wanted = [part for part in ("ddp-codemod", after, word) if part]

@@ -10,8 +10,8 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ddp_codemod.discover.reads import MAX_BYTES, note
-from ddp_codemod.discover.unsaved import unsaved
+from ddp_codemod.discover.file_digests import MAX_BYTES, note
+from ddp_codemod.discover.unsaved import find_unsaved_text
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 
@@ -24,7 +24,7 @@ FEW = 60  # files without an ending in a folder that may be scripts
 SCRIPT = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
 
 
-def walk(
+def walk_files(
     root: Path,
     paths: Sequence[Path],
     suffixes: Sequence[str],
@@ -43,7 +43,7 @@ def walk(
     home = os.path.realpath(root)
     for path in paths:
         for found, is_link in (
-            [(path, path.is_symlink())] if path.is_file() else _under(path, tuple(suffixes), unread, inner, listed)
+            [(path, path.is_symlink())] if path.is_file() else _walk_folder(path, tuple(suffixes), unread, inner, listed)
         ):
             if found in seen:
                 continue
@@ -61,7 +61,7 @@ def _inside(real: str, home: str) -> bool:
     return real.startswith(home.rstrip(os.sep) + os.sep)
 
 
-def _under(
+def _walk_folder(
     folder: Path,
     suffixes: tuple[str, ...],
     unread: Callable[[Path, Reason], object] | None,
@@ -77,7 +77,7 @@ def _under(
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as why:
             if unread is not None:
-                unread(Path(at), unreadable(why))
+                unread(Path(at), make_unreadable_reason(why))
             continue
         if listed is not None:
             listed(at, entries)
@@ -124,17 +124,17 @@ def content(path: Path, root: Path, known: bytes = b"") -> bytes | Reason:
 
     ``known``: its bytes, where somebody holds them already and they need not be there twice.
     """
-    found = _content(path, root, known)
+    found = _read_content(path, root, known)
     if found is not known or not known:  # else it was noted when it was read
         note(path, None if isinstance(found, Reason) else found)
     return found
 
 
-def _content(path: Path, root: Path, known: bytes) -> bytes | Reason:
+def _read_content(path: Path, root: Path, known: bytes) -> bytes | Reason:
     try:
         if not _inside(os.path.realpath(path), os.path.realpath(root)):
             return Reason.of("skipped-outside")
-        if (data := unsaved(path)) is not None:
+        if (data := find_unsaved_text(path)) is not None:
             return data
         # a pipe would keep us waiting for a writer
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -147,10 +147,10 @@ def _content(path: Path, root: Path, known: bytes) -> bytes | Reason:
             data = file.read(MAX_BYTES)
             return known if data == known else data
     except OSError as why:
-        return unreadable(why)
+        return make_unreadable_reason(why)
 
 
-def unreadable(why: OSError) -> Reason:
+def make_unreadable_reason(why: OSError) -> Reason:
     """What to say of a file or folder that the system does not let us read."""
     return Reason.of("skipped-unreadable", why=why.strerror or why)
 
@@ -162,7 +162,7 @@ def read(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
     if isinstance(data, Reason):
         return Skipped(name, data)
     try:
-        encoding = _encoding(data)
+        encoding = _detect_encoding(data)
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeDecodeError) as why:
         return Skipped(name, Reason.of("skipped-encoding", why=why))
@@ -173,7 +173,7 @@ def read(path: Path, root: Path, known: bytes = b"") -> Source | Skipped:
     return Source(path, name, data, text, encoding)
 
 
-def _encoding(data: bytes) -> str:
+def _detect_encoding(data: bytes) -> str:
     """The encoding of a Python file. Raises SyntaxError or LookupError for one that is none."""
     head = b"".join(data.split(b"\n", 2)[:2])
     if b"coding" not in head and head.isascii():

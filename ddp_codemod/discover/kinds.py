@@ -31,9 +31,9 @@ def is_test(name: str) -> bool:
     """Whether a file is one that a test runner collects, or lies beside those, by its path."""
     path = PurePosixPath(name)
     own = path.name == "conftest.py" or path.stem.startswith("test_") or path.stem.endswith("_test")
-    return own or lies_with_tests(name)
+    return own or is_in_test_folder(name)
 
 
-def lies_with_tests(name: str) -> bool:
+def is_in_test_folder(name: str) -> bool:
     """Whether a file, of any kind, lies in a folder of tests: ``test_flip.yaml`` elsewhere may be for an evaluation."""
     return any(folder in TESTS for folder in PurePosixPath(name).parts[:-1])

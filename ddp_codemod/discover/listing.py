@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from ddp_codemod.discover.files import is_folder, walk
+from ddp_codemod.discover.files import is_folder, walk_files
 from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, NATIVE, PROGRAMS
 from ddp_codemod.discover.root import MARKERS, find_root
 from ddp_codemod.model import Reason
@@ -21,18 +21,20 @@ class Listing:
     """What lies under the root, and what was asked for."""
 
     def __init__(self, paths: Sequence[Path], root: Path | None) -> None:
-        asked = [Path(absolute(path)) for path in paths]
-        self.root = Path(absolute(root)) if root else find_root(asked)
-        asked = [followed(path, self.root) for path in asked]
+        asked = [Path(make_absolute(path)) for path in paths]
+        self.root = Path(make_absolute(root)) if root else find_root(asked)
+        asked = [resolve_links(path, self.root) for path in asked]
         links: dict[Path, Path] = {}
         closed: dict[Path, Reason] = {}  # folders and files that the system does not let us read
         kinds = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)
         inner: list[str] = []
         self._names = blake2b(digest_size=16)
-        everything = list(walk(self.root, [self.root], kinds, links.setdefault, closed.setdefault, inner.append, self._take))
+        everything = list(
+            walk_files(self.root, [self.root], kinds, links.setdefault, closed.setdefault, inner.append, self._add_folder)
+        )
         others = [path for path in asked if path.is_file() and path not in set(everything)]
         self.programs = [path for path in everything if path.suffix in PROGRAMS]
-        self.programs += walk(self.root, others, (), links.setdefault)
+        self.programs += walk_files(self.root, others, (), links.setdefault)
         self.configs = [path for path in everything if path.suffix in CONFIGS]
         self.launchers = [path for path in everything if path.name.endswith(LAUNCHERS) or "." not in path.name]
         self.natives = [path for path in everything if path.suffix in NATIVE]
@@ -40,7 +42,7 @@ class Listing:
         self.named = frozenset(name for name in self.under if (self.root / name).is_file())
         closed.update((path, _DENIED) for path in (*everything, *others) if not os.access(path, os.R_OK))
         self._inner = tuple(Path(folder).relative_to(self.root).as_posix() for folder in inner)
-        self.apart = self._apart("") if self._inner and in_work_tree(self.root) else ()
+        self.apart = self._find_nested_work_trees("") if self._inner and is_in_work_tree(self.root) else ()
         self.unread = {path.relative_to(self.root).as_posix(): why for path, why in closed.items()}
         self.led: dict[str, str] = {}  # names of links, and of the files that they lead to
         self.outside: list[str] = []  # names of links under the paths that lead out of the root
@@ -52,7 +54,7 @@ class Listing:
             elif link.suffix in PROGRAMS and any(is_under(name, folder) for folder in self.under):
                 self.outside.append(name)
 
-    def _take(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> None:
+    def _add_folder(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> None:
         kinds = ((entry.name, "/" if is_folder(entry) else "@" if entry.is_symlink() else "") for entry in entries)
         parts = (folder, *(part for both in kinds for part in both))
         self._names.update("\0".join(parts).encode("utf-8", "surrogateescape") + b"\0\0")
@@ -63,13 +65,13 @@ class Listing:
         about = [self.under, sorted(self.named), self.apart, sorted(self.unread), sorted(self.led.items()), self.outside]
         about += [[os.fspath(path) for path in paths] for paths in (self.programs, self.configs, self.launchers, self.natives)]
         sizes = (
-            (os.fspath(path), _size(path))
+            (os.fspath(path), _read_size(path))
             for path in (*self.configs, *self.launchers, *(self.root / name for name in self.named))
         )
         known.update(repr((about, [one for one in sizes if one[1] > LARGE])).encode("utf-8", "surrogateescape"))
         return known.digest()
 
-    def _apart(self, top: str) -> tuple[str, ...]:
+    def _find_nested_work_trees(self, top: str) -> tuple[str, ...]:
         """Folders below a work tree that are others of git's (submodules, clones), where no path of the run is such a one or lies in it."""
         below = (folder for folder in self._inner if folder != top and is_under(folder, top))
         return tuple(folder for folder in below if not any(is_under(path, folder) for path in self.under))
@@ -101,31 +103,31 @@ class Listing:
             for kind, found in kinds.items():
                 setattr(part, kind, found.get(at, []))
             part.outside = [] if at else self.outside
-            part.apart = self._apart(Path(at).relative_to(self.root).as_posix()) if at else ()
+            part.apart = self._find_nested_work_trees(Path(at).relative_to(self.root).as_posix()) if at else ()
         return parts if len(parts) > 1 else [self]
 
 
-def _size(path: Path) -> int:
+def _read_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def in_work_tree(folder: Path) -> bool:
+def is_in_work_tree(folder: Path) -> bool:
     """Whether a folder lies in a work tree of git."""
     return any(os.path.lexists(at / ".git") for at in (folder, *folder.parents))
 
 
-def followed(path: Path, root: Path) -> Path:
+def resolve_links(path: Path, root: Path) -> Path:
     """A path that was named, with the links on its way and its own followed, where they lead to another place of the root."""
     real, home = os.path.realpath(path), os.path.realpath(root)
-    if leads_out(path, root) or real == os.path.normpath(os.path.join(home, os.path.relpath(path, root))):  # noqa: PTH118
+    if is_outside_root(path, root) or real == os.path.normpath(os.path.join(home, os.path.relpath(path, root))):  # noqa: PTH118
         return path
     return root / os.path.relpath(real, home)
 
 
-def leads_out(path: Path, root: Path) -> bool:
+def is_outside_root(path: Path, root: Path) -> bool:
     """Whether a path that was named lies outside of the root once its links are followed."""
     real, home = os.path.realpath(path), os.path.realpath(root)
     return not f"{real}{os.sep}".startswith(home.rstrip(os.sep) + os.sep)
@@ -136,6 +138,6 @@ def is_under(name: str, folder: str) -> bool:
     return folder in ("", ".") or name == folder or name.startswith(folder + "/")
 
 
-def absolute(path: Path) -> str:
+def make_absolute(path: Path) -> str:
     """A path from the top of the file system, its links as they are."""
     return os.path.normpath(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links

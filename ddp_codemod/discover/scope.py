@@ -19,7 +19,7 @@ SPECIAL = r"([\\*?\[\]!#])"  # characters that mean something else than themselv
 STARS = 3  # in one part of a pattern, and "**" in all: the time to compare grows with this power
 
 
-def fault(pattern: str) -> bool:
+def is_unmatchable(pattern: str) -> bool:
     """Whether a pattern can never fit a name: a comment, nothing at all, or one that starts at another folder than the root.
 
     So does one that could take very long to compare: strangers' projects have patterns too.
@@ -27,7 +27,7 @@ def fault(pattern: str) -> bool:
     if pattern.startswith(("./", "../")) or not pattern.strip() or not _is_quick(pattern):
         return True
     try:
-        return all(one.include is None for one in _spec((pattern,)).patterns)
+        return all(one.include is None for one in _build_spec((pattern,)).patterns)
     except ValueError:  # as the library says of "!" alone
         return True
 
@@ -53,9 +53,9 @@ class Scope(Struct, frozen=True, dict=True):
 
     def holds(self, name: str) -> bool:
         """Whether a file is in it."""
-        if self._included is not None and not self._included.match_file(name):
+        if self._include_spec is not None and not self._include_spec.match_file(name):
             return False
-        return self._excluded is None or not self._excluded.match_file(name)
+        return self._exclude_spec is None or not self._exclude_spec.match_file(name)
 
     def holds_rules(self, name: str) -> bool:
         """Whether a file lies in a folder of the project's own rules, which speak of backends and ask for none."""
@@ -63,22 +63,22 @@ class Scope(Struct, frozen=True, dict=True):
 
     def ignores_in(self, name: str, idents: Collection[str]) -> bool:
         """Whether one of the ids is not heeded in a file."""
-        return any(set(ids) & set(idents) and spec.match_file(name) for spec, ids in self._ignores)
+        return any(set(ids) & set(idents) and spec.match_file(name) for spec, ids in self._ignore_specs)
 
     @cached_property
-    def _included(self) -> GitIgnoreSpec | None:
-        return _spec(self.include) if self.include else None
+    def _include_spec(self) -> GitIgnoreSpec | None:
+        return _build_spec(self.include) if self.include else None
 
     @cached_property
-    def _excluded(self) -> GitIgnoreSpec | None:
-        return _spec(self.exclude) if self.exclude else None
+    def _exclude_spec(self) -> GitIgnoreSpec | None:
+        return _build_spec(self.exclude) if self.exclude else None
 
     @cached_property
-    def _ignores(self) -> list[tuple[GitIgnoreSpec, Patterns]]:
-        return [(_spec((pattern,)), ids) for pattern, ids in self.ignores]
+    def _ignore_specs(self) -> list[tuple[GitIgnoreSpec, Patterns]]:
+        return [(_build_spec((pattern,)), ids) for pattern, ids in self.ignores]
 
 
-def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
+def _build_spec(patterns: Sequence[str]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # 35 ms, for projects that have patterns
 
     return GitIgnoreSpec.from_lines(patterns)

@@ -14,7 +14,7 @@ _PATH = re.compile(rb"^[ \t]*path[ \t]*=[ \t]*([^\r\n\0]{1,400}?)[ \t\r]*$", re.
 _LONGEST = 200_000  # bytes; one submodule takes about a hundred
 
 
-def absent(root: Path) -> Iterator[str]:
+def find_absent_submodules(root: Path) -> Iterator[str]:
     """The submodules that a project states and whose folders are missing or empty, relative to the root."""
     data = content(root / STATED, root)
     if not isinstance(data, bytes) or len(data) > _LONGEST:

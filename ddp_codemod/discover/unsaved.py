@@ -10,7 +10,7 @@ _held: Mapping[str, bytes] = {}
 
 
 @contextmanager
-def holding(texts: Mapping[str, bytes]) -> Iterator[None]:
+def use_unsaved_texts(texts: Mapping[str, bytes]) -> Iterator[None]:
     """While this lasts, files have these bytes; the keys are their absolute paths. For one run at a time in a process."""
     global _held
     _held = {os.path.normpath(path): data for path, data in texts.items()}
@@ -20,6 +20,6 @@ def holding(texts: Mapping[str, bytes]) -> Iterator[None]:
         _held = {}
 
 
-def unsaved(path: str | os.PathLike[str]) -> bytes | None:
+def find_unsaved_text(path: str | os.PathLike[str]) -> bytes | None:
     """The bytes that stand for a file's; None where those on the disk count."""
     return _held.get(os.path.normpath(path)) if _held else None

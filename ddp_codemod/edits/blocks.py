@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.edits.lines import emptied
-from ddp_codemod.edits.splice import SpliceError, replacements
+from ddp_codemod.edits.lines import expand_deletion
+from ddp_codemod.edits.splice import SpliceError, compute_replacements
 from ddp_codemod.model import Edit, Reason, Source
 
 # characters of a notebook, times its edits, up to which each edit is tried by itself: that reads all of it again
@@ -37,7 +37,7 @@ class Block(Struct, frozen=True):
     @property
     def lines(self) -> int:
         """How many lines of the old file the block has."""
-        return len(split(self.old))
+        return len(split_lines(self.old))
 
     @property
     def old(self) -> str:
@@ -46,21 +46,23 @@ class Block(Struct, frozen=True):
 
     def new(self, chosen: Collection[Edit]) -> str:
         """The lines when the chosen edits are made. Raises SpliceError where they cannot all be made."""
-        text = _made(self.source, [edit for edit in self.edits if edit in chosen])
+        text = _apply_edits(self.source, [edit for edit in self.edits if edit in chosen])
         return text[self.start : len(text) - (len(self.source.file.text) - self.end)]
 
 
-def blocks(source: Source, edits: Iterable[Edit]) -> tuple[Block, ...]:
+def build_blocks(source: Source, edits: Iterable[Edit]) -> tuple[Block, ...]:
     """The blocks of one file, from the top; edits that change the same place in the same way count once.
 
     Raises SpliceError for an edit of a notebook that cannot be made.
     """
     different: dict[tuple[object, ...], Edit] = {}
     for edit in edits:
-        different.setdefault(same(edit), edit)
-    if different and too_many(source, len(different)):
+        different.setdefault(build_edit_key(edit), edit)
+    if different and has_too_many_edits(source, len(different)):
         return (Block(source, 0, len(source.file.text), tuple(sorted(different.values(), key=lambda edit: edit.start))),)
-    spans = sorted(((_span(source, edit), edit) for edit in different.values()), key=lambda pair: (pair[0], pair[1].start))
+    spans = sorted(
+        ((_find_line_span(source, edit), edit) for edit in different.values()), key=lambda pair: (pair[0], pair[1].start)
+    )
     joined: list[tuple[int, int, list[Edit]]] = []
     for (start, end), edit in spans:
         if joined and (start < joined[-1][1] or (start, end) == joined[-1][:2] or start == joined[-1][0]):
@@ -71,40 +73,40 @@ def blocks(source: Source, edits: Iterable[Edit]) -> tuple[Block, ...]:
     return tuple(Block(source, start, end, tuple(inside)) for start, end, inside in joined)
 
 
-def too_many(source: Source, edits: int) -> bool:
+def has_too_many_edits(source: Source, edits: int) -> bool:
     """Whether a notebook has so many edits that they are one block, and no change of a report for programs by themselves."""
     return source.file is not source and edits * len(source.file.text) > ONE_BY_ONE
 
 
-def same(edit: Edit) -> tuple[object, ...]:
+def build_edit_key(edit: Edit) -> tuple[object, ...]:
     """What two edits share that change one place in the same way."""
     return edit.name, edit.start, edit.end, edit.after, edit.recipe if edit.after is None else None
 
 
-def split(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Git's lines, each with its ending."""
     parts = text.split("\n")
     return [line + "\n" for line in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def _made(source: Source, edits: Sequence[Edit]) -> str:
-    text = source.written(replacements(source, edits))
+def _apply_edits(source: Source, edits: Sequence[Edit]) -> str:
+    text = source.written(compute_replacements(source, edits))
     if isinstance(text, Reason):
         raise SpliceError(text)
     return text
 
 
-def _span(source: Source, edit: Edit) -> tuple[int, int]:
+def _find_line_span(source: Source, edit: Edit) -> tuple[int, int]:
     """The whole lines that an edit changes: none for an insertion of whole lines."""
     if source.file is not source:
-        return _difference(source.file.text, _made(source, [edit]))
+        return _find_difference(source.file.text, _apply_edits(source, [edit]))
     text, start, end = source.text, edit.start, edit.end
     first = text.rfind("\n", 0, start) + 1
     marked = source.encoding.endswith("-sig") and not start  # the mark in front of the first line moves with what precedes it
     if start == end == first and edit.after and edit.after.endswith(("\n", "\r")) and not marked:
         return start, end
     if edit.recipe is not None or not edit.after:
-        start, end = emptied(source, start, end)  # a recipe may leave nothing
+        start, end = expand_deletion(source, start, end)  # a recipe may leave nothing
         first = text.rfind("\n", 0, start) + 1
     if end > start and text[end - 1] == "\n":
         return first, end
@@ -112,9 +114,9 @@ def _span(source: Source, edit: Edit) -> tuple[int, int]:
     return first, len(text) if last < 0 else last + 1
 
 
-def _difference(old: str, new: str) -> tuple[int, int]:
+def _find_difference(old: str, new: str) -> tuple[int, int]:
     """The lines of the old text that are not at the start or the end of the new one as well."""
-    before, after = split(old), split(new)
+    before, after = split_lines(old), split_lines(new)
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
         head += 1

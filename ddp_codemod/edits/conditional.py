@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Portable
-from ddp_codemod.edits.imports import likeliest
-from ddp_codemod.edits.insert import before_statement
-from ddp_codemod.edits.objects import call_text
-from ddp_codemod.edits.statements import placed
-from ddp_codemod.edits.values import first_quote, new_value, written
+from ddp_codemod.edits.imports import choose_likeliest_name
+from ddp_codemod.edits.insert import insert_before_statement
+from ddp_codemod.edits.objects import format_call
+from ddp_codemod.edits.statements import place_statement
+from ddp_codemod.edits.values import find_first_quote, make_new_value, write_backend
 from ddp_codemod.model import Edit, Reason, Recipe
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, NewHandler, NewKeyword, NewObject, NewStatement, NewText, NewVariable
@@ -50,7 +50,7 @@ def condition_of(entry: Portable, module: Module, node: ast.AST, imported: Impor
     return edits, entry.condition.format(*names)
 
 
-def either(entry: Portable, condition: str, wanted: str, old: str) -> str:
+def format_either(entry: Portable, condition: str, wanted: str, old: str) -> str:
     """One of two values by the platform's condition."""
     return f"{old} if {condition} else {wanted}" if entry.keeps else f"{wanted} if {condition} else {old}"
 
@@ -63,7 +63,7 @@ def variable_edits(entry: Portable, change: NewVariable, make: Make, imported: I
         return needed if isinstance(needed, Reason) else system if isinstance(system, Reason) else []
     test = f"not ({needed[1]})" if entry.keeps else needed[1]
     statement = f'if {test}: {system[1]}.environ["{environment.name}"] = "{environment.value}"'
-    insertion = before_statement(module.source, module.parents, change.node, statement)
+    insertion = insert_before_statement(module.source, module.parents, change.node, statement)
     if isinstance(insertion, Reason) or insertion.text.endswith("; "):
         return Reason.of("review-portable-variable", variable=environment.name, value=environment.value)
     imports = {edit.after: edit for edit in (*needed[0], *system[0])}
@@ -79,15 +79,15 @@ def statement_edits(entry: Portable, change: NewStatement, make: Make, imported:
     if isinstance(package, Reason):
         return package
     if change.under:
-        insertion = placed(change, package[1], change.value, f"not ({needed[1]})" if entry.keeps else needed[1])
+        insertion = place_statement(change, package[1], change.value, f"not ({needed[1]})" if entry.keeps else needed[1])
     else:
-        insertion = placed(change, package[1], either(entry, needed[1], change.value, "None"))
+        insertion = place_statement(change, package[1], format_either(entry, needed[1], change.value, "None"))
     if isinstance(insertion, Reason):
         return insertion
     return [*needed[0], *package[0], make(insertion.offset, insertion.offset, insertion.text)]
 
 
-def launched_edits(entry: Portable, change: Change, rules: Rules, make: Make, imported: Import) -> list[Edit] | Reason:
+def launcher_edits(entry: Portable, change: Change, rules: Rules, make: Make, imported: Import) -> list[Edit] | Reason:
     """The value where a launcher started the process, and what is the same as left out in any other."""
     if isinstance(change, NewKeyword):
         return keyword_edits(entry, change, "None", make, imported)
@@ -99,7 +99,7 @@ def launched_edits(entry: Portable, change: Change, rules: Rules, make: Make, im
     return text_edits(entry, change, rules, make, imported, "None")
 
 
-def joined(first: Portable | None, entry: Portable) -> Portable:
+def join_conditions(first: Portable | None, entry: Portable) -> Portable:
     """One condition of two that both have to hold for the new value."""
     if first is None:
         return entry
@@ -117,14 +117,14 @@ def text_edits(
     leaf = change.leaf
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
         return Reason.of("review-not-editable", text=leaf.text)
-    if new_value(leaf, change.text, rules, lambda module, node: False) is None:
+    if make_new_value(leaf, change.text, rules, lambda module, node: False) is None:
         return Reason.of("review-not-editable", text=leaf.text)
     module, node = leaf.module, leaf.node
     place = module.place(node)
     needed = condition_of(entry, module, node, imported)
     if isinstance(needed, Reason):
         return needed
-    text = either(entry, needed[1], written(leaf, change.text, rules, node), old or module.text(node))
+    text = format_either(entry, needed[1], write_backend(leaf, change.text, rules, node), old or module.text(node))
     if not isinstance(module.parents.get(node), _OPEN) or "\n" in text:
         text = f"({text})"
     return [*needed[0], make(place.start, place.end, text)]
@@ -137,7 +137,7 @@ def keyword_edits(entry: Portable, change: NewKeyword, old: str, make: Make, imp
     if isinstance(needed, Reason):
         return needed
     place = module.place(call)
-    recipe = Recipe("add-keyword", (("name", change.keyword), ("value", either(entry, needed[1], change.value, old))))
+    recipe = Recipe("add-keyword", (("name", change.keyword), ("value", format_either(entry, needed[1], change.value, old))))
     return [*needed[0], make(place.start, place.end, None, recipe, module.place(call.func).end)]
 
 
@@ -148,18 +148,18 @@ def object_edits(entry: Portable, change: NewHandler | NewObject, old: str, make
     if isinstance(needed, Reason):
         return needed
     node = change.leaf.code[1] if isinstance(change, NewObject) and change.leaf is not None else call
-    quote = first_quote(module, node) if node is not call else '"'
+    quote = find_first_quote(module, node) if node is not call else '"'
     if isinstance(change, NewHandler):
         start = module.place(call).start
-        package, _, name = likeliest(module.source, module.tree, change.handler.names, start).rpartition(".")
+        package, _, name = choose_likeliest_name(module.source, module.tree, change.handler.names, start).rpartition(".")
         keyword, arguments = change.handler.keyword, ""
     else:
         package, name, keyword = change.package, change.name, change.keyword
-        arguments = call_text("", change.arguments, quote)[1:-1]
+        arguments = format_call("", change.arguments, quote)[1:-1]
     made = imported(module, package, name, call)
     if isinstance(made, Reason):
         return made
-    value = f"{keyword}={either(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
+    value = f"{keyword}={format_either(entry, needed[1], f'{quote}{change.text}{quote}', old)}"
     text = f"{made[1]}({', '.join(part for part in (arguments, value) if part)})"
     place = module.place(node)
     if node is not call:

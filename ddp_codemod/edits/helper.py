@@ -43,7 +43,7 @@ class Helper(Struct, frozen=True, eq=False):
         return newline * 2 + newline.join(lines) + newline * (1 + missing)
 
 
-def helpers(
+def build_helpers(
     findings: Iterable[Finding],
     same: Callable[[Finding, Change], Same | None],
     imports: Imports,
@@ -59,7 +59,7 @@ def helpers(
     found: dict[Same, Helper] = {}
     for key, known in places.items():
         sites = [cast("tuple[Module, ast.expr]", change.leaf.code) for _, change in known.values()]
-        made = helper_for(sites, imports) if len(known) > 1 else None
+        made = choose_helper(sites, imports) if len(known) > 1 else None
         rules = {finding.rule or "" for finding, _ in known.values()}
         # two functions of one name would be one too many
         if made is not None and not found and not any(barred(made.home.name, rule) for rule in rules):
@@ -67,12 +67,12 @@ def helpers(
     return found
 
 
-def helper_for(
+def choose_helper(
     sites: list[tuple[Module, ast.expr]], imports: Imports, names: Sequence[str] = NAMES, says: str = SAYS
 ) -> Helper | None:
     """The function that serves the most of the sites; None where there is no file for it that serves two."""
     modules = list(dict.fromkeys(module for module, _ in sites))
-    reached = {module: _imported(module, [node for at, node in sites if at is module], imports) for module in modules}
+    reached = {module: _find_imported_files(module, [node for at, node in sites if at is module], imports) for module in modules}
     own = {module.name for module in modules}
 
     def served(name: str) -> list[Module]:
@@ -89,8 +89,8 @@ def helper_for(
         others = {module.name for module in users} - {name}
         if home is None or not _can_hold(home) or imports.below([name]) & others:  # an import in a circle finds half a module
             continue
-        at = _behind_imports(home)
-        called = next((one for one in names if not any(_uses(module, one) for module in {home, *users})), None)
+        at = _locate_after_imports(home)
+        called = next((one for one in names if not any(_is_mentioned(module, one) for module in {home, *users})), None)
         if at is None or called is None or any(node.lineno < at[1].lineno for module, node in sites if module is home):
             continue
         return Helper(
@@ -104,21 +104,21 @@ def _can_hold(module: Module) -> bool:
     return name.endswith(".py") and name != "__init__.py" and not name.startswith("test_")
 
 
-def _imported(module: Module, sites: list[ast.expr], imports: Imports) -> dict[str, str]:
+def _find_imported_files(module: Module, sites: list[ast.expr], imports: Imports) -> dict[str, str]:
     """The project's files that the file imports at its top level in front of these places, whatever happens, and as what."""
     first = min(node.lineno for node in sites)
     folder = module.name.rpartition("/")[0] or "."
     found: dict[str, str] = {}
     for statement in module.tree.body:
         if (statement.end_lineno or statement.lineno) < first:
-            for dotted in _dotted(statement):
+            for dotted in _list_dotted_names(statement):
                 file = imports.project.file(dotted, folder)
                 if file is not None and file != module.name:
                     found.setdefault(file, dotted)
     return found
 
 
-def _dotted(statement: ast.stmt) -> Iterator[str]:
+def _list_dotted_names(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.Import):
         yield from (alias.name for alias in statement.names)
     elif isinstance(statement, ast.ImportFrom) and not statement.level and statement.module:
@@ -126,7 +126,7 @@ def _dotted(statement: ast.stmt) -> Iterator[str]:
         yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
 
 
-def _behind_imports(module: Module) -> tuple[int, ast.stmt] | None:
+def _locate_after_imports(module: Module) -> tuple[int, ast.stmt] | None:
     """The line behind the imports that a file starts with, and the statement that follows; None where there is no such line."""
     last: ast.stmt | None = None
     for at, statement in enumerate(module.tree.body):
@@ -143,5 +143,5 @@ def _behind_imports(module: Module) -> tuple[int, ast.stmt] | None:
     return None
 
 
-def _uses(module: Module, name: str) -> bool:
+def _is_mentioned(module: Module, name: str) -> bool:
     return name.encode() in module.source.data

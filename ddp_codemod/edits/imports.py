@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.edits.spans import Insertion, line_ending
-from ddp_codemod.edits.visible import Bound, bindings, imported, is_declared, read_unbound, scopes_at
+from ddp_codemod.edits.visible_names import Bound, find_unbound_read, is_declared, list_bindings, list_imported_names, scopes_at
 from ddp_codemod.model import Reason, Source
 
 
-class Wanted(Struct, frozen=True):
+class WantedImport(Struct, frozen=True):
     """A module, or an object of it."""
 
     module: str
@@ -50,19 +50,19 @@ def bound_import(source: Source, tree: ast.Module, module: str, name: str | None
 
     None where no such import is seen from there.
     """
-    wanted = Wanted(module, name)
-    if not _speaks_of(source, wanted.package):
+    wanted = WantedImport(module, name)
+    if not _may_hold_name(source, wanted.package):
         return None
     scopes = scopes_at(source, tree, before)
     for depth, scope in enumerate(scopes):
         for statement in scope.earlier:
-            for made in imported(statement):
-                written = _written(made, wanted)
+            for made in list_imported_names(statement):
+                written = _format_bound_name(made, wanted)
                 if written is None:
                     continue
-                if any(bindings(inner.node, made.name) for inner in scopes[:depth]):
+                if any(list_bindings(inner.node, made.name) for inner in scopes[:depth]):
                     continue
-                if all(other.target == made.target for other in bindings(scope.node, made.name)):
+                if all(other.target == made.target for other in list_bindings(scope.node, made.name)):
                     return written
     return None
 
@@ -78,31 +78,31 @@ def add_import(
     written = bound_import(source, tree, module, name, before=before)
     if written is not None:
         return None, written
-    wanted = Wanted(module, name)
-    if _speaks_of(source, wanted.bound) and (taken := _taken(source, tree, wanted, before)) is not None:
+    wanted = WantedImport(module, name)
+    if _may_hold_name(source, wanted.bound) and (taken := _find_name_conflict(source, tree, wanted, before)) is not None:
         return taken
-    place = _joined(source, tree, wanted, before) or _place(source, tree, wanted, before)
+    place = _join_existing_import(source, tree, wanted, before) or _place_import(source, tree, wanted, before)
     return place if isinstance(place, Reason) else (place, wanted.full if not wanted.name else wanted.name)
 
 
-def _speaks_of(source: Source, name: str) -> bool:
+def _may_hold_name(source: Source, name: str) -> bool:
     """Whether the text can hold a name; Python reads several spellings of one that are not ASCII."""
     return name in source.text or not source.text.isascii()
 
 
-def _taken(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Reason | None:
+def _find_name_conflict(source: Source, tree: ast.Module, wanted: WantedImport, before: int) -> Reason | None:
     """Why the name cannot be given to the import: it stands for something else, or code reads it that nothing gives it to."""
     for scope in scopes_at(source, tree, before):
-        for other in bindings(scope.node, wanted.bound):
+        for other in list_bindings(scope.node, wanted.bound):
             if other.target != wanted.target or not isinstance(scope.node, ast.Module):
                 return Reason.of("insert-name-taken", name=wanted.bound, line=other.line)
     if is_declared(tree, wanted.bound):
         return Reason.of("insert-name-taken", name=wanted.bound, line=1)
-    unbound = read_unbound(source, tree, wanted.bound)
+    unbound = find_unbound_read(source, tree, wanted.bound)
     return None if unbound is None else Reason.of("insert-name-unbound", name=wanted.bound, line=unbound)
 
 
-def _written(made: Bound, wanted: Wanted) -> str | None:
+def _format_bound_name(made: Bound, wanted: WantedImport) -> str | None:
     """How ``wanted`` is written through a name that an import made."""
     if made.whole is not None:  # "import a.b.c" gives a, a.b and a.b.c
         return wanted.full if f"{made.whole}.".startswith(f"{wanted.module}.") else None
@@ -111,7 +111,7 @@ def _written(made: Bound, wanted: Wanted) -> str | None:
     return f"{made.name}.{wanted.name}" if wanted.name and made.target == wanted.module else None
 
 
-def likeliest(source: Source, tree: ast.Module, names: Sequence[str], before: int) -> str:
+def choose_likeliest_name(source: Source, tree: ast.Module, names: Sequence[str], before: int) -> str:
     """The one of an object's qualified names that the file can write already, or imports the neighbours of; else the first."""
     for name in names:
         module, _, last = name.rpartition(".")
@@ -121,7 +121,7 @@ def likeliest(source: Source, tree: ast.Module, names: Sequence[str], before: in
     return next((name for name in names if name.rpartition(".")[0] in modules), names[0])
 
 
-def _joined(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | None:
+def _join_existing_import(source: Source, tree: ast.Module, wanted: WantedImport, before: int) -> Insertion | None:
     """Behind the last name of a ``from module import ...`` that has surely run before, the nearest first."""
     if not wanted.name:
         return None
@@ -141,37 +141,43 @@ def _joined(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> In
     return None
 
 
-def _place(source: Source, tree: ast.Module, wanted: Wanted, before: int) -> Insertion | Reason:
+def _place_import(source: Source, tree: ast.Module, wanted: WantedImport, before: int) -> Insertion | Reason:
     body = tree.body
     imports = [at for at, node in enumerate(body) if isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_future(node)]
-    imports = [at for at in imports if _offset(source, body[at]) <= before]
-    for place in (*_beside_like(source, body, imports, wanted), _at_top(source, body, wanted), _inline(source, body, wanted)):
+    imports = [at for at in imports if _get_offset(source, body[at]) <= before]
+    for place in (
+        *_find_import_places(source, body, imports, wanted),
+        _insert_at_top(source, body, wanted),
+        _insert_inline(source, body, wanted),
+    ):
         if place is not None and place.offset <= before:
             return place
     return Reason.of("insert-import-no-place", statement=wanted.statement)
 
 
-def _beside_like(source: Source, body: Sequence[ast.stmt], imports: Sequence[int], wanted: Wanted) -> Iterator[Insertion | None]:
+def _find_import_places(
+    source: Source, body: Sequence[ast.stmt], imports: Sequence[int], wanted: WantedImport
+) -> Iterator[Insertion | None]:
     """Places next to the imports that a reader would look among, best first."""
-    like = [at for at in imports if wanted.package in _packages(body[at])]
+    like = [at for at in imports if wanted.package in _list_packages(body[at])]
     # a plug-in such as "torch_x" stands by its host "torch"
-    like = like or [at for at in imports if any(wanted.package.startswith(f"{top}_") for top in _packages(body[at]))]
+    like = like or [at for at in imports if any(wanted.package.startswith(f"{top}_") for top in _list_packages(body[at]))]
     if like:
-        run = set(_run(body, like[0]))
-        yield _line_after(source, body, [at for at in like if at in run][-1], wanted)
-    standard = [at for at in imports if _packages(body[at]) & sys.stdlib_module_names]
+        run = set(_collect_import_run(body, like[0]))
+        yield _insert_line_after(source, body, [at for at in like if at in run][-1], wanted)
+    standard = [at for at in imports if _list_packages(body[at]) & sys.stdlib_module_names]
     if wanted.package in sys.stdlib_module_names:
         for at in (*standard[:1], *imports[:1]):
-            yield _line_before(source, body[at], wanted)
+            yield _insert_line_before(source, body[at], wanted)
         return
     others = [at for at in imports if at not in standard]
     if others:
-        yield _line_before(source, body[others[0]], wanted)
+        yield _insert_line_before(source, body[others[0]], wanted)
     if imports:
-        yield _line_after(source, body, _run(body, imports[0])[-1], wanted)
+        yield _insert_line_after(source, body, _collect_import_run(body, imports[0])[-1], wanted)
 
 
-def _run(body: Sequence[ast.stmt], at: int) -> list[int]:
+def _collect_import_run(body: Sequence[ast.stmt], at: int) -> list[int]:
     """The statements from this one on that are imports without anything else between."""
     end = at
     while end < len(body) and isinstance(body[end], (ast.Import, ast.ImportFrom)):
@@ -179,7 +185,7 @@ def _run(body: Sequence[ast.stmt], at: int) -> list[int]:
     return list(range(at, end))
 
 
-def _packages(node: ast.stmt) -> set[str]:
+def _list_packages(node: ast.stmt) -> set[str]:
     """The top packages that an import names; none for a relative one."""
     if isinstance(node, ast.Import):
         return {alias.name.partition(".")[0] for alias in node.names}
@@ -188,16 +194,16 @@ def _packages(node: ast.stmt) -> set[str]:
     return set()
 
 
-def _line_before(source: Source, node: ast.stmt, wanted: Wanted) -> Insertion | None:
-    start = _offset(source, node)
+def _insert_line_before(source: Source, node: ast.stmt, wanted: WantedImport) -> Insertion | None:
+    start = _get_offset(source, node)
     line = source.line_span(start)[0]
     if source.text[line:start].strip("\f") or source.text[:line].rstrip("\r\n").endswith("\\"):
         return None
     return Insertion(start, wanted.statement + line_ending(source, start))
 
 
-def _line_after(source: Source, body: Sequence[ast.stmt], at: int, wanted: Wanted) -> Insertion | None:
-    end = _end_of_line(source, body, at)
+def _insert_line_after(source: Source, body: Sequence[ast.stmt], at: int, wanted: WantedImport) -> Insertion | None:
+    end = _locate_line_end(source, body, at)
     if end is None:
         return None
     newline = line_ending(source, end - 1)
@@ -205,7 +211,7 @@ def _line_after(source: Source, body: Sequence[ast.stmt], at: int, wanted: Wante
     return Insertion(end, missing + wanted.statement + newline)
 
 
-def _end_of_line(source: Source, body: Sequence[ast.stmt], at: int) -> int | None:
+def _locate_line_end(source: Source, body: Sequence[ast.stmt], at: int) -> int | None:
     """End of the line on which a statement ends, if no statement goes on behind it."""
     while at + 1 < len(body) and body[at + 1].lineno == body[at].end_lineno:
         at += 1
@@ -218,15 +224,15 @@ def _end_of_line(source: Source, body: Sequence[ast.stmt], at: int) -> int | Non
     return end if not rest or rest.startswith("#") else None
 
 
-def _at_top(source: Source, body: Sequence[ast.stmt], wanted: Wanted) -> Insertion | None:
+def _insert_at_top(source: Source, body: Sequence[ast.stmt], wanted: WantedImport) -> Insertion | None:
     """A paragraph of its own behind the docstring and ``from __future__`` lines, or behind the comments that head the file."""
     header = [at for at, node in enumerate(body) if _is_future(node) or (at == 0 and _is_docstring(node))]
     if header:
-        start = _end_of_line(source, body, header[-1])
+        start = _locate_line_end(source, body, header[-1])
         if start is None:
             return None
     else:
-        start = _behind_head_comment(source)
+        start = _locate_after_header(source)
     at = start
     while at < len(source.text) and not source.text[slice(*source.line_span(at))].strip():
         at = source.line_span(at)[1]
@@ -235,7 +241,7 @@ def _at_top(source: Source, body: Sequence[ast.stmt], wanted: Wanted) -> Inserti
     return Insertion(at, ("" if parted else newline) + wanted.statement + newline + newline)
 
 
-def _behind_head_comment(source: Source) -> int:
+def _locate_after_header(source: Source) -> int:
     """End of the first block of comment lines (interpreter, encoding, licence), if the file starts with one."""
     at, seen = 0, False
     while at < len(source.text):
@@ -249,17 +255,17 @@ def _behind_head_comment(source: Source) -> int:
     return at if seen else 0
 
 
-def _inline(source: Source, body: Sequence[ast.stmt], wanted: Wanted) -> Insertion | None:
+def _insert_inline(source: Source, body: Sequence[ast.stmt], wanted: WantedImport) -> Insertion | None:
     """In front of the first ordinary statement, on its line."""
     for at, node in enumerate(body):
         if not _is_future(node) and not (at == 0 and _is_docstring(node)):
-            start = _offset(source, node)
+            start = _get_offset(source, node)
             simple = not hasattr(node, "body")
             return Insertion(start, wanted.statement + "; ") if simple else None
     return None
 
 
-def _offset(source: Source, node: ast.stmt) -> int:
+def _get_offset(source: Source, node: ast.stmt) -> int:
     return source.offset(node.lineno, node.col_offset)
 
 

@@ -12,26 +12,26 @@ from ddp_codemod.edits.spans import Insertion, line_ending
 from ddp_codemod.model import Reason, Source
 from ddp_codemod.parse.nodes import Parents
 
-__all__ = ["Insertion", "add_import", "before_statement", "behind_statement", "bound_import", "inside_class"]
+__all__ = ["Insertion", "add_import", "bound_import", "insert_before_statement", "insert_behind_statement", "insert_in_class"]
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def before_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
+def insert_before_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
     """Where ``statement`` runs once, right before what ``node`` belongs to is evaluated: one line, or one that ends in a colon and,
     behind a tab, what is under it.
 
     Gives a reason where no such place exists: in a lambda, a comprehension, a ``while`` test, a ``case``.
     """
-    found = _statement(source, parents, node)
+    found = _find_statement(source, parents, node)
     if isinstance(found, Reason):
         return found
-    start = _start(source, found)
+    start = _locate_start(source, found)
     line = source.line_span(start)[0]
     head = source.text[line:start]
     compound = hasattr(found, "body") or isinstance(found, ast.Match)
-    if not head.strip(" \t\f") and not _continues(source, line, compound):
+    if not head.strip(" \t\f") and not _is_continuation(source, line, compound):
         # a form feed starts a page and sets the indentation back to none; the new line belongs to the page
         page = line + head.rfind("\f") + 1
         indent, ending = source.text[page:start], line_ending(source, start)
@@ -42,7 +42,7 @@ def before_statement(source: Source, parents: Parents, node: ast.AST, statement:
     return Insertion(start, statement + "; ")
 
 
-def behind_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
+def insert_behind_statement(source: Source, parents: Parents, node: ast.AST, statement: str) -> Insertion | Reason:
     """Where ``statement`` runs once, right behind the simple statement that ``node`` belongs to."""
     at = node
     while not isinstance(at, ast.stmt):
@@ -51,15 +51,15 @@ def behind_statement(source: Source, parents: Parents, node: ast.AST, statement:
         at = parents[at]
     if hasattr(at, "body") or isinstance(at, ast.Match):
         return Reason.of("insert-continued-line")
-    return _behind(source, at, statement)
+    return _insert_behind(source, at, statement)
 
 
-def inside_class(source: Source, node: ast.ClassDef, statement: str) -> Insertion | Reason:
+def insert_in_class(source: Source, node: ast.ClassDef, statement: str) -> Insertion | Reason:
     """Where ``statement`` becomes the first line of a class's body, its docstring aside."""
     first = node.body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        return _behind(source, first, statement)
-    start = _start(source, first)
+        return _insert_behind(source, first, statement)
+    start = _locate_start(source, first)
     line = source.line_span(start)[0]
     head = source.text[line:start]
     if head.strip(" \t"):
@@ -67,7 +67,7 @@ def inside_class(source: Source, node: ast.ClassDef, statement: str) -> Insertio
     return Insertion(line, head + statement + line_ending(source, start))
 
 
-def _behind(source: Source, at: ast.stmt, statement: str) -> Insertion:
+def _insert_behind(source: Source, at: ast.stmt, statement: str) -> Insertion:
     """The line below a statement, with its indentation; on its own line where others stand before or behind it."""
     assert at.end_lineno is not None
     assert at.end_col_offset is not None
@@ -83,7 +83,7 @@ def _behind(source: Source, at: ast.stmt, statement: str) -> Insertion:
     return Insertion(end, ending + head + statement)
 
 
-def _statement(source: Source, parents: Parents, node: ast.AST) -> ast.stmt | Reason:
+def _find_statement(source: Source, parents: Parents, node: ast.AST) -> ast.stmt | Reason:
     """The statement to insert before: the first one around ``node`` that a new one may precede."""
     at, child = node, node
     while not isinstance(at, ast.stmt):
@@ -94,7 +94,7 @@ def _statement(source: Source, parents: Parents, node: ast.AST) -> ast.stmt | Re
             return Reason.of("insert-case")
         if isinstance(at, _COMPREHENSIONS):
             first = at.generators[0]
-            if child is not first or not _within(parents, node, first, first.iter):
+            if child is not first or not _is_in_branch(parents, node, first, first.iter):
                 return Reason.of("insert-comprehension")
     if isinstance(at, ast.While) and child is at.test:
         return Reason.of("insert-while-test")
@@ -106,7 +106,7 @@ def _statement(source: Source, parents: Parents, node: ast.AST) -> ast.stmt | Re
     return at
 
 
-def _within(parents: Parents, node: ast.AST, top: ast.AST, branch: ast.AST) -> bool:
+def _is_in_branch(parents: Parents, node: ast.AST, top: ast.AST, branch: ast.AST) -> bool:
     """Whether ``node``, which is inside ``top``, is in this child of it."""
     at = node
     while at is not top:
@@ -123,7 +123,7 @@ def _is_elif(source: Source, parents: Parents, node: ast.If) -> bool:
     return source.text.startswith("elif", source.offset(node.lineno, node.col_offset))
 
 
-def _start(source: Source, node: ast.stmt) -> int:
+def _locate_start(source: Source, node: ast.stmt) -> int:
     """Offset of a statement's first character, its decorators included."""
     start = source.offset(node.lineno, node.col_offset)
     if not isinstance(node, _DEFINITIONS) or not node.decorator_list:
@@ -136,7 +136,7 @@ def _start(source: Source, node: ast.stmt) -> int:
     return start
 
 
-def _continues(source: Source, line: int, compound: bool) -> bool:
+def _is_continuation(source: Source, line: int, compound: bool) -> bool:
     """Whether the line that starts here may belong to the one above, which ends in a backslash."""
     if line == 0:
         return False

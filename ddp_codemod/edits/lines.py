@@ -32,13 +32,13 @@ def preview_lines(source: Source, edit: Edit) -> Preview:
     start, end = edit.start, edit.end
     if edit.after is None and edit.recipe is not None:
         at = start if edit.anchor is None else edit.anchor
-        return _preview(source, at, at, None)  # the line to look at: what changes around it is not known yet
+        return _build_preview(source, at, at, None)  # the line to look at: what changes around it is not known yet
     if not edit.after:
-        start, end = emptied(source, start, end)
-    return _preview(source, start, end, edit.after or "")
+        start, end = expand_deletion(source, start, end)
+    return _build_preview(source, start, end, edit.after or "")
 
 
-def emptied(source: Source, start: int, end: int) -> tuple[int, int]:
+def expand_deletion(source: Source, start: int, end: int) -> tuple[int, int]:
     """What goes when nothing stays between two offsets: the whole line, the comment behind it, or the semicolon as well."""
     text = source.text
     first, last = source.line_span(start)[0], source.line_span(end)[1]
@@ -57,24 +57,26 @@ def emptied(source: Source, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _preview(source: Source, start: int, end: int, after: str | None) -> Preview:
+def _build_preview(source: Source, start: int, end: int, after: str | None) -> Preview:
     first = source.line_span(start)[0]
     # the end of a span that ends with a line is not the line after it
     last = source.line_span(max(start, end - 1))[1] if end > start else source.line_span(start)[1]
     line, end_line = source.position(first)[0], source.position(max(first, last - 1))[0]
     cut = (start - first) + (last - end) > LONGEST
-    head, tail = _beside(source.text, first, start, end, last) if cut else (source.text[first:start], source.text[end:last])
+    head, tail = (
+        _cut_long_lines(source.text, first, start, end, last) if cut else (source.text[first:start], source.text[end:last])
+    )
     before = head + source.text[start:end] + tail
-    return Preview(line, end_line, _chomp(before), None if after is None else _chomp(head + after + tail), cut)
+    return Preview(line, end_line, _strip_line_end(before), None if after is None else _strip_line_end(head + after + tail), cut)
 
 
-def _beside(text: str, first: int, start: int, end: int, last: int) -> tuple[str, str]:
+def _cut_long_lines(text: str, first: int, start: int, end: int, last: int) -> tuple[str, str]:
     """What stands before and behind an edit in lines that are too long."""
     left, right = max(first, start - AROUND), min(last, end + AROUND)
     return (MARK if left > first else "") + text[left:start], text[end:right] + (MARK if right < last else "")
 
 
-def _chomp(lines: str) -> str:
+def _strip_line_end(lines: str) -> str:
     for ending in ("\r\n", "\n", "\r"):
         if lines.endswith(ending):
             return lines[: -len(ending)]

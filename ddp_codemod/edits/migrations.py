@@ -15,7 +15,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Finding, NewText
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.reach import acts
+from ddp_codemod.sites.reachability import does_something
 
 DEVICE = "device-"  # what the ids of advice about devices start with
 RECIPE = "import-at-entries"
@@ -27,21 +27,21 @@ class Migration(Struct, frozen=True):
     fix: Fix
     lacking: tuple[Module, ...]
 
-    def settled(self, findings: Iterable[Finding]) -> list[Finding]:
+    def settle(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings, without the edits that nobody needs where the imports are made."""
         ours = {module.name for module in self.lacking}  # the imports of the rule bring what an edit there would import
 
         def once(finding: Finding) -> Finding:
             return replace(finding, required_import=None) if finding.use.module.name in ours else finding
 
-        return [once(self._settled(finding)) for finding in findings]
+        return [once(self._settle_finding(finding)) for finding in findings]
 
     def cures(self, finding: Finding) -> bool:
         """Whether what an advice about devices found is no longer so where the imports are made."""
         about = finding.use.surface.id
         return about.startswith(DEVICE) and about not in self.fix.leaves
 
-    def _settled(self, finding: Finding) -> Finding:
+    def _settle_finding(self, finding: Finding) -> Finding:
         values = [change.leaf.value for change in finding.changes if isinstance(change, NewText)]
         names = [str(value.value).lower() for value in values if isinstance(value, Known)]
         if finding.use.surface.id in self.fix.unmapped:
@@ -59,81 +59,83 @@ class Migration(Struct, frozen=True):
         made: list[Edit] = []
         for module in self.lacking:
             if limits.bar(module.name, self.fix.id, f"{module.name}:1") is None:
-                at = _top(module)
+                at = _locate_import_line(module)
                 text = "".join(f"{statement}{module.source.newline}" for statement in self.fix.statements)
                 reason = Reason.of("edit-migrate", rule=self.fix.id)
                 made.append(Edit(module.name, at, at, text, self.fix.id, Applicability.UNSAFE, reason, group + len(made)))
         return tuple(made)
 
 
-def migration(
+def find_migration(
     project: Project, wanted: Iterable[Fix], known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]
 ) -> Migration | None:
     """The migration that was asked for; or the platform's own, where every entry makes its imports already."""
     asked = [fix for fix in wanted if fix.recipe == RECIPE]
     ours = [fix for fix in known if fix.recipe == RECIPE and fix.platform == platform]
-    fixes = asked or [fix for fix in ours if any(map(project.mentioning, _words(fix)))]
-    entries = _entries(project, started) if fixes else []
+    fixes = asked or [fix for fix in ours if any(map(project.mentioning, _list_words(fix)))]
+    entries = _find_entries(project, started) if fixes else []
     for fix in fixes:
-        having = _having(project, fix, entries)
+        having = _find_migrated_entries(project, fix, entries)
         lacking = [name for name in entries if name not in having]
         if asked or (entries and not lacking):
             return Migration(fix, tuple(filter(None, map(project.module, lacking))))
     return None
 
 
-def other_way(
+def find_other_migration(
     project: Project, known: Iterable[Fix], platform: str, started: Callable[[], Iterable[str]]
 ) -> tuple[Fix | None, int]:
     """The platform's migration that nobody asked for, and how many entries it would edit."""
     fix = next((fix for fix in known if fix.recipe == RECIPE and fix.platform == platform), None)
     if fix is None:
         return None, 0
-    entries = _entries(project, started)
-    return fix, len(entries) - len(_having(project, fix, entries))
+    entries = _find_entries(project, started)
+    return fix, len(entries) - len(_find_migrated_entries(project, fix, entries))
 
 
-def _entries(project: Project, started: Callable[[], Iterable[str]]) -> list[str]:
+def _find_entries(project: Project, started: Callable[[], Iterable[str]]) -> list[str]:
     """The programs among the files that nobody imports: what only defines something is loaded by its name, or read as settings."""
-    bodies = {name: body for name in sorted(started()) if name.endswith(".py") and (body := _body(project, name)) is not None}
-    return [name for name, body in bodies.items() if name in project.commands or acts(name, body)] or [*bodies]
+    bodies = {
+        name: body for name in sorted(started()) if name.endswith(".py") and (body := _parse_body(project, name)) is not None
+    }
+    return [name for name, body in bodies.items() if name in project.commands or does_something(name, body)] or [*bodies]
 
 
-def _body(project: Project, name: str) -> list[ast.stmt] | None:
+def _parse_body(project: Project, name: str) -> list[ast.stmt] | None:
     """The statements of a file, looked at once; None where it cannot be read. Most of the entries hold no place to edit."""
     if project.is_parsed(name):
         module = project.module(name)
         return module.tree.body if module is not None else None
-    tree = project.passing_tree(name)
+    tree = project.parse_once(name)
     return tree.body if tree is not None else None
 
 
-def _having(project: Project, fix: Fix, entries: Iterable[str]) -> set[str]:
+def _find_migrated_entries(project: Project, fix: Fix, entries: Iterable[str]) -> set[str]:
     """The entries whose top level makes the last of the imports: that is the one which does it."""
-    wanted = _wanted(fix)
-    able = set(entries).intersection(*(project.mentioning(word) for word in _words(fix)))
-    return {name for name in able if not wanted.isdisjoint(_modules(_body(project, name) or ()))}
+    wanted = _list_wanted_imports(fix)
+    able = set(entries).intersection(*(project.mentioning(word) for word in _list_words(fix)))
+    return {name for name in able if not wanted.isdisjoint(_list_imported_modules(_parse_body(project, name) or ()))}
 
 
-def _wanted(fix: Fix) -> set[str]:
-    return set(_modules(ast.parse(fix.statements[-1]).body))
+def _list_wanted_imports(fix: Fix) -> set[str]:
+    return set(_list_imported_modules(ast.parse(fix.statements[-1]).body))
 
 
-def _words(fix: Fix) -> set[str]:
-    return {name.rpartition(".")[2] for name in _wanted(fix)}
+def _list_words(fix: Fix) -> set[str]:
+    return {name.rpartition(".")[2] for name in _list_wanted_imports(fix)}
 
 
-def _modules(statements: Iterable[ast.stmt]) -> Iterable[str]:
+def _list_imported_modules(statements: Iterable[ast.stmt]) -> Iterable[str]:
     for statement in statements:
         if isinstance(statement, ast.Import):
             yield from (alias.name for alias in statement.names)
         elif isinstance(statement, ast.ImportFrom) and not statement.level:
             yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
         elif isinstance(statement, ast.Try):
-            yield from _modules(statement.body)
+            yield from _list_imported_modules(statement.body)
 
 
-def _top(module: Module) -> int:
+def _locate_import_line(module: Module) -> int:
     """The start of the first line that may hold another import: behind the docstring and what comes from ``__future__``."""
     for number, statement in enumerate(module.tree.body):
         docstring = number == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

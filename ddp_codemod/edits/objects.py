@@ -9,13 +9,13 @@ from ddp_codemod.policy.findings import NewMapping
 Arguments = Iterable[tuple[str, "bool | int | str"]]
 
 
-def call_text(name: str, arguments: Arguments, quote: str = '"') -> str:
+def format_call(name: str, arguments: Arguments, quote: str = '"') -> str:
     """A call with keyword arguments, its texts between the given quotes."""
     parts = (f"{key}={quote}{value}{quote}" if isinstance(value, str) else f"{key}={value!r}" for key, value in arguments)
     return f"{name}({', '.join(parts)})"
 
 
-def _flow_mapping(target: str, arguments: Arguments, key: str = "_target_", below: str = "") -> str:
+def _format_flow_mapping(target: str, arguments: Arguments, key: str = "_target_", below: str = "") -> str:
     """A YAML mapping on one line that names what to call, its arguments beside that or under a key of their own."""
     parts = [f"{name}: {str(value).lower() if isinstance(value, bool) else value}" for name, value in arguments]
     if below:
@@ -23,10 +23,10 @@ def _flow_mapping(target: str, arguments: Arguments, key: str = "_target_", belo
     return "{" + ", ".join([f"{key}: {target}", *parts]) + "}"
 
 
-def written_mapping(change: NewMapping) -> tuple[int, int, str]:
+def format_mapping(change: NewMapping) -> tuple[int, int, str]:
     """Where a mapping goes and its text: for the scalar of the entry, or under a key of its own on the line below."""
-    text = _flow_mapping(change.target, change.arguments, change.key, change.below)
+    text = _format_flow_mapping(change.target, change.arguments, change.key, change.below)
     if not change.added:
         return change.entry.start, change.entry.end, text
-    offset, line = change.module.added_below(change.entry, change.added, text)
+    offset, line = change.module.add_below(change.entry, change.added, text)
     return offset, offset, line

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from ddp_codemod.catalog.fix import Fix
-from ddp_codemod.discover.files import read_text, walk
+from ddp_codemod.discover.files import read_text, walk_files
 from ddp_codemod.model import Advisory, Applicability, Edit, Reason, Source
 from ddp_codemod.policy.limits import Limits
 from ddp_codemod.versions import LOCAL, Stated, holds
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SUFFIXES = (".txt", ".in", ".toml", ".cfg", ".py", ".yml", ".yaml", ".lock", "Pipfile")
 
 
-class Pinned(Struct, frozen=True):
+class PinResult(Struct, frozen=True):
     """The edits, the texts that they are of, and what only the project's own tools can do."""
 
     edits: tuple[Edit, ...] = ()
@@ -32,7 +32,7 @@ class Pinned(Struct, frozen=True):
 Meant = Callable[[Source, "Requirement"], bool]
 
 
-def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Edit], meant: Meant) -> Pinned:
+def pin_versions(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Edit], meant: Meant) -> PinResult:
     """What the pinning rules of a run do; the edits of one rule belong together, for half of them would not install.
 
     ``meant``: whether a statement is for the machines in question.
@@ -43,9 +43,9 @@ def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Ed
     for fix in (fix for fix in fixes if fix.recipe == "pin-requirements"):
         group = 1 + max((edit.group for edit in (*others, *edits)), default=0)
         stated = False
-        for source, one in _statements(root, fix, limits, meant):
+        for source, one in _find_statements(root, fix, limits, meant):
             stated = stated or one.kind != "lock"
-            made = _edit(fix, source, one, group)
+            made = _make_pin_edit(fix, source, one, group)
             if isinstance(made, Edit):
                 edits.append(made)
                 sources[source.name] = source
@@ -54,21 +54,21 @@ def pinned(root: Path, fixes: Iterable[Fix], limits: Limits, others: Sequence[Ed
         if not stated:
             command = "pip install " + " ".join(f'"{name}=={version}"' for name, version in fix.pins.items())
             notes.append(Advisory("", 0, fix.id, Reason.of("pin-nowhere", command=command)))
-    return Pinned(tuple(edits), sources, tuple(notes))
+    return PinResult(tuple(edits), sources, tuple(notes))
 
 
-def _statements(root: Path, fix: Fix, limits: Limits, meant: Meant) -> Iterable[tuple[Source, Requirement]]:
-    from ddp_codemod.parse.requirements import requirements, states_versions
+def _find_statements(root: Path, fix: Fix, limits: Limits, meant: Meant) -> Iterable[tuple[Source, Requirement]]:
+    from ddp_codemod.parse.requirements import find_requirements, may_state_versions
 
-    for path in walk(root, [root], _SUFFIXES):
+    for path in walk_files(root, [root], _SUFFIXES):
         name = path.relative_to(root).as_posix()
-        if states_versions(name) and limits.bar(name, fix.id, name) is None:
+        if may_state_versions(name) and limits.bar(name, fix.id, name) is None:
             source = read_text(path, root)
             if isinstance(source, Source):
-                yield from ((source, one) for one in requirements(source) if one.package in fix.pins and meant(source, one))
+                yield from ((source, one) for one in find_requirements(source) if one.package in fix.pins and meant(source, one))
 
 
-def _edit(fix: Fix, source: Source, one: Requirement, group: int) -> Edit | Advisory | None:
+def _make_pin_edit(fix: Fix, source: Source, one: Requirement, group: int) -> Edit | Advisory | None:
     """The pin of one statement; a note where the file is made by a tool; None where every version that it admits is old enough."""
     wanted, line = fix.pins[one.package], source.position(one.start)[0]
     if one.specifier and holds(f"<={wanted}", Stated(one.package, LOCAL.sub("", one.specifier), source.name)) is True:

@@ -12,25 +12,25 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.edits import unused_imports
-from ddp_codemod.edits.conditional import Import, launched_edits
-from ddp_codemod.edits.imports import likeliest
+from ddp_codemod.edits.argument_translation import translate_argument
+from ddp_codemod.edits.conditional import Import, launcher_edits
+from ddp_codemod.edits.imports import choose_likeliest_name
 from ddp_codemod.edits.insert import add_import
-from ddp_codemod.edits.objects import call_text, written_mapping
-from ddp_codemod.edits.shared import guard, imported_once, is_import, shared
-from ddp_codemod.edits.statements import placed
-from ddp_codemod.edits.translated import translated
-from ddp_codemod.edits.values import first_quote, new_value
-from ddp_codemod.edits.warned import name_before, warning_edits
-from ddp_codemod.edits.widened_choices import admitting_edits
+from ddp_codemod.edits.objects import format_call, format_mapping
+from ddp_codemod.edits.shared_edits import deduplicate_imports, guard_import, is_import, merge_edits
+from ddp_codemod.edits.statements import place_statement
+from ddp_codemod.edits.translation_warning import choose_name_before, warning_edits
+from ddp_codemod.edits.values import find_first_quote, make_new_value
+from ddp_codemod.edits.widened_choices import widen_choice_lists
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replaced
+from ddp_codemod.model import REMOVE_IMPORT, Action, Edit, Reason, Recipe, replace_stretches
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree
 from ddp_codemod.policy.findings import (
     PACKAGE,
     VALUE,
     Change,
-    Dropped,
+    DroppedArgument,
     Finding,
     Insertions,
     NewHandler,
@@ -43,13 +43,13 @@ from ddp_codemod.policy.findings import (
     NewVariable,
     Splice,
     Translation,
-    marked,
-    reason_for,
+    explain_change,
+    is_machine_dependent,
 )
+from ddp_codemod.policy.launcher_condition import find_launcher_condition
 from ddp_codemod.policy.limits import Limits
-from ddp_codemod.policy.under_launcher import launched
-from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.imports import Imports
+from ddp_codemod.sites.surface_calls import Use
 
 if TYPE_CHECKING:
     from ddp_codemod.edits.portable import Style
@@ -85,51 +85,51 @@ class Planner(Struct):
             self.style = self.style.with_helpers(
                 findings, self.imports, lambda name, rule: self.limits.bar(name, rule, name) is not None
             )
-        settled = tuple(self._settle(finding) for finding in findings)
+        settled = tuple(self._settle_finding(finding) for finding in findings)
         for module, dropped in self._dropped.items():
             self._remove_imports(module, dropped)
         for module, dropped in self._arguments.items():
             self._remove_imports(module, dropped, self.missing)
-        self._made = imported_once(self._made)
+        self._made = deduplicate_imports(self._made)
         return Plan(settled, tuple(sorted(self._made.values(), key=lambda edit: (edit.name, edit.start, edit.end))))
 
     def _remove_imports(self, module: Module, dropped: list[tuple[ast.expr, Key]], missing: frozenset[str] | None = None) -> None:
         """Drop the imports that only the dropped expressions used; all edits that this takes become one group."""
-        for unused in unused_imports.unused_imports(module, [expression for expression, _ in dropped], self.reexported, missing):
+        for unused in unused_imports.find_unused(module, [expression for expression, _ in dropped], self.reexported, missing):
             keys = [key for expression, key in dropped if expression in unused.users and key in self._made]
             if not keys:
                 continue
             group = min(self._made[key].group for key in keys)
-            self._join({self._made[key].group for key in keys}, group)
+            self._join_groups({self._made[key].group for key in keys}, group)
             first = self._made[keys[0]]
             place = module.place(unused.statement)
             recipe = Recipe(REMOVE_IMPORT, (("name", unused.name),))
             reason = Reason.of("edit-unused-import", Meaning.UNUSED, name=unused.name)
             self._keep(Edit(module.name, place.start, place.end, None, first.rule, first.applicability, reason, group, recipe))
 
-    def _settle(self, finding: Finding) -> Finding:
+    def _settle_finding(self, finding: Finding) -> Finding:
         if finding.action is not Action.EDIT:
             return finding
         if self.style is not None and self.style.applies(finding):
-            finding = self.style.said(finding)
+            finding = self.style.explain_condition(finding)
             if finding.action is not Action.EDIT:
                 return finding
         made: list[list[Edit]] = []
         for change in finding.changes:
-            edits = self._edits(finding, change)
+            edits = self._make_edits(finding, change)
             if isinstance(edits, Reason):
                 assert finding.rule is not None
                 return finding.review(finding.rule, edits)
             made.append(edits)
         for edits in made:
-            shared = {self._made[key].group for edit in edits if not is_import(edit) and (key := _key(edit)) in self._made}
+            shared = {self._made[key].group for edit in edits if not is_import(edit) and (key := _build_key(edit)) in self._made}
             if shared:  # the same change was made for another site: what this one needs beside it belongs to it as well
-                self._join(shared, min(shared))
+                self._join_groups(shared, min(shared))
             for edit in edits:
                 self._keep(replace(edit, group=min(shared, default=edit.group)))
         return finding
 
-    def _join(self, joined: set[int], group: int) -> None:
+    def _join_groups(self, joined: set[int], group: int) -> None:
         """Make one group of several."""
         if joined == {group}:
             return
@@ -139,32 +139,32 @@ class Planner(Struct):
                 self._made[key] = replace(edit, group=own, also=tuple(also))
 
     def _keep(self, edit: Edit) -> None:
-        key = _key(edit)
+        key = _build_key(edit)
         known = self._made.get(key)
-        self._made[key] = edit if known is None else shared(known, edit)
+        self._made[key] = edit if known is None else merge_edits(known, edit)
 
-    def _edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
+    def _make_edits(self, finding: Finding, change: Change) -> list[Edit] | Reason:
         module: Tree = change.leaf.module if isinstance(change, NewText) else change.module
         assert finding.rule is not None
         line = module.source.position(change.leaf.place.start)[0] if isinstance(change, NewText) else 1
         if barred := self.limits.bar(module.name, finding.rule, f"{module.name}:{line}"):
             return barred
-        group, reason = next(self._numbers), reason_for(finding, change)
+        group, reason = next(self._numbers), explain_change(finding, change)
 
         def edit(start: int, end: int, after: str | None, recipe: Recipe | None = None, anchor: int | None = None) -> Edit:
             assert finding.rule is not None
             return Edit(module.name, start, end, after, finding.rule, finding.applicability, reason, group, recipe, anchor)
 
         def imported(module: Module, package: str, name: str | None, use: ast.AST) -> tuple[list[Edit], str] | Reason:
-            return self._import(module, package, name, use, group, finding)
+            return self._add_import(module, package, name, use, group, finding)
 
-        style = self.style if self.style is not None and (marked(change) or self.style.applies(finding)) else None
+        style = self.style if self.style is not None and (is_machine_dependent(change) or self.style.applies(finding)) else None
         if style is None:
-            entry = launched(finding, change)
+            entry = find_launcher_condition(finding, change)
             made = (
-                self._change(finding, change, edit, imported)
+                self._edit_change(finding, change, edit, imported)
                 if entry is None
-                else launched_edits(entry, change, self.rules, edit, imported)
+                else launcher_edits(entry, change, self.rules, edit, imported)
             )
         else:
             from ddp_codemod.edits.portable import portable_edits
@@ -173,13 +173,13 @@ class Planner(Struct):
         if isinstance(made, Reason):
             return made
         if isinstance(change, NewText) and style is not None:
-            made += admitting_edits(finding, change.leaf, change.text, made[-1], self.rules)
+            made += widen_choice_lists(finding, change.leaf, change.text, made[-1], self.rules)
         style = self.style  # other machines run the file, whatever this change is
         plugin = None if style is not None and style.plugin_loads_itself(finding) else finding.required_import
         if plugin is not None and isinstance(finding.use, Use):
-            if isinstance(needed := self._import(finding.use.module, plugin, None, finding.use.call, group, finding), Reason):
+            if isinstance(needed := self._add_import(finding.use.module, plugin, None, finding.use.call, group, finding), Reason):
                 return needed
-            guarded = [guard(edit) if style is not None else edit for edit in needed[0]]
+            guarded = [guard_import(edit) if style is not None else edit for edit in needed[0]]
             if None in guarded:
                 return Reason.of("review-portable-import", name=plugin)
             made += [edit for edit in guarded if edit is not None]
@@ -188,50 +188,50 @@ class Planner(Struct):
                 return barred
         return made
 
-    def _change(self, finding: Finding, change: Change, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
+    def _edit_change(self, finding: Finding, change: Change, edit: Callable[..., Edit], imported: Import) -> list[Edit] | Reason:
         if isinstance(change, Splice):
             return [edit(change.offset, change.offset + change.length, change.text)]
         if isinstance(change, NewText):
-            value = new_value(change.leaf, change.text, self.rules, self.purely)
+            value = make_new_value(change.leaf, change.text, self.rules, self.purely)
             if value is None:
                 return Reason.of("review-not-editable", text=change.leaf.text)
             made = edit(value.start, value.end, value.text)
             if value.dropped is not None:
-                self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _key(made)))
-            return [made, *admitting_edits(finding, change.leaf, change.text, made, self.rules)]
+                self._dropped.setdefault(change.leaf.code[0], []).append((value.dropped, _build_key(made)))
+            return [made, *widen_choice_lists(finding, change.leaf, change.text, made, self.rules)]
         if isinstance(change, Translation):
             if warned := warning_edits(change, edit, imported):
-                change = replace(change, name=name_before(change))
-            return [*warned, edit(*translated(change, self.purely))]
+                change = replace(change, name=choose_name_before(change))
+            return [*warned, edit(*translate_argument(change, self.purely))]
         if isinstance(change, NewKeyword):
             place = change.module.place(change.call)
             recipe = Recipe("add-keyword", (("name", change.keyword), ("value", change.value)))
             return [edit(place.start, place.end, None, recipe, change.module.place(change.call.func).end)]
         if isinstance(change, NewKey):
-            offset, text = change.module.added_below(change.below, change.key, change.text, change.inside)
+            offset, text = change.module.add_below(change.below, change.key, change.text, change.inside)
             return [edit(offset, offset, text)]
         if isinstance(change, NewHandler):
-            return self._handler(finding, change, edit)
+            return self._edit_handler(finding, change, edit)
         if isinstance(change, NewObject):
-            return self._object(finding, change, edit)
+            return self._edit_object(finding, change, edit)
         if isinstance(change, NewMapping):
-            return [edit(*written_mapping(change))]
-        if isinstance(change, Dropped):
+            return [edit(*format_mapping(change))]
+        if isinstance(change, DroppedArgument):
             place, argument = change.module.place(change.call), change.module.text(change.argument)
             made = edit(place.start, place.end, None, Recipe("drop-argument", (("value", argument),)), place.start)
-            self._arguments.setdefault(change.module, []).append((change.argument, _key(made)))
+            self._arguments.setdefault(change.module, []).append((change.argument, _build_key(made)))
             return [made]
         if isinstance(change, Insertions):
-            return self._insertions(finding, change, edit)
+            return self._edit_insertions(finding, change, edit)
         if isinstance(change, NewStatement):
             return self._statement(finding, change, edit)
-        return self._variable(finding, change, edit)
+        return self._edit_variable(finding, change, edit)
 
-    def _handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+    def _edit_handler(self, finding: Finding, change: NewHandler, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, place = change.module, change.module.place(change.call)
-        package, _, name = likeliest(module.source, module.tree, change.handler.names, place.start).rpartition(".")
+        package, _, name = choose_likeliest_name(module.source, module.tree, change.handler.names, place.start).rpartition(".")
         probe = edit(place.start, place.end, None)
-        needed = self._import(module, package, name, change.call, probe.group, finding)
+        needed = self._add_import(module, package, name, change.call, probe.group, finding)
         if isinstance(needed, Reason):
             return needed
         element = f'{needed[1]}({change.handler.keyword}="{change.text}")'
@@ -241,45 +241,45 @@ class Planner(Struct):
         recipe = Recipe("append-to-list-keyword", (("name", change.parameter), ("element", element)))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
-    def _object(self, finding: Finding, change: NewObject, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+    def _edit_object(self, finding: Finding, change: NewObject, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         module, node = change.module, change.leaf.code[1] if change.leaf is not None else change.call
         probe = edit(module.place(node).start, module.place(node).end, None)
-        needed = self._import(module, change.package, change.name, change.call, probe.group, finding)
+        needed = self._add_import(module, change.package, change.name, change.call, probe.group, finding)
         if isinstance(needed, Reason):
             return needed
         arguments = (*change.arguments, (change.keyword, change.text))
         if change.leaf is not None:
-            return [*needed[0], replace(probe, after=call_text(needed[1], arguments, first_quote(module, node)))]
-        recipe = Recipe("add-keyword", (("name", change.parameter), ("value", call_text(needed[1], arguments))))
+            return [*needed[0], replace(probe, after=format_call(needed[1], arguments, find_first_quote(module, node)))]
+        recipe = Recipe("add-keyword", (("name", change.parameter), ("value", format_call(needed[1], arguments))))
         return [*needed[0], replace(probe, recipe=recipe, anchor=module.place(change.call.func).end)]
 
-    def _package(
+    def _import_package(
         self, change: Insertions | NewStatement, finding: Finding, edit: Callable[..., Edit]
     ) -> tuple[list[Edit], str] | Reason:
         group = edit(0, 0, "").group if change.package else 0
-        return self._import(change.module, change.package, None, change.node, group, finding) if change.package else ([], "")
+        return self._add_import(change.module, change.package, None, change.node, group, finding) if change.package else ([], "")
 
-    def _insertions(self, finding: Finding, change: Insertions, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        needed = self._package(change, finding, edit)
+    def _edit_insertions(self, finding: Finding, change: Insertions, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+        needed = self._import_package(change, finding, edit)
         if isinstance(needed, Reason):
             return needed
         start, end = change.pieces[0][0], change.pieces[-1][1]
         inside = [(first - start, last - start, text.replace(PACKAGE, needed[1])) for first, last, text in change.pieces]
-        return [*needed[0], edit(start, end, replaced(change.module.source.text[start:end], inside))]
+        return [*needed[0], edit(start, end, replace_stretches(change.module.source.text[start:end], inside))]
 
     def _statement(self, finding: Finding, change: NewStatement, edit: Callable[..., Edit]) -> list[Edit] | Reason:
-        needed = self._package(change, finding, edit)
+        needed = self._import_package(change, finding, edit)
         if isinstance(needed, Reason):
             return needed
-        put = placed(change, needed[1], change.value)
+        put = place_statement(change, needed[1], change.value)
         return put if isinstance(put, Reason) else [*needed[0], edit(put.offset, put.offset, put.text)]
 
-    def _variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
+    def _edit_variable(self, finding: Finding, change: NewVariable, edit: Callable[..., Edit]) -> list[Edit] | Reason:
         name, value = change.environment.name, f'"{change.environment.value}"'
         text = f'environ["{name}"] = {VALUE}' if change.environment.override else f'environ.setdefault("{name}", {VALUE})'
         return self._statement(finding, NewStatement(change.module, change.node, f"{PACKAGE}.{text}", value, package="os"), edit)
 
-    def _import(
+    def _add_import(
         self, module: Module, package: str, name: str | None, use: ast.AST, group: int, finding: Finding
     ) -> tuple[list[Edit], str] | Reason:
         """The import of a module or object where the file lacks it, and how it is written."""
@@ -296,5 +296,5 @@ class Planner(Struct):
         return [Edit(module.name, at, at, insertion.text, finding.rule, finding.applicability, reason, group)], written
 
 
-def _key(edit: Edit) -> Key:
+def _build_key(edit: Edit) -> Key:
     return edit.name, edit.start, edit.end, edit.after or str(edit.recipe)

@@ -11,29 +11,29 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.model import Platform, Portable
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.edits.argument_translation import translate_argument
 from ddp_codemod.edits.conditional import (
     Import,
     Make,
     condition_of,
-    either,
-    joined,
+    format_either,
+    join_conditions,
     keyword_edits,
     object_edits,
     statement_edits,
     text_edits,
     variable_edits,
 )
-from ddp_codemod.edits.helper import Helper, Same, helpers
-from ddp_codemod.edits.portable_device import device_edits, device_helper
-from ddp_codemod.edits.translated import translated
-from ddp_codemod.edits.values import new_value
-from ddp_codemod.edits.warned import warning_edits
+from ddp_codemod.edits.helper import Helper, Same, build_helpers
+from ddp_codemod.edits.portable_device import build_device_helper, device_edits
+from ddp_codemod.edits.translation_warning import warning_edits
+from ddp_codemod.edits.values import make_new_value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Edit, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import (
     Change,
-    Dropped,
+    DroppedArgument,
     Finding,
     Insertions,
     NewHandler,
@@ -44,7 +44,7 @@ from ddp_codemod.policy.findings import (
     NewVariable,
     Translation,
 )
-from ddp_codemod.policy.under_launcher import is_other_branch, launched
+from ddp_codemod.policy.launcher_condition import find_launcher_condition, is_other_branch
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.sites.imports import Imports
 
@@ -67,11 +67,11 @@ class Style(Struct, frozen=True):
             made
             for finding in findings
             if finding.action is Action.EDIT and self.applies(finding)
-            for made in (self.said(finding),)
+            for made in (self.explain_condition(finding),)
         )
         edited = [finding for finding in wanted if finding.action is Action.EDIT]
-        shared = helpers(edited, self.same, imports, barred)
-        return replace(self, helpers=shared, device_helper=device_helper(findings, imports, barred))
+        shared = build_helpers(edited, self.same, imports, barred)
+        return replace(self, helpers=shared, device_helper=build_device_helper(findings, imports, barred))
 
     def same(self, finding: Finding, change: Change) -> Same | None:
         """What a function for this place would have to hold; None where only the place itself can hold it."""
@@ -90,21 +90,21 @@ class Style(Struct, frozen=True):
         """Whether the rule behind the finding writes values that hang on the platform."""
         fix = self.rules.fixes.get(finding.rule or "")
         if fix is None:  # what advice asks for beside an argument less hangs on a condition of its own
-            return any(isinstance(change, Dropped) for change in finding.changes)
+            return any(isinstance(change, DroppedArgument) for change in finding.changes)
         return fix.recipe in _RECIPES
 
     def entry(self, finding: Finding, change: Change) -> Portable | None:
         """The shortest condition that is right for what is replaced, at the versions that the project admits."""
-        replaced = _replaced(self, finding, change)
+        replaced = _list_replaced_backends(self, finding, change)
         for entry in self.platform.portable:
             if self.versions.holds(entry.when, finding.use.module.name) is True:
                 if not entry.replaces or (replaced and replaced <= {*entry.replaces, self.platform.backend.wanted}):
-                    return joined(launched(finding, change), entry)
+                    return join_conditions(find_launcher_condition(finding, change), entry)
         return None
 
-    def said(self, finding: Finding) -> Finding:
+    def explain_condition(self, finding: Finding) -> Finding:
         """The finding with what its condition costs; for review where the platform has none."""
-        left = tuple(change for change in finding.changes if not self._chosen(finding, change))
+        left = tuple(change for change in finding.changes if not self._is_own_condition(finding, change))
         if not left:
             return finding.keep(Reason.of("keep-portable", platform=self.platform.id))
         finding = replace(finding, changes=left)
@@ -118,7 +118,7 @@ class Style(Struct, frozen=True):
         said = Reason.of("edit-portable", wanted=self.platform.backend.wanted, why=entry.why, why_zh=entry.why_zh)
         return replace(finding, applicability=Applicability.UNSAFE, reason=said)
 
-    def _chosen(self, finding: Finding, change: Change) -> bool:
+    def _is_own_condition(self, finding: Finding, change: Change) -> bool:
         """Whether the value is the other branch of a condition that this style writes."""
         if not isinstance(change, NewText):
             return False
@@ -139,18 +139,22 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     if entry is None:
         return Reason.of("review-portable-none", platform=style.platform.id)
     if isinstance(change, NewText):
-        return _text(style, finding, entry, change, make, imported)
+        return _make_text_edits(style, finding, entry, change, make, imported)
     if isinstance(change, Translation):
-        return _translated(entry, change, make, imported)
+        return _make_translation_edits(entry, change, make, imported)
     if isinstance(change, NewKeyword):
         omitted = next((one.omitted_value for one in finding.use.surface.parameters if one.name == change.keyword), None)
         old = f'"{omitted}"' if omitted is not None else "None"
         return keyword_edits(entry, change, old, make, imported)
     if isinstance(change, NewHandler | NewObject):
-        default = change.handler.default if isinstance(change, NewHandler) and launched(finding, change) is None else "None"
+        default = (
+            change.handler.default
+            if isinstance(change, NewHandler) and find_launcher_condition(finding, change) is None
+            else "None"
+        )
         return object_edits(entry, change, default, make, imported)
-    if isinstance(change, Dropped):
-        return _without(entry, change, make, imported)
+    if isinstance(change, DroppedArgument):
+        return _make_none_argument(entry, change, make, imported)
     if isinstance(change, NewStatement):
         return statement_edits(entry, change, make, imported)
     if isinstance(change, NewVariable):
@@ -158,7 +162,7 @@ def portable_edits(style: Style, finding: Finding, change: Change, make: Make, i
     return Reason.of("review-portable-file", platform=style.platform.id)
 
 
-def _replaced(style: Style, finding: Finding, change: Change) -> set[str]:
+def _list_replaced_backends(style: Style, finding: Finding, change: Change) -> set[str]:
     """The names of the backends that the change replaces; {} where it is no backend."""
     assert finding.rule is not None
     fix = style.rules.fixes.get(finding.rule)
@@ -173,7 +177,9 @@ def _replaced(style: Style, finding: Finding, change: Change) -> set[str]:
     return {kin.like if (kin := style.rules.backends.get(name)) and kin.like else name for name in names}
 
 
-def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make: Make, imported: Import) -> list[Edit] | Reason:
+def _make_text_edits(
+    style: Style, finding: Finding, entry: Portable, change: NewText, make: Make, imported: Import
+) -> list[Edit] | Reason:
     leaf = change.leaf
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
         return Reason.of("review-portable-file", platform=style.platform.id)
@@ -181,23 +187,23 @@ def _text(style: Style, finding: Finding, entry: Portable, change: NewText, make
     module, node = leaf.module, leaf.node
     key = style.same(finding, change)
     if key is not None and key in style.helpers and style.helpers[key].serves(module):
-        if new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
+        if make_new_value(leaf, change.text, style.rules, lambda module, node: False) is None:
             return Reason.of("review-not-editable", text=leaf.text)
-        called = _called(entry, key, style.helpers[key], module, node, make, imported)
+        called = _make_helper_call(entry, key, style.helpers[key], module, node, make, imported)
         if not isinstance(called, Reason):
             place = module.place(node)
             return [*called[0], make(place.start, place.end, called[1])]
     return text_edits(entry, change, style.rules, make, imported)
 
 
-def _called(
+def _make_helper_call(
     entry: Portable, key: Same, helper: Helper, module: Module, node: ast.AST, make: Make, imported: Import
 ) -> tuple[list[Edit], str] | Reason:
     """The call of a function that holds the condition, with the function and what both need."""
     inside = condition_of(entry, helper.home, helper.before, imported)
     if isinstance(inside, Reason):
         return inside
-    choice = either(entry, inside[1], f'"{key[1]}"', f'"{key[2]}"')
+    choice = format_either(entry, inside[1], f'"{key[1]}"', f'"{key[2]}"')
     written_once = replace(
         make(helper.offset, helper.offset, helper.text(choice)),
         name=helper.home.name,
@@ -211,17 +217,17 @@ def _called(
     return [*inside[0], written_once, *needed[0]], f"{needed[1]}()"
 
 
-def _translated(entry: Portable, change: Translation, make: Make, imported: Import) -> list[Edit] | Reason:
+def _make_translation_edits(entry: Portable, change: Translation, make: Make, imported: Import) -> list[Edit] | Reason:
     """The argument, changed on its way in where the platform shows itself."""
     needed = condition_of(entry, change.module, change.argument, imported)
     if isinstance(needed, Reason):
         return needed
     unless = needed[1] if entry.keeps else f"not ({needed[1]})"
     warning = warning_edits(change, make, imported, f"not ({needed[1]})" if entry.keeps else needed[1])
-    return [*needed[0], *warning, make(*translated(change, lambda module, node: False, unless))]
+    return [*needed[0], *warning, make(*translate_argument(change, lambda module, node: False, unless))]
 
 
-def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> list[Edit] | Reason:
+def _make_none_argument(entry: Portable, change: DroppedArgument, make: Make, imported: Import) -> list[Edit] | Reason:
     """None in place of an argument that the platform does not take; the parameters in question have it as their default."""
     module, node = change.module, change.argument
     needed = condition_of(entry, module, node, imported)
@@ -230,4 +236,4 @@ def _without(entry: Portable, change: Dropped, make: Make, imported: Import) -> 
     place, text = module.place(node), module.text(node)
     if isinstance(node, (ast.IfExp, ast.Lambda)):
         text = f"({text})"
-    return [*needed[0], make(place.start, place.end, either(entry, needed[1], "None", text))]
+    return [*needed[0], make(place.start, place.end, format_either(entry, needed[1], "None", text))]

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.model import Platform, Portable
 from ddp_codemod.edits.conditional import Import, Make, condition_of
-from ddp_codemod.edits.helper import Helper, helper_for
+from ddp_codemod.edits.helper import Helper, choose_helper
 from ddp_codemod.kinds import Meaning
-from ddp_codemod.model import Action, Edit, Reason, replaced
+from ddp_codemod.model import Action, Edit, Reason, replace_stretches
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import HERE, KIND, MODULE, PACKAGE, Finding, Insertions, marked
+from ddp_codemod.policy.findings import HERE, KIND, MODULE, PACKAGE, Finding, Insertions, is_machine_dependent
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.sites.imports import Imports
 
@@ -21,12 +21,17 @@ NAMES = ("device_type", "accelerator_type")
 SAYS = "Return the type of this machine's device."
 
 
-def device_helper(findings: Iterable[Finding], imports: Imports, barred: Callable[[str, str], bool]) -> Helper | None:
+def build_device_helper(findings: Iterable[Finding], imports: Imports, barred: Callable[[str, str], bool]) -> Helper | None:
     """The function for the places that need the device's type or module; None where there are not several that can share one."""
     edited = [finding for finding in findings if finding.action is Action.EDIT]
-    changes = [(one, change) for one in edited for change in one.changes if isinstance(change, Insertions) and marked(change)]
+    changes = [
+        (one, change)
+        for one in edited
+        for change in one.changes
+        if isinstance(change, Insertions) and is_machine_dependent(change)
+    ]
     sites = [(change.module, change.node) for _, change in changes if isinstance(change.node, ast.expr)]
-    made = helper_for(sites, imports, NAMES, SAYS) if len(sites) > 1 else None
+    made = choose_helper(sites, imports, NAMES, SAYS) if len(sites) > 1 else None
     return None if made is None or any(barred(made.home.name, one.rule or "") for one, _ in changes) else made
 
 
@@ -34,29 +39,29 @@ def device_edits(
     platform: Platform, versions: Versions, helper: Helper | None, change: Insertions, make: Make, imported: Import
 ) -> list[Edit] | Reason:
     """The edits of a change with marks in it; ``helper`` is the project's function."""
-    device, entry = platform.device, _entry(platform, versions, change.module)
+    device, entry = platform.device, _find_condition(platform, versions, change.module)
     if device is None or entry is None:
         return Reason.of("review-portable-none", platform=platform.id)
     package = imported(change.module, entry.imports[0], None, change.node)
     if isinstance(package, Reason):
         return package
     if helper is not None and helper.serves(change.module):
-        made = _called(entry, helper, f'"{device.type}" if {{}} else "{device.replaces}"', change, make, imported)
+        made = _make_helper_call(entry, helper, f'"{device.type}" if {{}} else "{device.replaces}"', change, make, imported)
         if not isinstance(made, Reason):
             edits, called = made
             kind, module, here = called, f"getattr({package[1]}, {called})", f'{called} == "{device.type}"'
             change = replace(change, pieces=change.called or change.pieces)
-            return [*package[0], *edits, _edit(change, package[1], kind, module, here, make)]
+            return [*package[0], *edits, _make_edit(change, package[1], kind, module, here, make)]
     needed = condition_of(entry, change.module, change.node, imported)
     if isinstance(needed, Reason):
         return needed
     here = needed[1]
     kind = f'("{device.type}" if {here} else "{device.replaces}")'
     module = f"({package[1]}.{device.module} if {here} else {package[1]}.{device.replaces})"
-    return [*needed[0], _edit(change, package[1], kind, module, here, make)]
+    return [*needed[0], _make_edit(change, package[1], kind, module, here, make)]
 
 
-def _edit(change: Insertions, package: str, kind: str, module: str, here: str, make: Make) -> Edit:
+def _make_edit(change: Insertions, package: str, kind: str, module: str, here: str, make: Make) -> Edit:
     start, end = change.pieces[0][0], change.pieces[-1][1]
     around = next((at for at in change.module.ancestors(change.node) if isinstance(at, ast.JoinedStr)), None)
     if around is not None and '"' in change.module.text(around)[:4]:  # before Python 3.12 an f-string ends at its own quotes
@@ -69,16 +74,16 @@ def _edit(change: Insertions, package: str, kind: str, module: str, here: str, m
         )
         for first, last, text in change.pieces
     ]
-    return make(start, end, replaced(change.module.source.text[start:end], filled))
+    return make(start, end, replace_stretches(change.module.source.text[start:end], filled))
 
 
-def _entry(platform: Platform, versions: Versions, module: Module) -> Portable | None:
+def _find_condition(platform: Platform, versions: Versions, module: Module) -> Portable | None:
     """The shortest condition that tells the platform, at the versions that the project admits."""
     holds = (one for one in platform.portable if versions.holds(one.when, module.name) is True)
     return next((one for one in holds if not one.replaces and one.imports and not one.keeps), None)
 
 
-def _called(
+def _make_helper_call(
     entry: Portable, helper: Helper, choice: str, change: Insertions, make: Make, imported: Import
 ) -> tuple[list[Edit], str] | Reason:
     """The call of the function, with the function and what both need; ``choice`` is what it gives, with room for the condition."""

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.edits.recipes import RecipeError
-from ddp_codemod.edits.splice import SpliceError, rendered, replacements
-from ddp_codemod.model import Applicability, Edit, FileChange, Reason, Replacement, Skipped, Source, Survey, replaced
+from ddp_codemod.edits.splice import SpliceError, compute_replacements, render_edit
+from ddp_codemod.model import Applicability, Edit, FileChange, Reason, Replacement, Skipped, Source, Survey, replace_stretches
 
 _PYTHON = (".py", ".pyi", ".pyw", ".ipynb")
 
@@ -42,7 +42,7 @@ def render(survey: Survey, unsafe: bool) -> Rendered:
         for number in edit.groups:
             groups.setdefault(number, []).append(edit)
     wanted = [group for group in groups.values() if all(edit.applicability in allowed for edit in group)]
-    texts, taken, failed = _take(survey, wanted)
+    texts, taken, failed = _apply_groups(survey, wanted)
     done = {id(edit) for group in taken for edit in group}
     broken = {id(edit) for _, group in failed for edit in group} - done
     changes = []
@@ -51,7 +51,7 @@ def render(survey: Survey, unsafe: bool) -> Rendered:
         data = texts[name].encode(source.encoding)
         if data != source.data:
             mine = (edit for edit in survey.edits if id(edit) in done and edit.name == name)
-            changes.append(FileChange(name, source.data, data, tuple(_with_text(source, edit) for edit in mine)))
+            changes.append(FileChange(name, source.data, data, tuple(_fill_text(source, edit) for edit in mine)))
     return Rendered(
         changes=tuple(changes),
         applied=tuple(edit for edit in survey.edits if id(edit) in done),
@@ -61,10 +61,10 @@ def render(survey: Survey, unsafe: bool) -> Rendered:
     )
 
 
-def _with_text(source: Source, edit: Edit) -> Edit:
+def _fill_text(source: Source, edit: Edit) -> Edit:
     """The edit with the text that it puts in by itself; none where it works only on top of another."""
     try:
-        return replace(edit, after=rendered(source, edit))
+        return replace(edit, after=render_edit(source, edit))
     except RecipeError:
         return edit
 
@@ -72,16 +72,16 @@ def _with_text(source: Source, edit: Edit) -> Edit:
 Group = Sequence[Edit]
 
 
-def _take(survey: Survey, groups: Sequence[Group]) -> tuple[dict[str, str], list[Group], list[tuple[Skipped, Group]]]:
+def _apply_groups(survey: Survey, groups: Sequence[Group]) -> tuple[dict[str, str], list[Group], list[tuple[Skipped, Group]]]:
     """The new texts, the groups in them, and those that do not go in, each with the reason."""
-    all_at_once = _texts(survey, groups, {edit.name for group in groups for edit in group})
+    all_at_once = _render_texts(survey, groups, {edit.name for group in groups for edit in group})
     if not isinstance(all_at_once, Skipped):
         return all_at_once, list(groups), []
     texts: dict[str, str] = {}
     taken: list[Group] = []
     failed: list[tuple[Skipped, Group]] = []
     for group in groups:  # in their order, so that of two that collide the later one is left
-        new = _texts(survey, [*taken, group], {edit.name for edit in group})
+        new = _render_texts(survey, [*taken, group], {edit.name for edit in group})
         if isinstance(new, Skipped):
             failed.append((new, group))
         else:
@@ -90,7 +90,7 @@ def _take(survey: Survey, groups: Sequence[Group]) -> tuple[dict[str, str], list
     return texts, taken, failed
 
 
-def _texts(survey: Survey, groups: Sequence[Group], names: set[str]) -> dict[str, str] | Skipped:
+def _render_texts(survey: Survey, groups: Sequence[Group], names: set[str]) -> dict[str, str] | Skipped:
     """The new text of each of these files, or the first file that does not come out and why."""
     edits: dict[str, list[Edit]] = {name: [] for name in sorted(names)}
     for group in groups:
@@ -103,17 +103,17 @@ def _texts(survey: Survey, groups: Sequence[Group], names: set[str]) -> dict[str
         if source is None:
             return Skipped(name, Reason.of("edit-without-source"))
         try:
-            made = replacements(source, mine)
+            made = compute_replacements(source, mine)
         except SpliceError as why:
             return Skipped(name, why.reason)
-        text = _checked(source, made)
+        text = _check_text(source, made)
         if isinstance(text, Reason):
             return Skipped(name, text)
         texts[name] = text
     return texts
 
 
-def _checked(source: Source, made: Sequence[Replacement]) -> str | Reason:
+def _check_text(source: Source, made: Sequence[Replacement]) -> str | Reason:
     """The file's new text, or why it cannot be written."""
     text = source.written(made)
     if isinstance(text, Reason):
@@ -131,7 +131,7 @@ def _checked(source: Source, made: Sequence[Replacement]) -> str | Reason:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
-            ast.parse(replaced(source.text, made))
+            ast.parse(replace_stretches(source.text, made))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
         line = getattr(why, "lineno", None) or 1
         return Reason.of("edit-does-not-parse", line=line, why=getattr(why, "msg", None) or type(why).__name__)

@@ -12,7 +12,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 
 
-def droppable(context: Context, pure: Collection[str], module: Module, node: ast.expr) -> bool:
+def is_droppable(context: Context, pure: Collection[str], module: Module, node: ast.expr) -> bool:
     """Whether dropping an expression loses nothing but a value: no call in it does more than ask for a fact."""
     for part in ast.walk(node):
         if isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
@@ -25,7 +25,7 @@ def droppable(context: Context, pure: Collection[str], module: Module, node: ast
     return True
 
 
-def reexported(context: Context, module: Module, name: str) -> bool:
+def is_reexported(context: Context, module: Module, name: str) -> bool:
     """Whether another file of the project takes the name from this one."""
     resolver = context.tracer.resolver
     stem = PurePosixPath(module.name).stem

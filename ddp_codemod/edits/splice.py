@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from ddp_codemod.edits.lines import emptied
+from ddp_codemod.edits.lines import expand_deletion
 from ddp_codemod.edits.recipes import RecipeError, rewrite
-from ddp_codemod.model import Edit, Reason, Recipe, Replacement, Source, replaced
+from ddp_codemod.model import Edit, Reason, Recipe, Replacement, Source, replace_stretches
 
 # Recipes that work on statements: of one span, they go around those that work on its expression.
 _OF_STATEMENTS = frozenset({"guard-statements"})
@@ -37,11 +37,11 @@ class _Node(Struct):
 
 
 def splice(source: Source, edits: Sequence[Edit]) -> str:
-    """The text with all edits made. Raises SpliceError as ``replacements`` does."""
-    return replaced(source.text, replacements(source, edits))
+    """The text with all edits made. Raises SpliceError as ``compute_replacements`` does."""
+    return replace_stretches(source.text, compute_replacements(source, edits))
 
 
-def replacements(source: Source, edits: Sequence[Edit]) -> list[Replacement]:
+def compute_replacements(source: Source, edits: Sequence[Edit]) -> list[Replacement]:
     """What all edits together replace in the text, in order.
 
     Edits of one place that say the same count once. A recipe works on a text in which the edits inside its span, and earlier
@@ -49,24 +49,24 @@ def replacements(source: Source, edits: Sequence[Edit]) -> list[Replacement]:
     """
     roots: list[_Node] = []
     stack: list[_Node] = []
-    for node in _sorted(source, edits):
+    for node in _sort_nodes(source, edits):
         while stack and stack[-1].end <= node.start:
             stack.pop()
         if stack and not (stack[-1].recipe is not None and stack[-1].holds(node)):
             raise SpliceError(Reason.of("edit-overlaps", line=source.position(node.start)[0]))
         (stack[-1].inner if stack else roots).append(node)
         stack.append(node)
-    return _fill(source, 0, len(source.text), roots)
+    return _fill_span(source, 0, len(source.text), roots)
 
 
-def rendered(source: Source, edit: Edit) -> str:
+def render_edit(source: Source, edit: Edit) -> str:
     """The text that one edit alone puts in its place. Raises RecipeError where its recipe refuses."""
     if edit.after is not None or edit.recipe is None:
         return edit.after or ""
     return rewrite(edit.recipe, source.text[edit.start : edit.end])
 
 
-def _sorted(source: Source, edits: Sequence[Edit]) -> list[_Node]:
+def _sort_nodes(source: Source, edits: Sequence[Edit]) -> list[_Node]:
     """Each distinct edit once, outer before inner, and recipes of one span so that the first is the innermost."""
     nodes: dict[tuple[int, int, str | None, Recipe | None], _Node] = {}
     for edit in edits:
@@ -86,13 +86,13 @@ def _sorted(source: Source, edits: Sequence[Edit]) -> list[_Node]:
     return [node for _, node in sorted(enumerate(nodes.values()), key=rank)]
 
 
-def _fill(source: Source, start: int, end: int, nodes: Sequence[_Node]) -> list[Replacement]:
+def _fill_span(source: Source, start: int, end: int, nodes: Sequence[_Node]) -> list[Replacement]:
     """What making the nodes, which lie between start and end in order, replaces."""
     made: list[Replacement] = []
     at = start
     for node in nodes:
-        new = _made(source, node)
-        first, last = (node.start, node.end) if new else emptied(source, node.start, node.end)
+        new = _render_node(source, node)
+        first, last = (node.start, node.end) if new else expand_deletion(source, node.start, node.end)
         if first < at or last > end:
             raise SpliceError(Reason.of("edit-overlaps", line=source.position(node.start)[0]))
         made.append((first, last, new))
@@ -100,11 +100,11 @@ def _fill(source: Source, start: int, end: int, nodes: Sequence[_Node]) -> list[
     return made
 
 
-def _made(source: Source, node: _Node) -> str:
+def _render_node(source: Source, node: _Node) -> str:
     if node.recipe is None:
         return node.after or ""
-    made = _fill(source, node.start, node.end, node.inner)
-    inner = replaced(source.text[: node.end], made)[node.start :]
+    made = _fill_span(source, node.start, node.end, node.inner)
+    inner = replace_stretches(source.text[: node.end], made)[node.start :]
     try:
         return rewrite(node.recipe, inner)
     except RecipeError as why:

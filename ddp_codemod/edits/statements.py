@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from ddp_codemod.edits.insert import before_statement, behind_statement, inside_class
+from ddp_codemod.edits.insert import insert_before_statement, insert_behind_statement, insert_in_class
 from ddp_codemod.edits.spans import Insertion
 from ddp_codemod.model import Reason
 from ddp_codemod.policy.findings import PACKAGE, VALUE, NewStatement
 
 
-def placed(change: NewStatement, package: str, value: str, test: str = "") -> Insertion | Reason:
+def place_statement(change: NewStatement, package: str, value: str, test: str = "") -> Insertion | Reason:
     """The place and text of a statement, with what stands for its package and its value; why there is none, if so.
 
     ``test``: a further condition of one that has a condition of its own.
@@ -20,6 +20,6 @@ def placed(change: NewStatement, package: str, value: str, test: str = "") -> In
     source, text = change.module.source, text.replace(PACKAGE, package).replace(VALUE, value)
     if change.where == "inside":
         assert isinstance(change.node, ast.ClassDef)
-        return inside_class(source, change.node, text)
-    place = before_statement if change.where == "before" else behind_statement
+        return insert_in_class(source, change.node, text)
+    place = insert_before_statement if change.where == "before" else insert_behind_statement
     return place(source, change.module.parents, change.node, text)

@@ -31,32 +31,32 @@ class Unit(Struct, frozen=True):
         return tuple(dict.fromkeys((self.lead.name, *(edit.name for edit in self.edits))))
 
 
-def units(survey: Survey) -> tuple[Unit, ...]:
+def build_units(survey: Survey) -> tuple[Unit, ...]:
     """The units of a survey, by file and line of their leads."""
     groups: dict[int, list[Edit]] = {}
     for edit in survey.edits:
         for number in edit.groups:
             groups.setdefault(number, []).append(edit)
-    found = [(_lead(edits), tuple(edits)) for edits in groups.values()]
-    found.sort(key=lambda unit: (unit[0].name, _at(unit[0]), unit[0].group))
+    found = [(_find_lead(edits), tuple(edits)) for edits in groups.values()]
+    found.sort(key=lambda unit: (unit[0].name, _get_anchor(unit[0]), unit[0].group))
     return tuple(Unit(number, edits, lead) for number, (lead, edits) in enumerate(found, 1))
 
 
-def only(survey: Survey, taken: Iterable[Unit]) -> Survey:
+def select_units(survey: Survey, taken: Iterable[Unit]) -> Survey:
     """The survey with the edits of these units and no others."""
     numbers = {id(edit) for unit in taken for edit in unit.edits}
     return replace(survey, edits=tuple(edit for edit in survey.edits if id(edit) in numbers))
 
 
-def _lead(edits: Sequence[Edit]) -> Edit:
+def _find_lead(edits: Sequence[Edit]) -> Edit:
     """The edit that the others go along with: neither an import nor an addition that it calls for."""
-    return min(edits, key=lambda edit: (goes_along(edit), edit.name, _at(edit)))
+    return min(edits, key=lambda edit: (is_companion(edit), edit.name, _get_anchor(edit)))
 
 
-def goes_along(edit: Edit) -> bool:
+def is_companion(edit: Edit) -> bool:
     """Whether an edit is made for another one: an import, or an addition that it calls for."""
     return edit.reason.means in (Meaning.IMPORT, Meaning.UNUSED, Meaning.CHOICES, Meaning.WARNING)
 
 
-def _at(edit: Edit) -> int:
+def _get_anchor(edit: Edit) -> int:
     return edit.start if edit.anchor is None else edit.anchor

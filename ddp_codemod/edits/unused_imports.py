@@ -13,7 +13,7 @@ from ddp_codemod.parse.python import Module, walk
 DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec"})  # with these, a name may be used unseen
 
 
-class Unused(Struct, frozen=True, eq=False):
+class UnusedImport(Struct, frozen=True, eq=False):
     """A name of an import statement that only ``users`` used."""
 
     statement: ast.Import | ast.ImportFrom
@@ -21,9 +21,9 @@ class Unused(Struct, frozen=True, eq=False):
     users: tuple[ast.expr, ...]
 
 
-def unused_imports(
+def find_unused(
     module: Module, dropped: Sequence[ast.expr], reexported: Callable[[Module, str], bool], missing: Container[str] | None = None
-) -> Iterator[Unused]:
+) -> Iterator[UnusedImport]:
     """The standard-library names of plain top-level imports that nothing uses once the dropped expressions are gone.
 
     With ``missing`` those of its qualified names instead, whose import fails. A name that is in ``__all__``, taken by another file, or on a ``noqa`` line stays.
@@ -45,13 +45,15 @@ def unused_imports(
             name = alias.asname or alias.name.split(".")[0]
             if name not in inside or name in outside or name == "*":
                 continue
-            if not (_standard(statement, alias) if missing is None else f"{_module(statement)}.{alias.name}" in missing):
+            if not (
+                _is_standard_library(statement, alias) if missing is None else f"{_get_module(statement)}.{alias.name}" in missing
+            ):
                 continue
-            if not _exported(module, name) and not _noqa(module, statement) and not reexported(module, name):
-                yield Unused(statement, name, tuple(dict.fromkeys(inside[name])))
+            if not _is_exported(module, name) and not _has_noqa(module, statement) and not reexported(module, name):
+                yield UnusedImport(statement, name, tuple(dict.fromkeys(inside[name])))
 
 
-def _standard(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+def _is_standard_library(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     source = alias.name if isinstance(statement, ast.Import) else statement.module or ""
     top = source.split(".")[0]
     return (
@@ -59,11 +61,11 @@ def _standard(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     )
 
 
-def _module(statement: ast.Import | ast.ImportFrom) -> str | None:
+def _get_module(statement: ast.Import | ast.ImportFrom) -> str | None:
     return statement.module if isinstance(statement, ast.ImportFrom) and not statement.level else None
 
 
-def _exported(module: Module, name: str) -> bool:
+def _is_exported(module: Module, name: str) -> bool:
     for statement in module.tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
@@ -71,7 +73,7 @@ def _exported(module: Module, name: str) -> bool:
     return False
 
 
-def _noqa(module: Module, statement: ast.stmt) -> bool:
+def _has_noqa(module: Module, statement: ast.stmt) -> bool:
     place = module.place(statement)
     _, end = module.source.line_span(place.end)
     return "noqa" in module.source.text[place.start : end].lower()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.dataflow.leaves import Default, Leaf
+from ddp_codemod.dataflow.values import PlatformDefault, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
@@ -27,26 +27,26 @@ class NewValue(Struct, frozen=True):
     dropped: ast.expr | None = None
 
 
-def new_value(leaf: Leaf, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
+def make_new_value(leaf: Value, text: str, rules: Rules, purely: Callable[[Module, ast.expr], bool]) -> NewValue | None:
     """How to write ``text`` where the leaf stands; None where the leaf is nothing that can be rewritten."""
     module, node = leaf.module, leaf.node
     if not isinstance(module, Module) or not isinstance(node, ast.AST):
-        return _elsewhere(leaf, text)
+        return _write_in_settings(leaf, text)
     if leaf.kind == OriginKind.MEMBER:
         return None  # its name says the text that it holds; which member is meant is for a person
     outer = leaf.outer
     whole = outer is not None and not _has_comment(module.text(outer))
-    if outer is not None and whole and _collapses(leaf, outer, text, rules) and purely(module, outer):
+    if outer is not None and whole and _can_collapse(leaf, outer, text, rules) and purely(module, outer):
         place = module.place(outer)
-        return NewValue(place.start, place.end, written(leaf, text, rules, outer), outer)
+        return NewValue(place.start, place.end, write_backend(leaf, text, rules, outer), outer)
     place = module.place(node)
     if _has_comment(module.text(node)):
         return None
     if leaf.kind == OriginKind.ENUM:
-        return NewValue(place.start, place.end, written(leaf, text, rules, node))
+        return NewValue(place.start, place.end, write_backend(leaf, text, rules, node))
     plain = isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or leaf.kind == OriginKind.AT_CALL
-    if plain or isinstance(leaf.value, Default):
-        return NewValue(place.start, place.end, _quoted(text, first_quote(module, node)))
+    if plain or isinstance(leaf.value, PlatformDefault):
+        return NewValue(place.start, place.end, _quote_text(text, find_first_quote(module, node)))
     return None
 
 
@@ -63,7 +63,7 @@ def _has_comment(text: str) -> bool:
         return True
 
 
-def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:
+def _write_in_settings(leaf: Value, text: str) -> NewValue | None:
     """In a configuration or launch file, whose reader knows how a value is written there."""
     tree, node = leaf.module, leaf.node
     try:
@@ -76,41 +76,41 @@ def _elsewhere(leaf: Leaf, text: str) -> NewValue | None:
     return None
 
 
-def written(leaf: Leaf, text: str, rules: Rules, around: ast.AST) -> str:
+def write_backend(leaf: Value, text: str, rules: Rules, around: ast.AST) -> str:
     """An enum member stays one where torch itself has the new name; everything else is a string in the code's quotes."""
     known = rules.backends.get(text)
     if leaf.kind == OriginKind.ENUM and isinstance(leaf.node, ast.Attribute) and known is not None and known.enum:
         return leaf.text.removesuffix(leaf.node.attr) + text.upper()
-    return _quoted(text, first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
+    return _quote_text(text, find_first_quote(leaf.module, around) if isinstance(leaf.module, Module) else '"')
 
 
-def _collapses(leaf: Leaf, outer: ast.expr, text: str, rules: Rules) -> bool:
+def _can_collapse(leaf: Value, outer: ast.expr, text: str, rules: Rules) -> bool:
     """Whether one plain text can stand for the whole conditional: every branch is written out, and those that can come out are this text."""
-    branches = _branches(outer)
+    branches = _list_branches(outer)
     if not all(_is_name(branch, rules) for branch in branches):
         return False
-    return leaf.decided or all(branch is leaf.node or _name(branch) == text for branch in branches)
+    return leaf.decided or all(branch is leaf.node or _get_name(branch) == text for branch in branches)
 
 
-def _branches(node: ast.expr) -> list[ast.expr]:
+def _list_branches(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.IfExp):
-        return [*_branches(node.body), *_branches(node.orelse)]
+        return [*_list_branches(node.body), *_list_branches(node.orelse)]
     return [node]
 
 
 def _is_name(node: ast.expr, rules: Rules) -> bool:
     """Whether a branch is a backend written out, as a string or an enum member."""
-    name = _name(node)
+    name = _get_name(node)
     return name is not None and all(part.rpartition(":")[2] in rules.backends for part in name.split(","))
 
 
-def _name(node: ast.expr) -> str | None:
+def _get_name(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value.lower()
     return node.attr.lower() if isinstance(node, ast.Attribute) else None
 
 
-def first_quote(module: Module, node: ast.AST) -> str:
+def find_first_quote(module: Module, node: ast.AST) -> str:
     """The quotes that the code uses here."""
     for part in ast.walk(node):
         if isinstance(part, (ast.Constant, ast.JoinedStr)):
@@ -120,5 +120,5 @@ def first_quote(module: Module, node: ast.AST) -> str:
     return '"'
 
 
-def _quoted(text: str, quote: str) -> str:
+def _quote_text(text: str, quote: str) -> str:
     return f"{quote}{text}{quote}"

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Edit, Reason
-from ddp_codemod.policy.choice_lists import displayed, lists
+from ddp_codemod.policy.choice_lists import find_choice_lists, list_elements
 from ddp_codemod.policy.findings import Finding
 
 
-def admitting_edits(finding: Finding, leaf: Leaf, text: str, edit: Edit, rules: Rules) -> list[Edit]:
+def widen_choice_lists(finding: Finding, leaf: Value, text: str, edit: Edit, rules: Rules) -> list[Edit]:
     """The edits, of the group of ``edit``, that let the lists around a changed value take its new text.
 
     Only a list of nothing but backend names that holds the old one and lacks the new one is widened.
@@ -24,8 +24,8 @@ def admitting_edits(finding: Finding, leaf: Leaf, text: str, edit: Edit, rules: 
     if not isinstance(old, str):
         return []
     found: dict[tuple[str, int], Edit] = {}
-    for module, listed in lists(finding, leaf, rules):
-        elements = displayed(module, listed)
+    for module, listed in find_choice_lists(finding, leaf, rules):
+        elements = list_elements(module, listed)
         values = [part.value for part in elements if isinstance(part, ast.Constant)]
         names = [value.lower() for value in values if isinstance(value, str)]
         if len(names) != len(elements) or old.lower() not in names or text.lower() in names:

@@ -13,7 +13,7 @@ from typing import IO
 import msgspec
 
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
-from ddp_codemod.fleet.rewrite import failed
+from ddp_codemod.fleet.rewrite import failed_outcome
 from ddp_codemod.fleet.store import Store
 from ddp_codemod.fleet.supervisor import Request
 
@@ -74,15 +74,15 @@ class Children:
 
     def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
         """One repository, with one more attempt where a signal ended the first."""
-        reply = self._ask(Request(entry, known))
+        reply = self._ask_supervisor(Request(entry, known))
         if reply.again and not self._stopped:
-            reply = self._ask(Request(entry, known))
+            reply = self._ask_supervisor(Request(entry, known))
             reply = replace(reply, outcome=replace(reply.outcome, attempts=2))
         return reply
 
-    def _ask(self, request: Request) -> Reply:
+    def _ask_supervisor(self, request: Request) -> Reply:
         try:
-            process = self._started()
+            process = self._ensure_started()
             if self._stopped:  # while it was started
                 self.stop()
             assert process.stdin is not None
@@ -95,7 +95,7 @@ class Children:
         except (OSError, ValueError):  # ValueError: stopped from another thread
             pass
         detail = ": ".join(["the process that watches it was ended", *self.close()])
-        return Reply(failed(request.entry, Trouble.CRASHED, detail, self.work), again=True)
+        return Reply(failed_outcome(request.entry, Trouble.CRASHED, detail, self.work), again=True)
 
     def stop(self) -> None:
         """End what runs, from another thread; the supervisor leaves when nobody can ask it any more."""
@@ -104,7 +104,7 @@ class Children:
             with contextlib.suppress(OSError):
                 process.stdin.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _ensure_started(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None:

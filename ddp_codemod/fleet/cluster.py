@@ -62,7 +62,7 @@ class Machines:
 
 
 @contextlib.contextmanager
-def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Machines]:
+def open_cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Machines]:
     """Machines whose workers are ready for the work. Raises NoCluster."""
     try:
         import dask
@@ -82,14 +82,14 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
         logging.disable(logging.CRITICAL)  # Dask tells of every lost connection, at length
         stack.enter_context(dask.config.set(settings if address else settings | _UNWATCHED))
         if address is None:
-            stack.enter_context(_nobody_s_main())
-            count = workers or cores()
+            stack.enter_context(_hide_main_module())
+            count = workers or count_cores()
             local = LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
                 dashboard_address="127.0.0.1:0", memory_limit=0, preload="ddp_codemod.fleet.preload", silence_logs=logging.CRITICAL,
             )  # fmt: skip
             stack.enter_context(local)
-            _replace_the_dead(local, count)
+            _replace_dead_workers(local, count)
             client = stack.enter_context(Client(local))
         else:
             try:
@@ -102,7 +102,7 @@ def cluster(address: str | None, workers: int | None, work: Work) -> Iterator[Ma
             client.unregister_worker_plugin(plugin)
 
 
-def _replace_the_dead(local: LocalCluster, count: int) -> None:
+def _replace_dead_workers(local: LocalCluster, count: int) -> None:
     """Look after the workers: Dask starts one again that ended, but gives it up when it ends while it starts."""
     from distributed import Status
     from tornado.ioloop import PeriodicCallback
@@ -128,7 +128,7 @@ def _replace_the_dead(local: LocalCluster, count: int) -> None:
 
 
 @contextlib.contextmanager
-def _nobody_s_main() -> Iterator[None]:
+def _hide_main_module() -> Iterator[None]:
     """Let new workers import nothing of the program that starts them, which would start itself again in each of them."""
     mine = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -138,6 +138,6 @@ def _nobody_s_main() -> Iterator[None]:
         sys.modules["__main__"] = mine
 
 
-def cores() -> int:
+def count_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

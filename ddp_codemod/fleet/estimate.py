@@ -61,17 +61,17 @@ class Estimate:
         return {"level": LEVEL, **asdict(self)}
 
 
-def draw(entries: Sequence[T], size: int) -> list[T]:
+def draw_sample(entries: Sequence[T], size: int) -> list[T]:
     """The sample: the same one of the same list, so that its results are there when the whole list is run."""
     chosen = random.Random(len(entries)).sample(range(len(entries)), min(size, len(entries)))
     return [entries[at] for at in sorted(chosen)]
 
 
-def estimate(outcomes: Sequence[Outcome], whole: int, workers: int) -> Estimate:
+def estimate_run(outcomes: Sequence[Outcome], whole: int, workers: int) -> Estimate:
     """Predict from the outcomes of a sample."""
 
     def total(values: Sequence[float]) -> Interval:
-        return predicted(values, whole)
+        return predict_total(values, whole)
 
     return Estimate(
         sample=len(outcomes),
@@ -80,12 +80,12 @@ def estimate(outcomes: Sequence[Outcome], whole: int, workers: int) -> Estimate:
         seconds=total([one.seconds for one in outcomes]).over(workers),
         edits=total([one.edits for one in outcomes]),
         effort=total([one.effort for one in outcomes]),
-        to_review=share(sum(one.effort > 0 for one in outcomes), len(outcomes), whole),
-        failed=share(sum(one.trouble is not None for one in outcomes), len(outcomes), whole),
+        to_review=estimate_share(sum(one.effort > 0 for one in outcomes), len(outcomes), whole),
+        failed=estimate_share(sum(one.trouble is not None for one in outcomes), len(outcomes), whole),
     )
 
 
-def share(hits: int, size: int, whole: int) -> Interval:
+def estimate_share(hits: int, size: int, whole: int) -> Interval:
     """How many of ``whole`` are hits, where so many of the drawn ones are; none seen does not mean that there are none.
 
     Wilson's interval for a proportion, of a sample that counts for more the more of the whole it is.
@@ -101,23 +101,23 @@ def share(hits: int, size: int, whole: int) -> Interval:
     return Interval(part * whole, min(low, part * whole), max(high, part * whole))
 
 
-def predicted(values: Sequence[float], whole: int) -> Interval:
+def predict_total(values: Sequence[float], whole: int) -> Interval:
     """The total over ``whole`` things of which these were drawn; never less than what was seen."""
     seen, size = float(sum(values)), len(values)
     if size >= whole:
         return Interval(seen, seen, seen)
     rest = whole - size
     value = seen + rest * seen / size
-    totals = sorted(_totals(values, rest))
+    totals = sorted(_sample_totals(values, rest))
     tail = round((1 - LEVEL) / 2 * _DRAWS)
     low, high = seen + totals[tail], seen + totals[-1 - tail]
     if size > 1:
-        error = student(size - 1) * statistics.stdev(values) * math.sqrt(rest * whole / size)
+        error = student_factor(size - 1) * statistics.stdev(values) * math.sqrt(rest * whole / size)
         low, high = min(low, value - error), max(high, value + error)
     return Interval(value, max(min(low, value), seen), max(high, value))
 
 
-def _totals(values: Sequence[float], rest: int) -> Iterator[float]:
+def _sample_totals(values: Sequence[float], rest: int) -> Iterator[float]:
     """Totals that the rest may have, as likely as they are drawn; the same for the same sample."""
     chance = random.Random(rest)
     logs = [math.log(value) for value in values if value > 0]
@@ -134,7 +134,7 @@ def _totals(values: Sequence[float], rest: int) -> Iterator[float]:
         yield sum(drawn) * rest / each
 
 
-def student(freedom: int) -> float:
+def student_factor(freedom: int) -> float:
     """The factor of the interval: the 95 % point of Student's distribution (Cornish and Fisher; within 1 % from 3 on)."""
     exact = {1: 6.314, 2: 2.920}
     if freedom in exact:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ddp_codemod.catalog.files import data_folder
-from ddp_codemod.discover.files import walk
+from ddp_codemod.discover.files import walk_files
 from ddp_codemod.discover.kinds import CONFIGS, LAUNCHERS, NATIVE, PROGRAMS
 from ddp_codemod.fleet.model import Entry, Work
-from ddp_codemod.parse.requirements import LOCKS, states_versions
+from ddp_codemod.parse.requirements import LOCKS, may_state_versions
 
 _READ = (*PROGRAMS, *CONFIGS, *LAUNCHERS, *NATIVE)  # what the names of the files end with that a survey reads
 # and of those that state versions; a sparse checkout takes these patterns
@@ -23,17 +23,17 @@ FOLDER = "repositories"
 FILES = "files-"  # begins what stands for a commit where there is none
 
 
-def place_name(entry: Entry) -> str:
+def name_place(entry: Entry) -> str:
     """The folder of all results of a repository: its name, told apart from others of the name."""
-    return f"{FOLDER}/{'+'.join(_words(entry)[-2:])}-{_hex(entry.repository.encode('utf-8', 'surrogateescape'))[:8]}"
+    return f"{FOLDER}/{'+'.join(_split_place(entry)[-2:])}-{_hex_digest(entry.repository.encode('utf-8', 'surrogateescape'))[:8]}"
 
 
 def short_name(entry: Entry) -> str:
     """The last word of a repository's place."""
-    return _words(entry)[-1]
+    return _split_place(entry)[-1]
 
 
-def _words(entry: Entry) -> list[str]:
+def _split_place(entry: Entry) -> list[str]:
     """The words of a repository's place, as any file system takes them."""
     words = re.split(r"[/\\:@?]+", entry.repository.rstrip("/").removesuffix("/.git").removesuffix(".git"))
     safe = [re.sub(r"[^\w.-]", "_", word, flags=re.A).strip(".")[-60:] for word in words]
@@ -44,15 +44,15 @@ def result_name(entry: Entry, work: Work, commit: str) -> str:
     """The folder of one result, relative to the folder of all."""
     how = (entry.platform, sorted(entry.rules), entry.style, entry.env_in, entry.torch_version, entry.unsafe)
     asked = repr((work.rules, how, work.lang, work.page_lang))
-    return f"{place_name(entry)}/{commit.removeprefix(FILES)[:12]}-{entry.platform}-{_hex(asked.encode())[:12]}-{work.version}"
+    return f"{name_place(entry)}/{commit.removeprefix(FILES)[:12]}-{entry.platform}-{_hex_digest(asked.encode())[:12]}-{work.version}"
 
 
-def contents(folder: Path) -> str:
+def digest_contents(folder: Path) -> str:
     """What stands for the commit of a folder without git: a digest of the files that are read."""
     digest = hashlib.sha256()
-    for path in walk(folder, [folder], (*_READ, *LOCKS, "Pipfile", ".txt", ".in")):
+    for path in walk_files(folder, [folder], (*_READ, *LOCKS, "Pipfile", ".txt", ".in")):
         name = path.relative_to(folder).as_posix()
-        if not (name.endswith(_READ) or states_versions(name)):
+        if not (name.endswith(_READ) or may_state_versions(name)):
             continue
         digest.update(name.encode("utf-8", "surrogateescape") + b"\0")
         with path.open("rb") as file:
@@ -60,16 +60,16 @@ def contents(folder: Path) -> str:
     return FILES + digest.hexdigest()
 
 
-def rule_files(folder: Path) -> tuple[tuple[str, str], ...]:
+def read_rule_files(folder: Path) -> tuple[tuple[str, str], ...]:
     """The rule data in a folder, (name, text)."""
     paths = sorted(path for path in folder.rglob("*.toml") if path.is_file())
     return tuple((path.relative_to(folder).as_posix(), path.read_text("utf-8")) for path in paths)
 
 
-def rules_digest(folders: Iterable[Sequence[tuple[str, str]]]) -> str:
+def digest_rules(folders: Iterable[Sequence[tuple[str, str]]]) -> str:
     """The digest of the shipped rule data and the user's own."""
-    return _hex(repr((rule_files(data_folder()), tuple(map(tuple, folders)))).encode())
+    return _hex_digest(repr((read_rule_files(data_folder()), tuple(map(tuple, folders)))).encode())
 
 
-def _hex(data: bytes) -> str:
+def _hex_digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()

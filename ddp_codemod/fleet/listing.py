@@ -26,7 +26,7 @@ _EXPECTED = {str: '"TEXT"', list: '["ID", ...]', bool: "true"}
 
 
 @dataclass(frozen=True)
-class Wrong:
+class InvalidLine:
     """A line that cannot be used, and what was expected."""
 
     line: int
@@ -38,7 +38,7 @@ class Listing:
     """The list as it was read; ``repeated`` lines say what an earlier one says."""
 
     entries: tuple[Entry, ...]
-    wrong: tuple[Wrong, ...]
+    wrong: tuple[InvalidLine, ...]
     repeated: int
 
 
@@ -54,22 +54,22 @@ class Reader:
     def read(self, lines: Iterable[str]) -> Listing:
         """The whole list."""
         entries: dict[Entry, Entry] = {}
-        wrong: list[Wrong] = []
+        wrong: list[InvalidLine] = []
         repeated = 0
         for number, line in enumerate(lines, 1):
             said = line.strip().removeprefix("\ufeff")
             if not said or said.startswith("#"):
                 continue
-            made = self._line(said, number)
+            made = self._read_line(said, number)
             if isinstance(made, Reason):
-                wrong.append(Wrong(number, made))
+                wrong.append(InvalidLine(number, made))
             elif entries.setdefault(replace(made, line=0), made) is not made:
                 repeated += 1
         return Listing(tuple(entries.values()), tuple(wrong), repeated)
 
-    def _line(self, said: str, number: int) -> Entry | Reason:
+    def _read_line(self, said: str, number: int) -> Entry | Reason:
         if not said.startswith("{"):
-            return self._entry({"repository": said}, number)
+            return self._read_entry({"repository": said}, number)
         try:
             values = json.loads(said)
         except (ValueError, RecursionError) as why:
@@ -79,19 +79,19 @@ class Reader:
                 return Reason.of("fleet-list-key", name=key, known=", ".join(_KEYS))
             if not isinstance(value, _KEYS[key]) or (key == "rules" and not all(isinstance(one, str) for one in value)):
                 return Reason.of("fleet-list-type", name=key, expected=_EXPECTED[_KEYS[key]])
-        return self._entry(values, number)
+        return self._read_entry(values, number)
 
-    def _entry(self, values: dict[str, object], number: int) -> Entry | Reason:
-        place = self._place(str(values.get("repository", "")))
+    def _read_entry(self, values: dict[str, object], number: int) -> Entry | Reason:
+        place = self._read_place(str(values.get("repository", "")))
         if isinstance(place, Reason):
             return place
         given: Any = values.get("rules", ())
         said: dict[str, Any] = {key: value for key, value in values.items() if key not in ("repository", "rules")}
         rules = [*self.default.rules, *given]
         made = replace(self.default, repository=place, line=number, **said, rules=tuple(dict.fromkeys(rules)))
-        return self._wrong(made) or made
+        return self._check_entry(made) or made
 
-    def _wrong(self, made: Entry) -> Reason | None:
+    def _check_entry(self, made: Entry) -> Reason | None:
         """What cannot be used of an entry."""
         if not made.platform:
             return Reason.of("fleet-list-no-platform")
@@ -113,7 +113,7 @@ class Reader:
                 return Reason.of("fleet-list-version", word=made.torch_version)
         return None
 
-    def _place(self, said: str) -> str | Reason:
+    def _read_place(self, said: str) -> str | Reason:
         scheme, found, rest = said.partition("://")
         if not said or any(ord(character) < 32 for character in said):
             return Reason.of("fleet-list-empty")

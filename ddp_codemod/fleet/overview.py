@@ -10,10 +10,10 @@ from ddp_codemod import __version__
 from ddp_codemod.fleet.estimate import Estimate
 from ddp_codemod.fleet.model import Outcome, Trouble
 from ddp_codemod.fleet.rewrite import JSON, PAGE, PATCH, TEXT
-from ddp_codemod.fleet.summary import row, state
-from ddp_codemod.fleet.totals import Totals, by_effort, totals
+from ddp_codemod.fleet.summary import encode_row, state_of
+from ddp_codemod.fleet.totals import Totals, add_totals, sort_by_effort
 from ddp_codemod.messages import catalogue, text
-from ddp_codemod.report.selfcontained import STYLE, assemble
+from ddp_codemod.report.selfcontained import STYLE, assemble_page
 
 MARK = b"<!doctype html>\n<!-- ddp-codemod fleet -->\n"
 _FOLDER = Path(__file__).with_name("page")
@@ -24,21 +24,21 @@ _ROW = (
 )  # fmt: skip
 
 
-def overview(outcomes: Sequence[Outcome], lang: str, told: Sequence[str] = (), estimate: Estimate | None = None) -> bytes:
+def render_overview(outcomes: Sequence[Outcome], lang: str, told: Sequence[str] = (), estimate: Estimate | None = None) -> bytes:
     """The page, as UTF-8; ``told`` are sentences about the sample, if it was one."""
     style = STYLE.read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8")
-    data = _data(outcomes, lang, told if estimate else ())
-    return assemble(
+    data = _encode_page_data(outcomes, lang, told if estimate else ())
+    return assemble_page(
         MARK, "ddp-codemod fleet", style, (_FOLDER / "page.js").read_text("utf-8"),
         data, "zh-CN" if lang == "zh" else "en", text("page-noscript", lang),
     )  # fmt: skip
 
 
-def _data(outcomes: Sequence[Outcome], lang: str, told: Sequence[str]) -> dict[str, Any]:
-    sums = totals(outcomes)
+def _encode_page_data(outcomes: Sequence[Outcome], lang: str, told: Sequence[str]) -> dict[str, Any]:
+    sums = add_totals(outcomes)
     words = {key.removeprefix("fleet-page-"): said for key, said in catalogue(lang).items() if key.startswith("fleet-page-")}
-    ordered = by_effort(outcomes)
-    states = dict.fromkeys(state(outcome) for outcome in ordered)
+    ordered = sort_by_effort(outcomes)
+    states = dict.fromkeys(state_of(outcome) for outcome in ordered)
     return {
         "title": text("fleet-page-title", lang, n=len(outcomes)),
         "made": f"ddp-codemod {__version__}",
@@ -46,16 +46,16 @@ def _data(outcomes: Sequence[Outcome], lang: str, told: Sequence[str]) -> dict[s
         "tiles": [
             [name, getattr(sums, name)] for name in ("repositories", "edited", "review", "failed", "edits", "review_sites")
         ],
-        "sites": _sites(sums),
+        "sites": _count_sites(sums),
         "troubles": sums.troubles.most_common(),
         "failed": [one.value for one in Trouble],
         "states": list(states),
         "estimate": list(told),
-        "repositories": [_row(outcome) for outcome in ordered],
+        "repositories": [_encode_row(outcome) for outcome in ordered],
     }
 
 
-def _sites(sums: Totals) -> list[dict[str, Any]]:
+def _count_sites(sums: Totals) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str], list[int]] = {}
     for (framework, kind, action), sites in sums.sites.items():
         rows.setdefault((framework, kind), [0] * len(_ACTIONS))[_ACTIONS.index(action)] += sites
@@ -63,8 +63,8 @@ def _sites(sums: Totals) -> list[dict[str, Any]]:
     return [{"framework": framework, "kind": kind, "counts": counts} for (framework, kind), counts in ordered]
 
 
-def _row(outcome: Outcome) -> dict[str, Any]:
-    whole = row(outcome)
+def _encode_row(outcome: Outcome) -> dict[str, Any]:
+    whole = encode_row(outcome)
     links = {} if outcome.trouble is not None or not outcome.folder else {"text": TEXT, "json": JSON}
     if outcome.edits:
         links = {"patch": PATCH, **links}

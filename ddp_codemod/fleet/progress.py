@@ -36,7 +36,7 @@ class Progress:
         """The line."""
         rate = self.rate
         counts = {"done": done, "total": self._total, "edited": sums.edited, "review": sums.review, "failed": sums.failed}
-        left = duration((self._total - done) / rate, self._lang) if rate else "–"
+        left = format_duration((self._total - done) / rate, self._lang) if rate else "–"
         said = text("fleet-progress", self._lang, **counts, rate=f"{rate:.1f}", left=left)
         if not bar:
             return said
@@ -52,7 +52,7 @@ class Progress:
         return True
 
 
-def duration(seconds: float, lang: str) -> str:
+def format_duration(seconds: float, lang: str) -> str:
     """A length of time, to two digits or so."""
     if seconds < 100:
         return text("fleet-seconds", lang, n=f"{seconds:.0f}")

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ddp_codemod.fleet.child import resolve
+from ddp_codemod.fleet.child import resolve_entry
 from ddp_codemod.fleet.children import Crew
 from ddp_codemod.fleet.cluster import Machines
-from ddp_codemod.fleet.keys import place_name, result_name
+from ddp_codemod.fleet.keys import name_place, result_name
 from ddp_codemod.fleet.model import Entry, Outcome, Reply, Trouble, Work
-from ddp_codemod.fleet.order import largest_first
-from ddp_codemod.fleet.rewrite import failed
+from ddp_codemod.fleet.order import sort_largest_first
+from ddp_codemod.fleet.rewrite import failed_outcome
 from ddp_codemod.fleet.store import Store
 from ddp_codemod.write.clone import CloneFailed, Cloner, Start
 
@@ -61,13 +61,13 @@ class Kept:
 
     def names(self, entry: Entry) -> tuple[str, ...]:
         """The names of an entry's results, of any commit, that count for this run."""
-        place = self.store.out / place_name(entry)
+        place = self.store.out / name_place(entry)
         try:
             found = sorted(os.listdir(place))  # noqa: PTH208 - names are all that it takes
         except OSError:
             return ()
         suffix = result_name(entry, self.work, "").rpartition("/")[2]
-        wanted = (f"{place_name(entry)}/{name}" for name in found if name.endswith(suffix))
+        wanted = (f"{name_place(entry)}/{name}" for name in found if name.endswith(suffix))
         return tuple(name for name in wanted if self.store.finished(name, self.work.limits, self.work.again))
 
     def unchanged(self, entry: Entry) -> Outcome | None:
@@ -75,14 +75,14 @@ class Kept:
         if self.cloner is None or not self.names(entry):
             return None
         try:
-            _, commit = resolve(entry, self.cloner)
+            _, commit = resolve_entry(entry, self.cloner)
         except (CloneFailed, OSError):
             return None
         name = result_name(entry, self.work, commit)
         return self.store.finished(name, self.work.limits, self.work.again)
 
 
-def finished(entries: Sequence[Entry], kept: Kept) -> Generator[Done | Entry, None, None]:
+def find_finished(entries: Sequence[Entry], kept: Kept) -> Generator[Done | Entry, None, None]:
     """Each entry as done, where an earlier run did it and nothing has changed since; else as it is. Asked many at a time."""
     with tempfile.TemporaryDirectory(prefix="ddp-codemod-") as folder, ThreadPoolExecutor(_ASKED) as pool:
         with suppress(CloneFailed):
@@ -91,68 +91,70 @@ def finished(entries: Sequence[Entry], kept: Kept) -> Generator[Done | Entry, No
             yield entry if outcome is None else Done(entry, outcome, kept=True)
 
 
-def run(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Done]:
+def run_entries(entries: Sequence[Entry], kept: Kept, machines: Machines) -> Iterator[Done]:
     """See the entries through on the machines. Raises LostScheduler."""
     from distributed import as_completed
 
     client = machines.client
-    waiting = iter(largest_first(entries))
+    waiting = iter(sort_largest_first(entries))
     of: dict[Key, Entry] = {}
 
     def submit(some: Sequence[Entry]) -> list[Future[bytes]]:
-        from ddp_codemod.fleet.task import one
+        from ddp_codemod.fleet.task import run_task
 
         if not some:
             return []
         encoded, names = [msgspec.json.encode(entry) for entry in some], [kept.names(entry) for entry in some]
-        futures = client.map(one, [machines.plugin] * len(some), encoded, names, pure=False)
+        futures = client.map(run_task, [machines.plugin] * len(some), encoded, names, pure=False)
         of.update((future.key, entry) for future, entry in zip(futures, some, strict=True))
         return futures
 
     running = as_completed(submit(list(islice(waiting, max(_AHEAD * machines.workers, _LEAST)))))
     while not running.is_empty():
         batch = running.next_batch()
-        for future, reply in zip(batch, _replies(client, batch, lambda future: of[future.key], kept.work), strict=True):
-            yield _done(of.pop(future.key), reply, kept)
+        for future, reply in zip(batch, _fetch_replies(client, batch, lambda future: of[future.key], kept.work), strict=True):
+            yield _make_done(of.pop(future.key), reply, kept)
             future.release()
         running.update(submit(list(islice(waiting, max(_AHEAD * machines.workers, _LEAST) - len(of)))))
         if of and not running.has_ready():
             time.sleep(_PAUSE)
 
 
-def alone(entries: Sequence[Entry], kept: Kept, workers: int) -> Generator[Done, None, None]:
+def run_locally(entries: Sequence[Entry], kept: Kept, workers: int) -> Generator[Done, None, None]:
     """See a few entries through from this process, without a cluster; whoever stops taking them closes the generator."""
     crew = Crew(kept.work)
     with closing(crew), ThreadPoolExecutor(workers) as pool:
-        running = {pool.submit(crew.run, entry, kept.names(entry)): entry for entry in largest_first(entries)}
+        running = {pool.submit(crew.run, entry, kept.names(entry)): entry for entry in sort_largest_first(entries)}
         try:
             for future in completed(running):
-                yield _done(running[future], future.result(), kept)
+                yield _make_done(running[future], future.result(), kept)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             crew.stop()
 
 
-def _replies(client: Client, batch: Sequence[Future[bytes]], entry: Callable[[Future[bytes]], Entry], work: Work) -> list[Reply]:
+def _fetch_replies(
+    client: Client, batch: Sequence[Future[bytes]], entry: Callable[[Future[bytes]], Entry], work: Work
+) -> list[Reply]:
     """The replies of tasks that ended, fetched together; one by one where that fails. Raises LostScheduler."""
     try:
         # waits, where a worker died with a result before it was here: Dask has it made again, which finds it kept
         return [msgspec.json.decode(data, type=Reply) for data in client.gather(list(batch))]
     except (Exception, CancelledError):
-        return [_reply(client, future, entry(future), work) for future in batch]
+        return [_fetch_reply(client, future, entry(future), work) for future in batch]
 
 
-def _reply(client: Client, future: Future[bytes], entry: Entry, work: Work) -> Reply:
+def _fetch_reply(client: Client, future: Future[bytes], entry: Entry, work: Work) -> Reply:
     try:
         return msgspec.json.decode(future.result(), type=Reply)
     except (Exception, CancelledError) as why:
         if client.status != "running" or isinstance(why, CancelledError):
             raise LostScheduler from None
         # every worker that had it died
-        return Reply(failed(entry, Trouble.CRASHED, f"{type(why).__name__}: {str(why)[:200]}", work))
+        return Reply(failed_outcome(entry, Trouble.CRASHED, f"{type(why).__name__}: {str(why)[:200]}", work))
 
 
-def _done(entry: Entry, reply: Reply, kept: Kept) -> Done:
+def _make_done(entry: Entry, reply: Reply, kept: Kept) -> Done:
     if reply.unchanged:
         outcome = kept.store.finished(reply.outcome.folder, kept.work.limits, kept.work.again)
         return Done(entry, outcome or reply.outcome, kept=True)

@@ -14,7 +14,7 @@ import msgspec
 
 from ddp_codemod.fleet.keys import result_name
 from ddp_codemod.fleet.model import Entry, Limits, Outcome, Reply, Trouble, Work
-from ddp_codemod.write.results import append, publish
+from ddp_codemod.write.results import append_line, publish
 
 RECORD = "result.json"
 LOG = "log.jsonl"
@@ -64,4 +64,4 @@ class Store:
     def log(self, event: str, name: str) -> None:
         """Note in the log what was begun or kept, when and where."""
         entry = {"time": round(time.time(), 3), "event": event, "what": name, "host": socket.gethostname(), "pid": os.getpid()}
-        append(self.out / LOG, (json.dumps(entry) + "\n").encode("utf-8"))
+        append_line(self.out / LOG, (json.dumps(entry) + "\n").encode("utf-8"))

@@ -19,10 +19,10 @@ import msgspec
 
 from ddp_codemod.fleet import child
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
-from ddp_codemod.fleet.rewrite import Known, failed, rewrite
+from ddp_codemod.fleet.rewrite import Known, failed_outcome, rewrite_project
 from ddp_codemod.write import scratch
 from ddp_codemod.write.clone import Start
-from ddp_codemod.write.results import remove, write
+from ddp_codemod.write.results import remove_folder, write_file
 
 _LOOK = 1.0  # seconds between looks at the size of the clone
 
@@ -50,7 +50,7 @@ class Supervisor:
 
     def __init__(self, work: Work, inp: int, top: Path) -> None:
         self.work, self.inp, self.top = work, inp, top
-        self.given = child.Given(_known(work, top), Start.of(top))
+        self.given = child.SharedSetup(_load_rules(work, top), Start.of(top))
         self._wake, wake = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(self._wake, False)
@@ -61,14 +61,14 @@ class Supervisor:
         """See one repository through; None where nobody waits for it any more."""
         folder = self.top / "work"
         folder.mkdir()
-        end = self._watch(self._fork(request, folder), folder)
-        return None if end is None else self._reply(request, end, folder)
+        end = self._watch_child(self._fork_child(request, folder), folder)
+        return None if end is None else self._make_reply(request, end, folder)
 
     def clean(self) -> None:
         """Remove what the last one left; done when its reply is on its way, since it takes as long as a small repository's work."""
-        remove(self.top / "work")
+        remove_folder(self.top / "work")
 
-    def _fork(self, request: Request, folder: Path) -> int:
+    def _fork_child(self, request: Request, folder: Path) -> int:
         pid = os.fork()
         if pid:
             with contextlib.suppress(OSError):
@@ -82,14 +82,14 @@ class Supervisor:
             empty = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(empty, stream)
-            child.limit(self.work.limits)
-            child.run(request.entry, frozenset(request.known), self.work, self.given, folder)
+            child.limit_process(self.work.limits)
+            child.run_child(request.entry, frozenset(request.known), self.work, self.given, folder)
             code = 0
         finally:
-            child.leave(code)
+            child.exit_child(code)
         raise AssertionError
 
-    def _watch(self, pid: int, folder: Path) -> _End | None:
+    def _watch_child(self, pid: int, folder: Path) -> _End | None:
         """Wait for the child, no longer than it may take; None where the input ended."""
         started = time.monotonic()
         look = started + _LOOK
@@ -105,7 +105,7 @@ class Supervisor:
                     why = Trouble.TIMED_OUT
                 elif why is None and now > look:
                     look = now + _LOOK
-                    why = Trouble.TOO_LARGE if scratch.size(folder) > self.work.limits.size else None
+                    why = Trouble.TOO_LARGE if scratch.folder_size(folder) > self.work.limits.size else None
                 if why is not None:
                     os.killpg(pid, signal.SIGKILL)
                 left = max(min(started + self.work.limits.seconds, look) - now, 0.01)
@@ -120,7 +120,7 @@ class Supervisor:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
 
-    def _reply(self, request: Request, end: _End, folder: Path) -> Reply:
+    def _make_reply(self, request: Request, end: _End, folder: Path) -> Reply:
         code = os.waitstatus_to_exitcode(end.status)
         said = folder / child.OUT / child.REPLY
         if end.why is None and code == 0 and said.is_file():
@@ -139,29 +139,29 @@ class Supervisor:
             detail, again = f"its process was ended by {signal.Signals(-code).name}", True
         else:
             detail = f"its process ended with {code} and said nothing"
-        outcome = failed(request.entry, trouble, detail, self.work, self._commit(folder))
+        outcome = failed_outcome(request.entry, trouble, detail, self.work, self._read_commit(folder))
         return Reply(replace(outcome, seconds=round(end.seconds, 3), memory=end.memory), again=again)
 
-    def _commit(self, folder: Path) -> str | None:
+    def _read_commit(self, folder: Path) -> str | None:
         try:
             return (folder / child.COMMIT).read_text("ascii")
         except OSError:
             return None
 
 
-def _known(work: Work, top: Path) -> Known:
+def _load_rules(work: Work, top: Path) -> Known:
     folders = [top / f"rules-{number}" for number in range(len(work.folders))]
     for folder, files in zip(folders, work.folders, strict=True):
         for name, text in files:
-            write(folder / name, text.encode("utf-8"))
+            write_file(folder / name, text.encode("utf-8"))
     return Known.of(tuple(folders))
 
 
 def _warm_up(work: Work, known: Known, top: Path) -> None:
     """Do an example of the rules, so that what children import is there already."""
     example = next(one for surface in known.rules.surfaces.values() for one in surface.examples if one.after and one.platform)
-    write(top / "example" / "train.py", example.before.encode("utf-8"))
-    rewrite(top / "example", Entry("example", example.platform or "", rules=example.rules), work, known)
+    write_file(top / "example" / "train.py", example.before.encode("utf-8"))
+    rewrite_project(top / "example", Entry("example", example.platform or "", rules=example.rules), work, known)
 
 
 def main() -> int:
@@ -181,7 +181,7 @@ def main() -> int:
     first = lines()
     if not first:
         return 0
-    top = scratch.make()
+    top = scratch.make_folder()
     try:
         supervisor = Supervisor(msgspec.json.decode(first, type=Work), 0, top)
         _warm_up(supervisor.work, supervisor.given.known, top)
@@ -196,7 +196,7 @@ def main() -> int:
     except BrokenPipeError:
         pass
     finally:
-        remove(top)
+        remove_folder(top)
     return 0
 
 

@@ -9,9 +9,9 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from ddp_codemod import __version__
 from ddp_codemod.fleet.children import Crew
-from ddp_codemod.fleet.keys import rules_digest
+from ddp_codemod.fleet.keys import digest_rules
 from ddp_codemod.fleet.model import Entry, Reply, Trouble, Work
-from ddp_codemod.fleet.rewrite import failed
+from ddp_codemod.fleet.rewrite import failed_outcome
 
 
 class Setup(WorkerPlugin):
@@ -23,7 +23,7 @@ class Setup(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         """Begin on a worker."""
         self.work = msgspec.json.decode(self._data, type=Work)
-        self._wrong = _unlike(self.work)
+        self._wrong = _find_difference(self.work)
         self._crew = Crew(self.work)
 
     def teardown(self, worker: Worker) -> None:
@@ -33,21 +33,21 @@ class Setup(WorkerPlugin):
     def run(self, entry: Entry, known: tuple[str, ...]) -> Reply:
         """One repository."""
         if self._wrong:
-            return Reply(failed(entry, Trouble.CRASHED, self._wrong, self.work))
+            return Reply(failed_outcome(entry, Trouble.CRASHED, self._wrong, self.work))
         return self._crew.run(entry, known)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_data": self._data}
 
 
-def _unlike(work: Work) -> str:
+def _find_difference(work: Work) -> str:
     """How this worker differs from the one who asks: its results would be other ones."""
     if __version__ != work.version:
         return f"the worker has ddp-codemod {__version__}, the run was started with {work.version}"
-    return "" if rules_digest(work.folders) == work.rules else "the worker has other rule data than the run was started with"
+    return "" if digest_rules(work.folders) == work.rules else "the worker has other rule data than the run was started with"
 
 
-def one(plugin: str, entry: bytes, known: tuple[str, ...]) -> bytes:
+def run_task(plugin: str, entry: bytes, known: tuple[str, ...]) -> bytes:
     """The task: JSON in, JSON out."""
     setup = get_worker().plugins[plugin]
     assert isinstance(setup, Setup)

@@ -49,7 +49,7 @@ class Totals:
             self.sites[count.framework, count.kind, count.action] += count.sites
 
 
-def totals(outcomes: Iterable[Outcome]) -> Totals:
+def add_totals(outcomes: Iterable[Outcome]) -> Totals:
     """The sums over all of them."""
     made = Totals()
     for outcome in outcomes:
@@ -57,7 +57,7 @@ def totals(outcomes: Iterable[Outcome]) -> Totals:
     return made
 
 
-def by_effort(outcomes: Iterable[Outcome]) -> Sequence[Outcome]:
+def sort_by_effort(outcomes: Iterable[Outcome]) -> Sequence[Outcome]:
     """Failures first, then the repositories that take most places to look at, then those with most edits."""
     return sorted(
         outcomes, key=lambda one: (one.trouble is None, -one.effort, -one.edits, one.repository, one.platform, one.ref or "")

@@ -9,30 +9,36 @@ from itertools import groupby
 from msgspec import Struct, field
 
 from ddp_codemod.catalog.advisory import Advice, Pattern
-from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.processes import may_be_bare
-from ddp_codemod.impact.changed_backends import Switches
-from ddp_codemod.impact.guarded_places import guarded
-from ddp_codemod.impact.own_device import on_device
-from ddp_codemod.impact.usage import Hit, Runs, hits
-from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, may_hold, texts_of
-from ddp_codemod.impact.usage_settings import in_commands, in_launch_files, in_readmes, in_requirements, in_settings
+from ddp_codemod.impact.changed_backends import BackendSwitches
+from ddp_codemod.impact.guarded_places import is_guarded
+from ddp_codemod.impact.target_device import adapt_to_device
+from ddp_codemod.impact.usage import Hit, Runs, find_hits
+from ddp_codemod.impact.usage_bytes import is_about_calls, may_call, may_hold, texts_of
+from ddp_codemod.impact.usage_settings import (
+    find_in_commands,
+    find_in_launch_files,
+    find_in_readmes,
+    find_in_requirements,
+    find_in_settings,
+)
 from ddp_codemod.model import Advisory, Reason
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.training import training_files
-from ddp_codemod.sites.words import Parts
+from ddp_codemod.sites.training_files import find_training_files
+from ddp_codemod.sites.word_search import TextMatcher
 
 _OUTSIDE = ("configured", "option", "stated")  # what is looked for outside of programs
 LISTED = 20  # places that one note names
 MANY = 100  # files to parse, which take longer than to find out which files belong together
 
 
-class Whole(Struct, dict=True):
+class PortedProject(Struct, dict=True):
     """The project as it will be: what its groups switch to, and which files that concerns."""
 
     context: Context
-    switches: Switches
+    switches: BackendSwitches
     imports: Imports
     rules: tuple[str, ...]  # those in force
     alone: bool = True  # the code is for this platform alone; False: others run it too
@@ -43,8 +49,8 @@ class Whole(Struct, dict=True):
     def advice(self) -> list[Advice]:
         """The advice that holds on the platform, for these versions and rules, without what other advice stands for."""
         device = self.context.platform.device
-        found = [advice for advice in self.context.rules.advice.values() if self._holds(advice)]
-        found = [on_device(advice, device) for advice in found] if device is not None else found
+        found = [advice for advice in self.context.rules.advice.values() if self._is_in_force(advice)]
+        found = [adapt_to_device(advice, device) for advice in found] if device is not None else found
         instead = {ident for advice in found if advice.supersedes and self.versions(advice) for ident in advice.supersedes}
         return [advice for advice in found if advice.id not in instead]
 
@@ -55,15 +61,15 @@ class Whole(Struct, dict=True):
             return True
         if known is None and not advice.if_open and advice.rewrite is None:
             # a note costs less than an edit: a README's word will do
-            return self.context.versions.shown(advice.when, file)
+            return self.context.versions.is_shown(advice.when, file)
         return advice.if_open if known is None else known
 
-    def _holds(self, advice: Advice) -> bool:
+    def _is_in_force(self, advice: Advice) -> bool:
         platform = self.context.platform
         if not advice.fits(platform):
             return False
         known = self.context.rules.backends
-        of = {name for backend in advice.backend for name in libraries(backend, known)}
+        of = {name for backend in advice.backend for name in find_libraries(backend, known)}
         if advice.backend and platform.backend.wanted not in of:
             return False  # a group on it serves other tensors than those of the platform's device
         if advice.rule is not None and advice.rule not in self.rules:
@@ -95,7 +101,7 @@ class Whole(Struct, dict=True):
     def training(self) -> set[str]:
         """The files that train, in one process or several, if the platform lacks the device that they were written for."""
         project, rules = self.context.tracer.resolver.project, self.context.rules
-        return training_files(project, rules.processes, rules.idioms) if self.context.platform.device is not None else set()
+        return find_training_files(project, rules.processes, rules.idioms) if self.context.platform.device is not None else set()
 
     def files(self, advice: Advice) -> set[str]:
         """The files in which a switched group is used."""
@@ -112,7 +118,7 @@ class Whole(Struct, dict=True):
             self._sure[advice.backend] = self.imports.together(names)
         return self._sure[advice.backend]
 
-    def hits(
+    def find_hits(
         self, advice: Advice, named: Iterable[str], within: Callable[[], Set[str]], runs: Runs | None = None
     ) -> Iterator[Hit]:
         """The places in these files that the advice is about, where the platform comes past them; ``within`` is asked late.
@@ -132,8 +138,8 @@ class Whole(Struct, dict=True):
             for module in project.programs(name):
                 found = [
                     hit
-                    for hit in hits(self.context, pattern, module, *([runs] if runs else ()))
-                    if not self._guarded(advice, hit)
+                    for hit in find_hits(self.context, pattern, module, *([runs] if runs else ()))
+                    if not self._is_guarded(advice, hit)
                 ]
                 # which files belong together is asked late: it takes the imports of the whole project
                 yield from found if found and self.versions(advice, name) and name in within() else ()
@@ -144,7 +150,7 @@ class Whole(Struct, dict=True):
             project = self.context.tracer.resolver.project
             able = {texts for texts in self._kinds if may_hold(pattern, texts)}
             found = {name: texts for name, texts in self._texts.items() if texts in able}
-            called = asks_for_calls(pattern)
+            called = is_about_calls(pattern)
             self._holding[pattern] = {
                 name for name, texts in found.items() if not called or may_call(pattern, texts, project.data(name))
             }
@@ -155,7 +161,7 @@ class Whole(Struct, dict=True):
         """What each file holds of all that an advice may look for."""
         project = self.context.tracer.resolver.project
         patterns = [advice.pattern for advice in self.advice() if advice.pattern is not None]
-        parts = Parts(text for pattern in patterns for text in texts_of(pattern))
+        parts = TextMatcher(text for pattern in patterns for text in texts_of(pattern))
         same: dict[frozenset[str], frozenset[str]] = {}
         found = ((name, parts.held(project.data(name))) for name in project.names)
         return {name: same.setdefault(held, held) for name, held in found}
@@ -165,7 +171,7 @@ class Whole(Struct, dict=True):
         """The sets of texts that files hold: many hold the same."""
         return frozenset(self._texts.values())
 
-    def _guarded(self, advice: Advice, hit: Hit) -> bool:
+    def _is_guarded(self, advice: Advice, hit: Hit) -> bool:
         """Whether the code sees to it that this is not done here."""
         own = self.switches.calls.get(hit.node)
         if own is not None and advice.backend and not own[advice.anyhow] & set(advice.backend):
@@ -173,21 +179,21 @@ class Whole(Struct, dict=True):
         before = self.switches.before.get(hit.node, frozenset())
         if advice.replaces and not before <= set(advice.replaces):
             return True
-        return guarded(self.context, advice, hit)
+        return is_guarded(self.context, advice, hit)
 
 
-def notes(whole: Whole, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[Advisory]:
+def collect_notes(whole: PortedProject, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[Advisory]:
     """All notes on the files that may be written, without the places that an edit cures."""
     for advice in whole.advice():
         if advice.level == "note":
-            found = sorted(set(_lines(whole, advice, writable, cured)))
+            found = sorted(set(_find_lines(whole, advice, writable, cured)))
             if advice.pattern is None:
                 concerns = writable & whole.groups(advice)
                 found = [("", 0)] if concerns and any(whole.versions(advice, name) for name in sorted(concerns)) else []
-            yield from _said(whole, advice, found)
+            yield from _emit_notes(whole, advice, found)
 
 
-def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterator[Advisory]:
+def _emit_notes(whole: PortedProject, advice: Advice, found: list[tuple[str, int]]) -> Iterator[Advisory]:
     """One note a line, a file or the project; further lines are named in it. What may not hold is said once."""
     known = whole.context.versions.holds(advice.when, found[0][0]) if found else None
     scope = advice.scope if known else "project"
@@ -195,46 +201,48 @@ def _said(whole: Whole, advice: Advice, found: list[tuple[str, int]]) -> Iterato
     for _, group in groupby(found, key=keys[scope]):
         (name, line), *others = group
         more = [str(other) if file == name else f"{file}:{other}" for file, other in others]
-        yield Advisory(name, line, advice.id, spoken(advice, more), advice.ends)
+        yield Advisory(name, line, advice.id, format_advice(advice, more), advice.ends)
 
 
-def spoken(advice: Advice, more: Sequence[str] = ()) -> Reason:
+def format_advice(advice: Advice, more: Sequence[str] = ()) -> Reason:
     """What an advice says; ``more`` are further places."""
     lines = ", ".join((*more[:LISTED], *(["..."] if len(more) > LISTED else ())))
     args = {"text": advice.text, "text_zh": advice.text_zh, "source": ", ".join(advice.source)}
     return Reason.of("advice-lines", lines=lines, **args) if lines else Reason.of("advice", **args)
 
 
-def parted(said: Reason) -> tuple[Reason, str]:
+def split_places(said: Reason) -> tuple[Reason, str]:
     """What an advice says without its further places, and these."""
     args = dict(said.args)
     lines = args.pop("lines", "")
     return (Reason.of("advice", said.means, **args), lines) if lines else (said, "")
 
 
-def _lines(whole: Whole, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]) -> Iterator[tuple[str, int]]:
+def _find_lines(
+    whole: PortedProject, advice: Advice, writable: Set[str], cured: Callable[[Hit], bool]
+) -> Iterator[tuple[str, int]]:
     if advice.pattern is None:
         return
     if advice.pattern.commands or advice.pattern.use in _OUTSIDE:
         if advice.pattern.commands:
             found = [
-                *in_launch_files(whole.context, advice.pattern),
-                *in_readmes(whole.context, advice.pattern, whole.groups(advice)),
+                *find_in_launch_files(whole.context, advice.pattern),
+                *find_in_readmes(whole.context, advice.pattern, whole.groups(advice)),
             ]
         else:
-            found = list(_outside(whole, advice))
+            found = list(_find_outside_lines(whole, advice))
         yield from (place for place in found if whole.versions(advice, place[0]))  # what is stated nearest to the file counts
         return
-    for hit in whole.hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
+    for hit in whole.find_hits(advice, writable, lambda: writable if advice.picks else whole.files(advice)):
         if not cured(hit):
             yield hit.module.name, hit.module.line(hit.node)
 
 
-def _outside(whole: Whole, advice: Advice) -> Iterator[tuple[str, int]]:
+def _find_outside_lines(whole: PortedProject, advice: Advice) -> Iterator[tuple[str, int]]:
     pattern = advice.pattern
     assert pattern is not None
     if pattern.use == "stated":
-        return in_requirements(whole.context, pattern, sorted(whole.groups(advice)))
+        return find_in_requirements(whole.context, pattern, sorted(whole.groups(advice)))
     if pattern.use == "configured":
-        return in_settings(whole.context, pattern)
-    return in_commands(whole.context, pattern, whole.leads_to_training)
+        return find_in_settings(whole.context, pattern)
+    return find_in_commands(whole.context, pattern, whole.leads_to_training)

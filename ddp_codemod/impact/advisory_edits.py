@@ -12,25 +12,25 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.catalog.model import Surface
-from ddp_codemod.dataflow.leaves import Possible
+from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.advisories import Whole, notes, spoken
-from ddp_codemod.impact.rewrites import rewritten
+from ddp_codemod.impact.advisories import PortedProject, collect_notes, format_advice
+from ddp_codemod.impact.rewrites import rewrite_hit
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.model import Action, Advisory, Applicability
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.findings import Change, Dropped, Finding, Insertions
-from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.named_by_settings import Named
-from ddp_codemod.sites.reach import Reach, entries, is_started
+from ddp_codemod.policy.findings import Change, DroppedArgument, Finding, Insertions
+from ddp_codemod.sites.config_loaded_names import ConfigLoadedNames
+from ddp_codemod.sites.reachability import ReachableCode, find_entries, is_started
 from ddp_codemod.sites.scopes import scope_of
-from ddp_codemod.sites.words import Parts, Words
+from ddp_codemod.sites.surface_calls import Use
+from ddp_codemod.sites.word_search import TextMatcher, WordMatcher
 
 
-class Adapter(Struct, dict=True):
+class AdviceEditor(Struct, dict=True):
     """Looks through the files that may be written, after it is known what becomes of the groups."""
 
-    whole: Whole
+    whole: PortedProject
     writable: Set[str]
     covered: dict[ast.AST, ast.AST] = field(default_factory=dict)  # nodes inside a rewritten one, by what it was rewritten for
     _cured: set[ast.AST] = field(default_factory=set)
@@ -38,29 +38,31 @@ class Adapter(Struct, dict=True):
     def findings(self) -> Iterator[Finding]:
         """One for each place that an advice with edits, or with review items, is about."""
         found = [
-            (advice, hit, rewritten(self.whole.context, advice, hit, self.whole.alone))
+            (advice, hit, rewrite_hit(self.whole.context, advice, hit, self.whole.alone))
             for advice in self.whole.advice()
-            for hit in self._hits(advice)
+            for hit in self._find_hits(advice)
         ]
         for _, hit, changes in found:
-            self.covered.update({node: hit.node for change in changes for node in _covered(hit, change)})
+            self.covered.update({node: hit.node for change in changes for node in _find_covered_nodes(hit, change)})
         listed: set[tuple[str, str, int]] = set()
-        starts: set[object] = {node for advice, _, changes in found if not _follows(advice) for node in map(_at, changes)}
-        starts |= {hit.argument for advice, hit, _ in found if not _follows(advice) and hit.argument is not None}
+        starts: set[object] = {
+            node for advice, _, changes in found if not _is_independent(advice) for node in map(_get_changed_node, changes)
+        }
+        starts |= {hit.argument for advice, hit, _ in found if not _is_independent(advice) and hit.argument is not None}
         for advice, hit, changes in found:
             if self.covers(hit) or not (changes or advice.level == "review"):
                 continue
-            if _where_it_starts(advice) and hit.node in starts:
+            if _is_about_sources(advice) and hit.node in starts:
                 continue  # what takes the value leads here too, and says more
-            if _follows(advice) and hit.argument in starts:
+            if _is_independent(advice) and hit.argument in starts:
                 continue  # the number is one at least, where it is asked for
             line = (advice.id, hit.module.name, hit.module.line(hit.node))
             if changes or line not in listed:  # what is for a person is listed once a line
                 listed.add(line)
                 self._cured.add(hit.node)
                 sure = hit.module.name in self.whole.sure(advice) and not self._has_unsure_group(hit)
-                made = _finding(advice, hit, changes, sure)
-                yield replace(made, required_import=self._plugin(advice, hit)) if changes else made
+                made = _make_finding(advice, hit, changes, sure)
+                yield replace(made, required_import=self._find_plugin(advice, hit)) if changes else made
 
     def _has_unsure_group(self, hit: Hit) -> bool:
         """Whether the function around a place makes its own group, by a call whose edit is unsafe."""
@@ -73,43 +75,45 @@ class Adapter(Struct, dict=True):
 
     def notes(self) -> Iterator[Advisory]:
         """Notes on the lines that no edit cures; asked for after ``findings``."""
-        for note in notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit)):
+        for note in collect_notes(self.whole, self.writable, lambda hit: hit.node in self._cured or self.covers(hit)):
             about = self.whole.context.rules.advice[note.rule].pattern
             if about is None or about.use != "configured" or self._may_read(note.name):
                 yield note
 
     def _may_read(self, settings: str) -> bool:
         """Whether code that a training entry reaches may read a file of settings: it is named nowhere else."""
-        naming = self._naming.get(settings.rpartition("/")[2], set())
-        return not naming or not naming.isdisjoint(self._reached)
+        naming = self._programs_by_setting.get(settings.rpartition("/")[2], set())
+        return not naming or not naming.isdisjoint(self._reached_files)
 
     @cached_property
-    def _naming(self) -> dict[str, set[str]]:
+    def _programs_by_setting(self) -> dict[str, set[str]]:
         """The programs that name a file of settings, by its name."""
         project = self.whole.context.tracer.resolver.project
-        search = Parts(name.rpartition("/")[2] for name in project.configs)
+        search = TextMatcher(name.rpartition("/")[2] for name in project.configs)
         found: dict[str, set[str]] = {}
         for name in project.names:
             for said in search.held(project.data(name)):
                 found.setdefault(said, set()).add(name)
         return found
 
-    def _plugin(self, advice: Advice, hit: Hit) -> str | None:
+    def _find_plugin(self, advice: Advice, hit: Hit) -> str | None:
         """The module that what the code calls now comes from, where the file does not speak of it."""
         plugin = self.whole.context.platform.required_import
         recipes = ("own-module", "own-method", *(() if self.whole.alone else ("own-name",)))
         wanted = advice.rewrite is not None and advice.rewrite.recipe in recipes
         return plugin if wanted and plugin is not None and plugin not in hit.module.source.text else None
 
-    def _hits(self, advice: Advice) -> Iterator[Hit]:
-        if not _stands_in_code(advice):
+    def _find_hits(self, advice: Advice) -> Iterator[Hit]:
+        if not _is_about_code(advice):
             return
-        if not _asks_what_runs(advice):
-            yield from self.whole.hits(advice, self.writable, lambda: self.whole.files(advice))
+        if not _is_about_running_code(advice):
+            yield from self.whole.find_hits(advice, self.writable, lambda: self.whole.files(advice))
             return
         of_ranks = advice.pattern is not None and advice.pattern.use == "apart"
-        for hit in self.whole.hits(advice, self.writable, lambda: self._in_step if of_ranks else self._reached, self._runs):
-            if self._runs(hit.module, hit.node):
+        for hit in self.whole.find_hits(
+            advice, self.writable, lambda: self._rank_files if of_ranks else self._reached_files, self._is_run
+        ):
+            if self._is_run(hit.module, hit.node):
                 yield hit
 
     def unreached(self) -> int:
@@ -117,14 +121,14 @@ class Adapter(Struct, dict=True):
         device = self.whole.context.platform.device
         if device is None or not self.started:
             return 0
-        return len(self.whole.imports.project.with_device(device.replaces) & (self.writable - self._reached))
+        return len(self.whole.imports.project.files_using_device(device.replaces) & (self.writable - self._reached_files))
 
     def without_entry_point(self) -> int:
         """The files that name it where no training entry is known: no program makes a group or trains."""
         device = self.whole.context.platform.device
         if device is None or self.started:
             return 0
-        return len(self.whole.imports.project.with_device(device.replaces) & self.writable)
+        return len(self.whole.imports.project.files_using_device(device.replaces) & self.writable)
 
     @cached_property
     def started(self) -> set[str]:
@@ -140,7 +144,7 @@ class Adapter(Struct, dict=True):
         # a program that trains by itself may lend its functions to others, which need not train for that
         alone = {name for name in whole.training if is_started(project, whole.imports, name)}
         # groups are chosen in files of settings and launches too: what reads those makes them
-        return alone | entries(project, whole.imports, (name for name in making | (whole.training - alone) if name in known))
+        return alone | find_entries(project, whole.imports, (name for name in making | (whole.training - alone) if name in known))
 
     @property
     def _starters(self) -> set[str]:
@@ -148,53 +152,53 @@ class Adapter(Struct, dict=True):
         project = self.whole.context.tracer.resolver.project
         starting = set[str]()
         for table in self.whole.context.rules.processes:
-            starts = Words(table.starts)
+            starts = WordMatcher(table.starts)
             counting = project.mentioning(table.counted.rpartition(".")[2])
             starting |= {name for name in counting if starts.some(project.data(name))}
         return {name for name in starting if not is_test(name) and is_started(project, self.whole.imports, name)}
 
     @cached_property
-    def _in_step(self) -> set[str]:
+    def _rank_files(self) -> set[str]:
         """The files of the programs that train in several ranks: what they compute gradients with has to be the same everywhere."""
         below = (self.whole.imports.below([program]) for program in self._programs)
         training = set[str]().union(*(files for files in below if not files.isdisjoint(self.whole.training)))
-        return training & self.whole.imports.together({*self._grouping, *self.whole.switches.undecided})
+        return training & self.whole.imports.together({*self._group_files, *self.whole.switches.undecided})
 
     @property
-    def _grouping(self) -> Iterator[str]:
+    def _group_files(self) -> Iterator[str]:
         """The files that make a group on the platform, by code that runs there."""
         project, facts, calls = self.whole.imports.project, self.whole.context.facts, self.whole.switches.calls
         for module in (module for name in sorted(self.whole.switches.groups) for module in project.programs(name)):
             made = (call for call in module.nodes.get(ast.Call, ()) if call in calls)
-            if any(facts.unreachable(module, call) is None and self._runs(module, call) for call in made):
+            if any(facts.unreachable(module, call) is None and self._is_run(module, call) for call in made):
                 yield module.name
 
     @property
-    def _reached(self) -> set[str]:
-        return self._loaded[0]
+    def _reached_files(self) -> set[str]:
+        return self._loaded_files[0]
 
     @cached_property
-    def _loaded(self) -> tuple[set[str], set[str]]:
+    def _loaded_files(self) -> tuple[set[str], set[str]]:
         """The files that training reaches, and the names in settings by which some of them are loaded."""
         imports = self.whole.imports
         loaders = {name for idioms in self.whole.context.rules.idioms for name in idioms.loaders}
-        return Named(imports.project, loaders).loaded(imports.below(self._programs) | self.started, imports.below)
+        return ConfigLoadedNames(imports.project, loaders).loaded(imports.below(self._programs) | self.started, imports.below)
 
-    def _runs(self, module: Module, node: ast.AST) -> bool:
+    def _is_run(self, module: Module, node: ast.AST) -> bool:
         return self._reach.runs(module, node)
 
     @cached_property
-    def _reach(self) -> Reach:
+    def _reach(self) -> ReachableCode:
         context = self.whole.context
-        patterns = (advice.pattern for advice in self.whole.advice() if _stands_in_code(advice) and _asks_what_runs(advice))
+        patterns = (advice.pattern for advice in self.whole.advice() if _is_about_code(advice) and _is_about_running_code(advice))
         asked = set(self.whole.switches.groups).union(
             *(self.whole.holding(pattern) for pattern in patterns if pattern is not None)
         )
-        reached, named = self._loaded
-        return Reach(context.tracer.resolver.project, reached, self.started, context.facts.truth, asked, named)
+        reached, named = self._loaded_files
+        return ReachableCode(context.tracer.resolver.project, reached, self.started, context.facts.truth, asked, named)
 
 
-def _stands_in_code(advice: Advice) -> bool:
+def _is_about_code(advice: Advice) -> bool:
     """Whether an advice with edits or items is about places in programs."""
     pattern = advice.pattern
     if pattern is None or pattern.commands or pattern.use in ("configured", "stated"):
@@ -202,26 +206,26 @@ def _stands_in_code(advice: Advice) -> bool:
     return advice.level != "note" or advice.rewrite is not None
 
 
-def _asks_what_runs(advice: Advice) -> bool:
+def _is_about_running_code(advice: Advice) -> bool:
     """Whether it is about what a training entry runs, and not about a group, whoever makes it."""
     return advice.level != "note" and advice.pattern is not None and advice.pattern.use != "gate"
 
 
-def _where_it_starts(advice: Advice) -> bool:
+def _is_about_sources(advice: Advice) -> bool:
     return advice.pattern is not None and advice.pattern.use in ("assigned", "handed")
 
 
-def _follows(advice: Advice) -> bool:
+def _is_independent(advice: Advice) -> bool:
     """Whether it says nothing of a value that another advice changes."""
-    return _where_it_starts(advice) or (advice.pattern is not None and advice.pattern.use == "divisor")
+    return _is_about_sources(advice) or (advice.pattern is not None and advice.pattern.use == "divisor")
 
 
-def _at(change: Change) -> object:
+def _get_changed_node(change: Change) -> object:
     """The node that a change is made at."""
     return change.node if isinstance(change, Insertions) else None
 
 
-def _covered(hit: Hit, change: Change) -> Iterator[ast.AST]:
+def _find_covered_nodes(hit: Hit, change: Change) -> Iterator[ast.AST]:
     """The nodes that a change puts under a condition: nothing in them is a place of its own any more."""
     if isinstance(change, Insertions) and change.package:
         if change.node is hit.node and isinstance(hit.node, ast.Call) and isinstance(hit.module.parents.get(hit.node), ast.Expr):
@@ -229,11 +233,11 @@ def _covered(hit: Hit, change: Change) -> Iterator[ast.AST]:
         elif change.node is hit.node and isinstance(hit.node, ast.Call):
             yield from (*hit.node.args, *(keyword.value for keyword in hit.node.keywords))
         yield change.node
-    elif isinstance(change, Dropped):
+    elif isinstance(change, DroppedArgument):
         yield change.argument
 
 
-def _finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Finding:
+def _make_finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Finding:
     """``sure``: the group that this is about does not hang on an edit which may not be made."""
     assert advice.pattern is not None
     surface = Surface(
@@ -245,9 +249,9 @@ def _finding(advice: Advice, hit: Hit, changes: list[Change], sure: bool) -> Fin
     shown = hit.argument if hit.argument is not None else hit.node
     parameter = advice.pattern.argument or ""
     argument = shown if isinstance(shown, ast.expr) else None
-    made = Finding(use, parameter, argument, Possible(), (), Action.KEEP, Applicability.SAFE, None, spoken(advice))
+    made = Finding(use, parameter, argument, ValueSet(), (), Action.KEEP, Applicability.SAFE, None, format_advice(advice))
     if not changes or advice.rewrite is None:
         own = advice.own if advice.rewrite is not None else None  # without an edit to try, nothing is known to lack
         left = replace(advice, text=own.left, text_zh=own.left_zh) if own and own.left else advice
-        return made.review(advice.id, spoken(left))
-    return made.edit(advice.id, sure and advice.rewrite.applicability == "safe", spoken(advice), changes)
+        return made.review(advice.id, format_advice(left))
+    return made.edit(advice.id, sure and advice.rewrite.applicability == "safe", format_advice(advice), changes)

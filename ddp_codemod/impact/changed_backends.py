@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Default, Leaf
+from ddp_codemod.dataflow.values import PlatformDefault, Value
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context, Finding, NewHandler, NewKey, NewKeyword, NewObject, NewStatement, NewText, Splice
 
 
-class Switches(Struct, frozen=True):
+class BackendSwitches(Struct, frozen=True):
     """The backends that groups switch to, and the files of the calls that make these groups."""
 
     files: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -31,50 +31,50 @@ class Switches(Struct, frozen=True):
         return {name for name, found in (self.groups if anyhow else self.files).items() if not wanted or found & wanted}
 
 
-def switches(context: Context, findings: Iterable[Finding]) -> Switches:
+def collect_switches(context: Context, findings: Iterable[Finding]) -> BackendSwitches:
     """What the backend findings of a run come to."""
-    made = Switches()
+    made = BackendSwitches()
     for finding in findings:
-        if not is_backend(finding):
+        if not is_backend_finding(finding):
             continue
         if finding.action is Action.REVIEW:
             made.undecided.add(finding.use.module.name)
-        names = {finding.use.module.name, *_files(finding)}
-        switched = _names(_outcomes(context, finding))
-        there = switched | _names(finding.resolves_to if finding.action is Action.KEEP else ())
+        names = {finding.use.module.name, *_list_changed_files(finding)}
+        switched = _split_names(_list_outcomes(context, finding))
+        there = switched | _split_names(finding.resolves_to if finding.action is Action.KEEP else ())
         if switched:
-            _add(made.files, names, switched)
-        _add(made.groups, names, there)
+            _add_backends(made.files, names, switched)
+        _add_backends(made.groups, names, there)
         if finding.applicability is not Applicability.UNSAFE:
-            _add(made.safe, names, there)
+            _add_backends(made.safe, names, there)
         if isinstance(finding.use.call, ast.AST) and there:
             made.calls[finding.use.call] = (switched, there)
             if finding.applicability is Applicability.UNSAFE:
                 made.unsure.add(finding.use.call)
-            made.before[finding.use.call] = frozenset(_before(context, finding))
+            made.before[finding.use.call] = frozenset(_list_old_backends(context, finding))
     return made
 
 
-def _names(texts: Iterable[str]) -> frozenset[str]:
+def _split_names(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(part.rpartition(":")[2].lower() for text in texts for part in text.split(","))
 
 
-def _add(table: dict[str, frozenset[str]], names: Iterable[str], backends: frozenset[str]) -> None:
+def _add_backends(table: dict[str, frozenset[str]], names: Iterable[str], backends: frozenset[str]) -> None:
     for name in names:
         table[name] = table.get(name, frozenset()) | backends
 
 
-def is_backend(finding: Finding) -> bool:
+def is_backend_finding(finding: Finding) -> bool:
     """Whether a finding is about a backend."""
     return any(part.role == "backend" and part.name == finding.parameter for part in finding.use.surface.parameters)
 
 
-def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
+def _list_outcomes(context: Context, finding: Finding) -> Iterator[str]:
     """The backends that a group gets here and not everywhere."""
     for change in finding.changes:
         if isinstance(change, (NewText, NewHandler, NewObject, NewKey)):
             yield change.text.lower()
-        elif isinstance(change, NewStatement) or (isinstance(change, (NewKeyword, Splice)) and _in_settings(finding)):
+        elif isinstance(change, NewStatement) or (isinstance(change, (NewKeyword, Splice)) and _is_in_settings(finding)):
             yield context.platform.backend.wanted
         elif isinstance(change, NewKeyword):
             yield change.value.strip("\"'").lower()
@@ -82,11 +82,11 @@ def _outcomes(context: Context, finding: Finding) -> Iterator[str]:
         for leaf in finding.possible:
             if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) and _is_conditional(leaf):
                 yield leaf.value.value.lower()
-            elif isinstance(leaf.value, Default) and finding.use.surface.default_group and not finding.changes:
+            elif isinstance(leaf.value, PlatformDefault) and finding.use.surface.default_group and not finding.changes:
                 yield context.platform.backend.default
 
 
-def _before(context: Context, finding: Finding) -> Iterator[str]:
+def _list_old_backends(context: Context, finding: Finding) -> Iterator[str]:
     """What the values are that change, torch's own choice where there is none; "kept" where the code has a condition of its own."""
     if not finding.changes:
         yield "kept"
@@ -96,18 +96,18 @@ def _before(context: Context, finding: Finding) -> Iterator[str]:
         yield str(value.value).lower() if isinstance(value, Known) and named else context.platform.backend.default
 
 
-def _in_settings(finding: Finding) -> bool:
+def _is_in_settings(finding: Finding) -> bool:
     """Whether the value stands in a dictionary that the parameter takes."""
     return any(part.settings is not None or part.inside for part in finding.use.surface.parameters)
 
 
-def _files(finding: Finding) -> Iterator[str]:
+def _list_changed_files(finding: Finding) -> Iterator[str]:
     for change in finding.changes:
         if isinstance(change, NewText) and isinstance(change.leaf.module, Module):
             yield change.leaf.module.name
 
 
-def _is_conditional(leaf: Leaf) -> bool:
+def _is_conditional(leaf: Value) -> bool:
     """Whether the platform decides that this is what comes out."""
     if leaf.outer is not None:
         return True

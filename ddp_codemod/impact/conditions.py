@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.blocks import behind
-from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.blocks import list_following
+from ddp_codemod.dataflow.calls import index_calls
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
@@ -17,7 +17,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # addresses of the machine itself
 Outcome = Callable[[ast.expr, str], "bool | None"]  # of a condition, for a value; None where that is open
 
 
-class Stake(Struct, frozen=True):
+class Consequence(Struct, frozen=True):
     """What a reader has to know, and what becomes of the program there."""
 
     reason: Reason
@@ -34,48 +34,48 @@ class Swap(Struct, frozen=True):
     group: bool = False  # the name is asked of a group that exists, not of the value that it was made with
 
 
-def of_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap, outcome: Outcome) -> Stake | None:
+def assess_choice(context: Context, module: Module, node: ast.IfExp, swap: Swap, outcome: Outcome) -> Consequence | None:
     """A ternary that picks a device by the name of the backend."""
     before, after = outcome(node.test, swap.old), outcome(node.test, swap.new)
     if before is None or after is None or before is after:
         return None
     old, new = (node.body, node.orelse) if before else (node.orelse, node.body)
-    return _of_devices(context, module, old, new, swap)
+    return _assess_devices(context, module, old, new, swap)
 
 
-def of_branches(context: Context, module: Module, node: ast.If, swap: Swap, outcome: Outcome) -> Stake | None:
+def assess_branches(context: Context, module: Module, node: ast.If, swap: Swap, outcome: Outcome) -> Consequence | None:
     """An ``if`` with its ``elif``s, of which the old and the new name take different ones."""
-    tests, blocks = _chain(node)
-    before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
+    tests, blocks = _split_chain(node)
+    before, after = (_find_taken_branch(tests, value, outcome) for value in (swap.old, swap.new))
     if before == after:
         return None
     old, new = (blocks[index] if index < len(blocks) else [] for index in (before, after))
     if new and isinstance(new[-1], ast.Raise) and not (old and isinstance(old[-1], ast.Raise)):
-        return Stake(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
-    left_out = [call for call in _device_calls(context, module, old) if call not in _device_calls(context, module, new)]
+        return Consequence(Reason.of("tied-raise", old=swap.old, new=swap.new), breaks=True)
+    left_out = [call for call in _list_device_calls(context, module, old) if call not in _list_device_calls(context, module, new)]
     if left_out and not swap.group:
-        return Stake(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new), unsets=True)
-    for name, value in _assigned(old):
-        for other, instead in _assigned(new):
+        return Consequence(Reason.of("tied-call", call=left_out[0], old=swap.old, new=swap.new), unsets=True)
+    for name, value in _iterate_assignments(old):
+        for other, instead in _iterate_assignments(new):
             if name != other:
                 continue
-            if (reason := _of_devices(context, module, value, instead, swap)) is not None:
+            if (reason := _assess_devices(context, module, value, instead, swap)) is not None:
                 return reason
             if _is_loopback(instead) and not _is_loopback(value):
                 address = module.text(instead)
-                return Stake(
+                return Consequence(
                     Reason.of("tied-address", name=name, address=address, old=swap.old, new=swap.new), unsets=not swap.group
                 )
-    if context.rules.backends[swap.new].specific and (beside := _group_made(context, module, old)) not in (None, swap.new):
-        if _group_made(context, module, new or behind(module, node)) is None:
-            return Stake(Reason.of("tied-group", backend=beside, old=swap.old, new=swap.new))
+    if context.rules.backends[swap.new].specific and (beside := _find_named_group(context, module, old)) not in (None, swap.new):
+        if _find_named_group(context, module, new or list_following(module, node)) is None:
+            return Consequence(Reason.of("tied-group", backend=beside, old=swap.old, new=swap.new))
     nothing = not new and after == len(tests) and len(tests) > 1
     if nothing and context.rules.backends[swap.new].specific:
-        return Stake(Reason.of("tied-chain", new=swap.new))
+        return Consequence(Reason.of("tied-chain", new=swap.new))
     return None
 
 
-def _group_made(context: Context, module: Module, block: Sequence[ast.AST]) -> str | None:
+def _find_named_group(context: Context, module: Module, block: Sequence[ast.AST]) -> str | None:
     """The backend that a block names for a group of its own, ``dist.new_group(backend="gloo")``."""
     taking = {
         name
@@ -91,43 +91,43 @@ def _group_made(context: Context, module: Module, block: Sequence[ast.AST]) -> s
     return None
 
 
-def of_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Stake | None:
+def assess_assertion(node: ast.Assert, swap: Swap, outcome: Outcome) -> Consequence | None:
     """An assertion that held for the old name and fails for the new one."""
     if outcome(node.test, swap.old) is not False and outcome(node.test, swap.new) is False:
-        return Stake(Reason.of("tied-assert", old=swap.old, new=swap.new), breaks=True)
+        return Consequence(Reason.of("tied-assert", old=swap.old, new=swap.new), breaks=True)
     return None
 
 
-def of_answer(context: Context, module: Module, node: ast.Return, swap: Swap, outcome: Outcome) -> Stake | None:
+def assess_answer(context: Context, module: Module, node: ast.Return, swap: Swap, outcome: Outcome) -> Consequence | None:
     """A function of the project that answers whether a group is of the old name, where the new one is an accelerator's own too."""
     function = next((at for at in module.ancestors(node) if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
     if function is None or node.value is None or not context.rules.backends[swap.new].specific:
         return None
     if outcome(node.value, swap.old) is False or outcome(node.value, swap.new) is not False:
         return None
-    called = any(calls_of(other).get(function.name) for other in _modules(context, function.name))
-    return Stake(Reason.of("tied-answer", name=function.name, old=swap.old, new=swap.new)) if called else None
+    called = any(index_calls(other).get(function.name) for other in _find_calling_modules(context, function.name))
+    return Consequence(Reason.of("tied-answer", name=function.name, old=swap.old, new=swap.new)) if called else None
 
 
-def _modules(context: Context, word: str) -> Iterator[Module]:
+def _find_calling_modules(context: Context, word: str) -> Iterator[Module]:
     project = context.tracer.resolver.project
     return (module for name in project.calling(word) if (module := project.module(name)) is not None)
 
 
-def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Stake | None:
+def assess_group_condition(context: Context, module: Module, node: ast.AST, swap: Swap, outcome: Outcome) -> Consequence | None:
     """Anything else that is done, or given, by the name of the backend that the group has; what only shows it is nothing.
 
     Code that asks for the new name too was written for both, and code that is handed the group for any.
     """
     if isinstance(node, ast.If):
-        tests, blocks = _chain(node)
-        before, after = (_taken(tests, value, outcome) for value in (swap.old, swap.new))
+        tests, blocks = _split_chain(node)
+        before, after = (_find_taken_branch(tests, value, outcome) for value in (swap.old, swap.new))
         idle = all(
             _is_idle(context, module, part)
             for block in (*blocks[before : before + 1], *blocks[after : after + 1])
             for part in block
         )
-        beside = _group_made(context, module, blocks[before] if before < len(blocks) else [])
+        beside = _find_named_group(context, module, blocks[before] if before < len(blocks) else [])
         differs = before != after and not idle and beside != swap.new  # a group of the new name beside the default one
         asked = tests[min(before, len(tests) - 1)]
     else:
@@ -138,12 +138,12 @@ def of_group(context: Context, module: Module, node: ast.AST, swap: Swap, outcom
         answers = [outcome(asked, value) for value in (swap.old, swap.new)]
         differs = None not in answers and answers[0] is not answers[1]
     asked_of = [part for test in tests for part in ast.walk(test)]
-    if not differs or any(_names(part, swap.new) or (isinstance(part, ast.Call) and part.args) for part in asked_of):
+    if not differs or any(_is_backend_name(part, swap.new) or (isinstance(part, ast.Call) and part.args) for part in asked_of):
         return None
-    return Stake(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
+    return Consequence(Reason.of("tied-group-name", text=module.short_text(asked), old=swap.old, new=swap.new))
 
 
-def _names(node: ast.AST, backend: str) -> bool:
+def _is_backend_name(node: ast.AST, backend: str) -> bool:
     """Whether an expression is a backend's name, as a text or as a member of an enumeration."""
     if isinstance(node, ast.Attribute):
         return node.attr == backend.upper()
@@ -161,21 +161,21 @@ def _is_idle(context: Context, module: Module, statement: ast.stmt) -> bool:
     return last_name(call.func) in shows or any(name.rpartition(".")[0] in packages for name in names)
 
 
-def of_table(node: ast.Dict, swap: Swap) -> Stake | None:
+def assess_table(node: ast.Dict, swap: Swap) -> Consequence | None:
     """A look-up in a table of backends that knows the old name and lacks the new one."""
     keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
     if len(keys) == len(node.keys) and swap.old in keys and swap.new not in keys:
-        return Stake(Reason.of("tied-table", new=swap.new), breaks=True)
+        return Consequence(Reason.of("tied-table", new=swap.new), breaks=True)
     return None
 
 
-def _of_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, swap: Swap) -> Stake | None:
+def _assess_devices(context: Context, module: Module, old: ast.expr, new: ast.expr, swap: Swap) -> Consequence | None:
     before, after = device_of(context, module, old), device_of(context, module, new)
     if before is None or after is None or before == after:
         return None
     if swap.group and after in context.rules.backends[swap.new].devices:
         return None  # tensors for one collective, on a device that the new backend takes
-    return Stake(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after), moves=not swap.group)
+    return Consequence(Reason.of("tied-device", old=swap.old, new=swap.new, before=before, after=after), moves=not swap.group)
 
 
 def _is_loopback(node: ast.expr) -> bool:
@@ -199,7 +199,7 @@ def device_of(context: Context, module: Module, node: ast.expr) -> str | None:
     return None
 
 
-def _chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]]:
+def _split_chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]]:
     """The tests of an ``if`` with its ``elif``s, and the blocks; the last block is that of ``else``."""
     tests, blocks = [node.test], [node.body]
     at = node
@@ -210,12 +210,12 @@ def _chain(node: ast.If) -> tuple[list[ast.expr], list[Sequence[ast.stmt]]]:
     return tests, [*blocks, at.orelse]
 
 
-def _taken(tests: Sequence[ast.expr], value: str, outcome: Outcome) -> int:
+def _find_taken_branch(tests: Sequence[ast.expr], value: str, outcome: Outcome) -> int:
     """The first branch that a value may take."""
     return next((index for index, test in enumerate(tests) if outcome(test, value) is not False), len(tests))
 
 
-def _device_calls(context: Context, module: Module, block: Sequence[ast.stmt]) -> list[str]:
+def _list_device_calls(context: Context, module: Module, block: Sequence[ast.stmt]) -> list[str]:
     found: list[str] = []
     wanted = {name for idioms in context.rules.idioms for name in idioms.device_setters}
     last = {name.rsplit(".", 1)[-1] for name in wanted}
@@ -227,7 +227,7 @@ def _device_calls(context: Context, module: Module, block: Sequence[ast.stmt]) -
     return found
 
 
-def _assigned(block: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+def _iterate_assignments(block: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
     for statement in block:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             yield ast.unparse(statement.targets[0]), statement.value

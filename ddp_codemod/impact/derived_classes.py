@@ -11,7 +11,7 @@ from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
 
 
-def of_derived(context: Context, pattern: Pattern, module: Module, known: Sequence[ast.Call]) -> Iterator[ast.Call]:
+def find_derived_calls(context: Context, pattern: Pattern, module: Module, known: Sequence[ast.Call]) -> Iterator[ast.Call]:
     """The calls that pass the argument by its name to a class of the project which derives from one of the names."""
     resolver = context.tracer.resolver
     for keyword in module.nodes.get(ast.keyword, ()):
@@ -26,7 +26,7 @@ def of_derived(context: Context, pattern: Pattern, module: Module, known: Sequen
                     break
 
 
-def entries(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+def find_listed_entries(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The lists that a mapping holds under a key of ``within``."""
     for node in module.nodes.get(ast.Assign, ()):
         assert isinstance(node, ast.Assign)

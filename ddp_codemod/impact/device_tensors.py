@@ -8,26 +8,26 @@ from typing import TypeVar
 
 from ddp_codemod.catalog.idioms import Carries
 from ddp_codemod.catalog.machine import Device
-from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.calls import find_argument, index_calls
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import written_head
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.joined_texts import find_literal_prefix
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.impact.changed_backends import is_backend
-from ddp_codemod.impact.usage import hits
+from ddp_codemod.impact.changed_backends import is_backend_finding
+from ddp_codemod.impact.usage import find_hits
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context, Finding, NewText
 from ddp_codemod.policy.test_code import is_tested
-from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.imports import Imports
 
 Told = TypeVar("Told", str, int)
 DEPTH = 4  # variables that a tensor goes through
 
 
-def with_device_tensors(context: Context, imports: Imports, findings: Iterable[Finding], rules: Sequence[str]) -> list[Finding]:
+def settle_device_tensors(context: Context, imports: Imports, findings: Iterable[Finding], rules: Sequence[str]) -> list[Finding]:
     """The findings, of which a default group that is kept with a backend which refuses the device's tensors gets one for each device.
 
     ``rules`` are those that change backends. Where nothing shows that the group carries such tensors it stays, and the reason says so.
@@ -36,28 +36,30 @@ def with_device_tensors(context: Context, imports: Imports, findings: Iterable[F
     if device is None or not device.module or not carries:
         return list(findings)
     findings = list(findings)
-    look = _Look(context, imports, device, carries, {one.use.module.name for one in findings if _is_for(context, device, one)})
-    return [look.settled(finding, rules) if _refuses(context, device, finding) else finding for finding in findings]
+    look = _TensorSearch(
+        context, imports, device, carries, {one.use.module.name for one in findings if _is_for_device(context, device, one)}
+    )
+    return [look.settle(finding, rules) if _is_refusing(context, device, finding) else finding for finding in findings]
 
 
-def _is_for(context: Context, device: Device, finding: Finding) -> bool:
+def _is_for_device(context: Context, device: Device, finding: Finding) -> bool:
     """Whether a default group has a backend for the device, or gets one on the platform."""
-    if not is_backend(finding) or not finding.use.surface.default_group:
+    if not is_backend_finding(finding) or not finding.use.surface.default_group:
         return False
     named = (context.rules.backends.get(value.lower()) for value in finding.resolves_to)
     return finding.action is Action.EDIT or any(known is not None and device.type in known.devices for known in named)
 
 
-def _refuses(context: Context, device: Device, finding: Finding) -> bool:
+def _is_refusing(context: Context, device: Device, finding: Finding) -> bool:
     """Whether a group is kept, and nothing can come out but backends that take no tensor of the device."""
-    if finding.action is not Action.KEEP or finding.reason.means is Meaning.UNREACHABLE or not is_backend(finding):
+    if finding.action is not Action.KEEP or finding.reason.means is Meaning.UNREACHABLE or not is_backend_finding(finding):
         return False
     if not finding.use.surface.default_group or not finding.possible:
         return False
     return all(_is_refused(context, device, leaf) for leaf in finding.possible)
 
 
-def _is_refused(context: Context, device: Device, leaf: Leaf) -> bool:
+def _is_refused(context: Context, device: Device, leaf: Value) -> bool:
     value = leaf.value.value if isinstance(leaf.value, Known) else None
     known = context.rules.backends.get(value.lower()) if isinstance(value, str) else None
     if known is None or known.like or known.name not in context.platform.backend.works or is_tested(context, leaf):
@@ -65,7 +67,7 @@ def _is_refused(context: Context, device: Device, leaf: Leaf) -> bool:
     return device.type not in known.devices
 
 
-class _Look:
+class _TensorSearch:
     """Looks for what a program hands to its default group; remembers what it found in a file."""
 
     def __init__(self, context: Context, imports: Imports, device: Device, carries: Sequence[Carries], moved: Set[str]) -> None:
@@ -76,31 +78,31 @@ class _Look:
         self._patterns = tuple(patterns)
         self._stays = {name for one in carries for name in one.stays}
 
-    def settled(self, finding: Finding, rules: Sequence[str]) -> Finding:
+    def settle(self, finding: Finding, rules: Sequence[str]) -> Finding:
         """The finding with a backend for each device, or kept because nothing of the device is seen to reach it."""
         platform, module = self.context.platform, finding.use.module
         values = ", ".join(dict.fromkeys(finding.resolves_to))
         if not isinstance(module, Module) or not rules:
             return finding
-        origin = "" if module.name in self.moved else self._evidence(module)
+        origin = "" if module.name in self.moved else self._find_evidence(module)
         if not origin:
             said = {"value": values, "device": self.device.type, "platform": platform.id}
             return finding.keep(Reason.of("keep-cpu-tensors", finding.reason.means, **said))
         both = [self.context.versions.holds(one.both_since, module.name) for one in self.carries]
-        wanted = platform.backend.wanted if False in both else self._both()
+        wanted = platform.backend.wanted if False in both else self._format_both_backends()
         reason = Reason.of(
             "edit-device-tensors", value=values, wanted=wanted, device=self.device.type, at=origin, platform=platform.id
         )
         made = finding.edit(rules[0], False not in both, reason, (NewText(leaf, wanted) for leaf in finding.possible))
         return made.with_plugin(platform.required_import, module)
 
-    def _both(self) -> str:
+    def _format_both_backends(self) -> str:
         """A backend for the tensors of the CPU and one for those of the device."""
         choice = self.context.platform.backend
         given = {**choice.wanted_for, self.device.type: choice.wanted}
         return ",".join(f"{kind}:{backend}" for kind, backend in given.items())
 
-    def _evidence(self, module: Module) -> str:
+    def _find_evidence(self, module: Module) -> str:
         """Where a file that runs together with that of a group hands the group tensors of the device, FILE:LINE; "" where none does."""
         project, asked = self.context.tracer.resolver.project, set[str]()
         for one in self.carries:
@@ -116,96 +118,98 @@ class _Look:
             *self.imports.of_file(module.name),
         }  # what a library does elsewhere is not run here
         near = [module.name, *sorted((asked & around) - {module.name})]
-        return next(filter(None, (self._in_file(name) for name in near if name in asked and not is_test(name))), "")
+        return next(filter(None, (self._find_in_file(name) for name in near if name in asked and not is_test(name))), "")
 
-    def _in_file(self, name: str) -> str:
+    def _find_in_file(self, name: str) -> str:
         if name not in self._found:
             places = (
                 f"{name}:{module.line(node)}"
                 for module in self.context.tracer.resolver.project.programs(name)
-                for node in self._handed(module)
+                for node in self._find_handed_tensors(module)
                 if self.context.facts.unreachable(module, node) is None
             )
             self._found[name] = next(places, "")
         return self._found[name]
 
-    def _handed(self, module: Module) -> Iterator[ast.AST]:
+    def _find_handed_tensors(self, module: Module) -> Iterator[ast.AST]:
         """The places of a file that show it."""
         for one in self.carries:
-            for call, keyword in self._calls(module, one.wrappers):
-                told = argument_of(call, keyword, None)
-                if (told is not None and not _is_none(told)) or (told is None and self._moves(module)):
+            for call, keyword in self._find_calls(module, one.wrappers):
+                told = find_argument(call, keyword, None)
+                if (told is not None and not _is_none(told)) or (told is None and self._has_device_move(module)):
                     yield call
-            for call, position in self._calls(module, one.collectives):
-                group, tensor = argument_of(call, one.group, None), argument_of(call, one.tensor, position)
-                if (group is None or _is_none(group)) and tensor is not None and self._lies_there(module, tensor):
+            for call, position in self._find_calls(module, one.collectives):
+                group, tensor = find_argument(call, one.group, None), find_argument(call, one.tensor, position)
+                if (group is None or _is_none(group)) and tensor is not None and self._is_on_device(module, tensor):
                     yield call
         for pattern in self._patterns:
-            yield from (hit.node for hit in hits(self.context, pattern, module))
+            yield from (hit.node for hit in find_hits(self.context, pattern, module))
 
-    def _calls(self, module: Module, wanted: Mapping[str, Told]) -> Iterator[tuple[ast.Call, Told]]:
+    def _find_calls(self, module: Module, wanted: Mapping[str, Told]) -> Iterator[tuple[ast.Call, Told]]:
         last = {name.rpartition(".")[2] for name in wanted}
-        for word in sorted(last | aliases(module, last)):
-            for call in calls_of(module).get(word, ()):
+        for word in sorted(last | aliases_of(module, last)):
+            for call in index_calls(module).get(word, ()):
                 names = wanted.keys() & set(self.context.tracer.resolver.names(module, call.func))
                 yield from ((call, wanted[name]) for name in sorted(names)[:1])
 
-    def _moves(self, module: Module) -> bool:
+    def _has_device_move(self, module: Module) -> bool:
         """Whether a file moves something to the device by the method of its name, or chooses the device of the process."""
-        table, resolver = calls_of(module), self.context.tracer.resolver
-        if any(isinstance(call.func, ast.Attribute) for kind in self._kinds for call in table.get(kind, ())):
+        table, resolver = index_calls(module), self.context.tracer.resolver
+        if any(isinstance(call.func, ast.Attribute) for kind in self._device_kinds for call in table.get(kind, ())):
             return True
         setters = {name for idioms in self.context.rules.idioms for name in idioms.device_setters}
         words = {name.rpartition(".")[2] for name in setters}
         return any(not setters.isdisjoint(resolver.names(module, call.func)) for word in words for call in table.get(word, ()))
 
     @property
-    def _kinds(self) -> tuple[str, str]:
+    def _device_kinds(self) -> tuple[str, str]:
         """The device, and the one that its place is taken of."""
         return self.device.replaces, self.device.type
 
-    def _lies_there(self, module: Module, tensor: ast.expr, depth: int = 0) -> bool:
+    def _is_on_device(self, module: Module, tensor: ast.expr, depth: int = 0) -> bool:
         """Whether a tensor is made on the device, or moved to it, where it comes from."""
         while isinstance(tensor, ast.Call):
             function = tensor.func
             told = [keyword.value for keyword in tensor.keywords if keyword.arg == "device"]
             if isinstance(function, ast.Attribute):
-                if function.attr in self._kinds:
+                if function.attr in self._device_kinds:
                     return True
                 told += tensor.args[:1] if function.attr == "to" else []
-            if any(self._names_it(module, one) for one in told):
+            if any(self._is_device_name(module, one) for one in told):
                 return True
             if not isinstance(function, ast.Attribute) or told or function.attr not in self._stays:
                 return False
             tensor = function.value
         if not isinstance(tensor, (ast.Name, ast.Attribute)) or depth >= DEPTH:
             return False
-        on = Way(kind=OriginKind.OBJECT, certain=True, near=True)
+        on = Trace(kind=OriginKind.OBJECT, certain=True, near=True)
         return any(
             isinstance(leaf.module, Module)
             and isinstance(leaf.node, ast.Call)
-            and self._lies_there(leaf.module, leaf.node, depth + 1)
+            and self._is_on_device(leaf.module, leaf.node, depth + 1)
             for leaf in self.context.tracer.evaluate(module, tensor, on)
         )
 
-    def _names_it(self, module: Module, told: ast.expr) -> bool:
+    def _is_device_name(self, module: Module, told: ast.expr) -> bool:
         """Whether what says where a tensor lies is the name of the device, or a device that is made of it."""
-        for leaf in self.context.tracer.evaluate(module, told, Way(certain=True)):
+        for leaf in self.context.tracer.evaluate(module, told, Trace(certain=True)):
             text = leaf.value.value if isinstance(leaf.value, Known) else None
-            head = text if isinstance(text, str) else written_head(leaf.node)
+            head = text if isinstance(text, str) else find_literal_prefix(leaf.node)
             if leaf.way.is_over:
                 continue
-            if head.startswith(self._kinds) or (isinstance(leaf.module, Module) and self._is_made_of_it(leaf.module, leaf.node)):
+            if head.startswith(self._device_kinds) or (
+                isinstance(leaf.module, Module) and self._is_device_call(leaf.module, leaf.node)
+            ):
                 return True
         return False
 
-    def _is_made_of_it(self, module: Module, node: object) -> bool:
+    def _is_device_call(self, module: Module, node: object) -> bool:
         """Whether a call gives a device, and is told its name."""
         if not isinstance(node, ast.Call) or not node.args:
             return False
         made = {name for idioms in self.context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
         names = self.context.tracer.resolver.names(module, node.func)
-        return not made.isdisjoint(names) and self._names_it(module, node.args[0])
+        return not made.isdisjoint(names) and self._is_device_name(module, node.args[0])
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -6,12 +6,12 @@ import ast
 
 from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.joined_texts import written_head
-from ddp_codemod.dataflow.leaves import Leaf, Way
+from ddp_codemod.dataflow.joined_texts import find_literal_prefix
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import External
-from ddp_codemod.sites.scopes import bindings, owner, scope_of
+from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
 
 
 def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
@@ -22,25 +22,25 @@ def is_device(context: Context, pattern: Pattern, module: Module, argument: ast.
         name.startswith(pattern.device) for name in context.tracer.resolver.names(module, argument)
     ):  # what is from outside may be said by its name, or as a text
         return True
-    if not pattern.device or _is_called_type(context, argument) or _is_of_package(context, module, argument):
+    if not pattern.device or _is_type_name(context, argument) or _is_of_package(context, module, argument):
         return False
     if isinstance(argument, ast.Name):
         # a parameter is the same wherever its function asks for it, if nothing else is put in it
         around: ast.AST = scope_of(module, argument)
         if any(one.kind != "parameter" for one in bindings(module, around).get(argument.id, ())):
-            return _starts_from(context, pattern, module, argument)
+            return _is_from_device_text(context, pattern, module, argument)
     elif isinstance(argument, ast.Attribute):
         # ``self.device`` is asked for all over a class, and following it takes its subclasses and their callers
         around = next((at for at in module.ancestors(argument) if isinstance(at, ast.ClassDef)), scope_of(module, argument))
     else:
-        return _starts_from(context, pattern, module, argument)
+        return _is_from_device_text(context, pattern, module, argument)
     key = ("device", pattern.device, around, module.text(argument))
     if key not in module.cache:
-        module.cache[key] = _starts_from(context, pattern, module, argument)
+        module.cache[key] = _is_from_device_text(context, pattern, module, argument)
     return bool(module.cache[key])
 
 
-def _is_called_type(context: Context, argument: ast.expr) -> bool:
+def _is_type_name(context: Context, argument: ast.expr) -> bool:
     """Whether what is read is called a type: ``x.to(self.dtype)``, ``x.to(kwargs["dtype"])``. It would take long to follow."""
     key = argument.slice.value if isinstance(argument, ast.Subscript) and isinstance(argument.slice, ast.Constant) else None
     called = key if isinstance(key, str) else last_name(argument)
@@ -56,11 +56,15 @@ def _is_of_package(context: Context, module: Module, argument: ast.expr) -> bool
         return False
     if not all(isinstance(entity, External) for entity in context.tracer.resolver.resolve(module, root)):
         return False
-    made = bindings(module, home).get(root.id, ()) if (home := owner(module, scope_of(module, root), root.id)) is not None else ()
+    made = (
+        bindings(module, home).get(root.id, ())
+        if (home := owner_scope(module, scope_of(module, root), root.id)) is not None
+        else ()
+    )
     return bool(made) and all(one.kind == "import" and not one.member for one in made)  # an object that is imported may hold one
 
 
-def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+def is_device_choice(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     """Whether an argument names devices by their numbers, or asks for all of them: a count is not negative.
 
     So does one that can only be how many there are, by one of the pattern's makers: ``device_count() or 1`` is one at least.
@@ -80,14 +84,14 @@ def is_chosen(context: Context, pattern: Pattern, module: Module, argument: ast.
     return False
 
 
-def number_of(context: Context, leaf: Leaf) -> object:
+def number_of(context: Context, leaf: Value) -> object:
     """What a leaf is, also where it is a number, which is nothing that the tracer looks for; None where that is not known."""
     node = leaf.node if isinstance(leaf.node, ast.expr) else None
     at = context.facts.fold(leaf.module, node) if isinstance(leaf.module, Module) and node is not None else leaf.value
     return at.value if isinstance(at, Known) else None
 
 
-def _is_counted(context: Context, pattern: Pattern, leaf: Leaf) -> bool:
+def _is_counted(context: Context, pattern: Pattern, leaf: Value) -> bool:
     if not isinstance(leaf.node, ast.Call) or not isinstance(leaf.module, Module):
         return False
     return not set(pattern.makers).isdisjoint(context.tracer.resolver.names(leaf.module, leaf.node.func))
@@ -98,30 +102,30 @@ def _is_known_device(context: Context, module: Module, argument: ast.expr) -> bo
     leaves = context.tracer.evaluate(module, argument)
     made = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
 
-    def names_one(leaf: Leaf) -> bool:
+    def names_one(leaf: Value) -> bool:
         if isinstance(leaf.value, Known):
             return isinstance(leaf.value.value, str)
         if isinstance(leaf.node, ast.Attribute):
             return leaf.node.attr == "device"
         if isinstance(leaf.node, ast.Call) and isinstance(leaf.module, Module):
             return not made.isdisjoint(context.tracer.resolver.names(leaf.module, leaf.node.func))
-        return bool(written_head(leaf.node))
+        return bool(find_literal_prefix(leaf.node))
 
     return bool(leaves) and all(map(names_one, leaves))
 
 
-def _starts_from(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
+def _is_from_device_text(context: Context, pattern: Pattern, module: Module, argument: ast.expr) -> bool:
     return any(
-        starts_with(leaf.node, pattern.device) or _known_text(leaf.value).startswith(pattern.device)
-        for leaf in context.tracer.evaluate(module, argument, Way(certain=True))
+        has_text_prefix(leaf.node, pattern.device) or _get_known_text(leaf.value).startswith(pattern.device)
+        for leaf in context.tracer.evaluate(module, argument, Trace(certain=True))
         if pattern.device and not leaf.way.is_over
     )
 
 
-def _known_text(value: object) -> str:
+def _get_known_text(value: object) -> str:
     return value.value if isinstance(value, Known) and isinstance(value.value, str) else ""
 
 
-def starts_with(node: object, text: str) -> bool:
+def has_text_prefix(node: object, text: str) -> bool:
     """Whether a text that the code builds starts so."""
-    return written_head(node).startswith(text)
+    return find_literal_prefix(node).startswith(text)

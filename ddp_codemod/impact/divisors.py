@@ -13,7 +13,7 @@ from ddp_codemod.policy.findings import Context
 _DIVIDES = (ast.Mod, ast.FloorDiv, ast.Div)
 
 
-def divisors(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.expr, ast.Call]]:
+def find_divisors(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.expr, ast.Call]]:
     """The divisors, or factors of one, that a call of one of the names gives, directly or through a local name; and that call."""
     for kind in (ast.BinOp, ast.AugAssign):
         for node in module.nodes.get(kind, ()):
@@ -21,15 +21,15 @@ def divisors(context: Context, pattern: Pattern, module: Module) -> Iterator[tup
             if not isinstance(node.op, _DIVIDES):
                 continue
             right = node.right if isinstance(node, ast.BinOp) else node.value
-            for factor in _factors(right):
-                counted = _counted(context, pattern, module, factor)
+            for factor in _split_factors(right):
+                counted = _find_count_call(context, pattern, module, factor)
                 if counted is not None and not _is_format(context, module, node):
                     yield factor, counted
 
 
-def divided(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.BinOp, bool]]:
+def find_remainders(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.BinOp, bool]]:
     """The remainders that go to a name or attribute in ``within``, each with whether nothing takes that for a number."""
-    for factor, _ in divisors(context, pattern, module):
+    for factor, _ in find_divisors(context, pattern, module):
         node = next((at for at in module.ancestors(factor) if isinstance(at, ast.BinOp) and isinstance(at.op, ast.Mod)), None)
         above = module.parents.get(node) if node is not None else None
         targets = above.targets if isinstance(above, ast.Assign) else [above.target] if isinstance(above, ast.AnnAssign) else []
@@ -38,15 +38,15 @@ def divided(context: Context, pattern: Pattern, module: Module) -> Iterator[tupl
             yield node, not any(_is_number(module, name) for name in names)
 
 
-def _factors(node: ast.expr) -> Iterator[ast.expr]:
+def _split_factors(node: ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        yield from _factors(node.left)
-        yield from _factors(node.right)
+        yield from _split_factors(node.left)
+        yield from _split_factors(node.right)
     else:
         yield node
 
 
-def _counted(context: Context, pattern: Pattern, module: Module, node: ast.expr) -> ast.Call | None:
+def _find_count_call(context: Context, pattern: Pattern, module: Module, node: ast.expr) -> ast.Call | None:
     """The call of one of the names that a divisor is, or that its local name may hold."""
     if isinstance(node, ast.Name):
         made = [one.value for one in context.facts.definitions(module, node) if one.kind == "value" and one.value is not None]

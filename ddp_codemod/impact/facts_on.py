@@ -11,7 +11,7 @@ from ddp_codemod.catalog.model import Platform
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.gates import Gates
 from ddp_codemod.dataflow.tested_counts import Counts
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.resolver import Resolver
 
 
 def facts_on(resolver: Resolver, rules: Rules, platform: Platform) -> Facts:

@@ -7,47 +7,47 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Advice
 from ddp_codemod.dataflow.demands import leaves
-from ddp_codemod.impact.tried import goes_on
+from ddp_codemod.impact.exception_handlers import can_continue
 from ddp_codemod.impact.usage import Hit
-from ddp_codemod.impact.usage_device import knows
-from ddp_codemod.impact.usage_names import is_asked_for
+from ddp_codemod.impact.usage_device import is_device_aware
+from ddp_codemod.impact.usage_names import is_availability_checked
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 
 
-def guarded(context: Context, advice: Advice, hit: Hit) -> bool:
+def is_guarded(context: Context, advice: Advice, hit: Hit) -> bool:
     """Whether a place is never come past, or only where a backend or device of other machines was asked for, or is tried."""
     module, facts, child = hit.module, context.facts, hit.node
     device = context.platform.device
-    if advice.where and device is not None and device.module and knows(module, hit.node, device.type):
+    if advice.where and device is not None and device.module and is_device_aware(module, hit.node, device.type):
         return True
     never = facts.unset.unreachable(module, hit.node)
-    if never is not None and not (advice.level == "review" and _leaves(module, never)):
+    if never is not None and not (advice.level == "review" and _is_never_reached(module, never)):
         return True
     foreign = {name for name in context.rules.backends if name not in context.platform.backend.works}
     for around in module.ancestors(hit.node):
         if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
-            if advice.level == "note" and _has_another_way(around, child, hit.node):
+            if advice.level == "note" and _has_equal_branch(around, child, hit.node):
                 return True
-            if _compares(around.test, foreign, advice.guards) or is_asked_for(module, around, child, hit.node):
+            if _is_device_test(around.test, foreign, advice.guards) or is_availability_checked(module, around, child, hit.node):
                 return True
-        elif isinstance(around, ast.Try) and child in around.body and goes_on(around):
+        elif isinstance(around, ast.Try) and child in around.body and can_continue(around):
             return True
         elif isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             # code that asks for the new backend by its name knows what it does
             backends = set(advice.backend)
-            return bool(backends) and any(_compares(test, backends, ()) for test in _compared(module, around))
+            return bool(backends) and any(_is_device_test(test, backends, ()) for test in _find_comparisons(module, around))
         child = around
     return False
 
 
-def _compared(module: Module, function: ast.AST) -> Iterator[ast.expr]:
+def _find_comparisons(module: Module, function: ast.AST) -> Iterator[ast.expr]:
     for part in module.nodes.get(ast.Compare, ()):
         if isinstance(part, ast.Compare) and function in module.ancestors(part):
             yield part
 
 
-def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
+def _has_equal_branch(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
     """Whether the other branch does the same without it: then a switch of the code's own decides."""
     branches = [part if isinstance(part, list) else [part] for part in (around.body, around.orelse)]
     own, other = branches if child in branches[0] else reversed(branches)
@@ -61,13 +61,13 @@ def _has_another_way(around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) 
     return any(isinstance(call, ast.Call) and last_name(call.func) in called for part in other for call in ast.walk(part))
 
 
-def _leaves(module: Module, never: ast.AST) -> bool:
+def _is_never_reached(module: Module, never: ast.AST) -> bool:
     """Whether code is not come past because an earlier assertion fails or a test raises: that is a place of its own."""
     at = module.parents.get(never)
     return isinstance(at, ast.Assert) or (isinstance(at, ast.If) and at.test is never and leaves(at.body[-1]))
 
 
-def _compares(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:
+def _is_device_test(test: ast.expr, backends: set[str], devices: tuple[str, ...]) -> bool:
     """Whether a condition asks for one of the backends or devices by its name."""
     for part in ast.walk(test):
         if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Eq, ast.In)):

@@ -6,19 +6,19 @@ import ast
 
 from ddp_codemod.catalog.advisory import Advice, Rewrite
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.impact.device_values import starts_with
-from ddp_codemod.impact.not_required import not_required
-from ddp_codemod.impact.other_function import other_function
-from ddp_codemod.impact.own_device import of_own_device
+from ddp_codemod.impact.device_requirements import relax_requirement
+from ddp_codemod.impact.device_values import has_text_prefix
+from ddp_codemod.impact.replace_function import replace_function
+from ddp_codemod.impact.target_device import rewrite_for_device
 from ddp_codemod.impact.usage import Hit
 from ddp_codemod.parse.python import Module, last_name
-from ddp_codemod.policy.findings import PACKAGE, Change, Context, Dropped, Insertions
+from ddp_codemod.policy.findings import PACKAGE, Change, Context, DroppedArgument, Insertions
 
 Piece = tuple[int, int, str]
 LOOSE = (ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Await)  # what a conditional would take apart
 
 
-def rewritten(context: Context, advice: Advice, hit: Hit, alone: bool = True) -> list[Change]:
+def rewrite_hit(context: Context, advice: Advice, hit: Hit, alone: bool = True) -> list[Change]:
     """The changes that mend the place; none where the recipe does not fit.
 
     ``alone``: the code is for this platform alone; False: others run it too.
@@ -29,27 +29,27 @@ def rewritten(context: Context, advice: Advice, hit: Hit, alone: bool = True) ->
     if rewrite.recipe == "drop-argument":
         assert isinstance(hit.node, ast.Call)
         assert hit.argument is not None
-        return [Dropped(hit.module, hit.node, hit.argument)]
+        return [DroppedArgument(hit.module, hit.node, hit.argument)]
     if rewrite.recipe == "conditional-value":
-        return _conditional(context, advice, hit)
+        return _rewrite_conditionally(context, advice, hit)
     if rewrite.recipe == "not-required":
         assert advice.pattern is not None
-        return not_required(context, advice.pattern, rewrite.package, rewrite.condition, hit)
+        return relax_requirement(context, advice.pattern, rewrite.package, rewrite.condition, hit)
     if rewrite.recipe == "other-function":
-        return other_function(context, rewrite, hit)
+        return replace_function(context, rewrite, hit)
     if rewrite.recipe == "either-module":
         function = hit.node.func if isinstance(hit.node, ast.Call) else None
         if not isinstance(function, ast.Attribute):
             return []
-        either = _either(hit.module, function.value, f"{PACKAGE}{rewrite.condition}", PACKAGE)
+        either = _make_conditional(hit.module, function.value, f"{PACKAGE}{rewrite.condition}", PACKAGE)
         return [Insertions(hit.module, function.value, tuple(either), rewrite.package)]  # what the call is given runs either way
     if rewrite.recipe.startswith("own-"):
-        return of_own_device(context, advice, rewrite, hit, alone)
-    pieces = _pieces(hit, rewrite)
+        return rewrite_for_device(context, advice, rewrite, hit, alone)
+    pieces = _make_pieces(hit, rewrite)
     return [Insertions(hit.module, hit.node, tuple(pieces), rewrite.package)] if pieces else []
 
 
-def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
+def _make_pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
     module, node = hit.module, hit.node
     condition = f"{PACKAGE}{rewrite.condition}"
     place = module.place(node)
@@ -62,16 +62,16 @@ def _pieces(hit: Hit, rewrite: Rewrite) -> list[Piece]:
         other = rewrite.types.get(word) if isinstance(node, ast.Attribute) else None
         return [(place.end - len(word), place.end, other)] if other is not None else []
     if rewrite.recipe == "guard-statement":
-        return _under(module, node, condition)
+        return _guard_statement(module, node, condition)
     if not isinstance(node, ast.Call):
         return []
     if rewrite.recipe == "argument-unless":
         if len(node.args) != 1 or not isinstance(node.args[0], (ast.Name, ast.Attribute)):
             return []
-        return _either(module, node, condition, module.text(node.args[0]))
+        return _make_conditional(module, node, condition, module.text(node.args[0]))
     if rewrite.recipe == "conditional-call":
-        return _instead(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
-    return _to_device(module, node, rewrite, condition)
+        return _replace_call(module, node, condition, rewrite.otherwise.replace("PACKAGE", PACKAGE))
+    return _rewrite_to_device(module, node, rewrite, condition)
 
 
 def _launched(module: Module, node: ast.AST, rewrite: Rewrite) -> list[Piece]:
@@ -92,7 +92,7 @@ def _is_free(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _under(module: Module, node: ast.AST, condition: str) -> list[Piece]:
+def _guard_statement(module: Module, node: ast.AST, condition: str) -> list[Piece]:
     """The statement under a condition of its own; only a call that stands alone."""
     statement = module.parents.get(node)
     if not isinstance(statement, ast.Expr):
@@ -108,16 +108,16 @@ def _under(module: Module, node: ast.AST, condition: str) -> list[Piece]:
     return [(place.start, place.start, f"if {condition}:{module.source.newline}{indent}{step}")]
 
 
-def _instead(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Piece]:
+def _replace_call(module: Module, call: ast.Call, condition: str, otherwise: str) -> list[Piece]:
     """The call or something else, where its result is kept or handed on; inside of a text there may be no quotes."""
     above = module.parents.get(call)
     kept = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Attribute))
     if not kept or any(isinstance(around, ast.JoinedStr) for around in module.ancestors(call)):
         return []
-    return _either(module, call, condition, otherwise)
+    return _make_conditional(module, call, condition, otherwise)
 
 
-def _to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Piece]:
+def _rewrite_to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str) -> list[Piece]:
     """``x.cuda(a)`` becomes ``x.to(a if condition else otherwise)``."""
     function = call.func
     if not isinstance(function, ast.Attribute) or any(isinstance(part, ast.Starred) for part in call.args):
@@ -126,13 +126,13 @@ def _to_device(module: Module, call: ast.Call, rewrite: Rewrite, condition: str)
     pieces = [(end - len(function.attr), end, rewrite.method)]
     first = call.args[0] if call.args else next((part.value for part in call.keywords if part.arg == "device"), None)
     if first is not None:
-        return [*pieces, *_either(module, first, condition, rewrite.otherwise)]
+        return [*pieces, *_make_conditional(module, first, condition, rewrite.otherwise)]
     opening = module.source.text.index("(", end) + 1
     comma = ", " if call.keywords else ""
     return [*pieces, (opening, opening, f"{rewrite.value} if {condition} else {rewrite.otherwise}{comma}")]
 
 
-def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Piece]:
+def _make_conditional(module: Module, node: ast.expr, condition: str, otherwise: str) -> list[Piece]:
     place = module.place(node)
     start, end = ("(", ")") if isinstance(node, LOOSE) else ("", "")
     if not _is_free(module, node):  # a conditional binds looser than anything else
@@ -144,14 +144,14 @@ def _either(module: Module, node: ast.expr, condition: str, otherwise: str) -> l
     ]
 
 
-def _gives_a_device(context: Context, hit: Hit) -> bool:
+def _is_device_maker(context: Context, hit: Hit) -> bool:
     """Whether a call is one of those of which the device is all that comes out: then its other arguments are that device's."""
     assert isinstance(hit.node, ast.Call)
     known = {name for idioms in context.rules.idioms for name, kind in idioms.device_functions.items() if not kind}
     return not known.isdisjoint(context.tracer.resolver.names(hit.module, hit.node.func))
 
 
-def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
+def _rewrite_conditionally(context: Context, advice: Advice, hit: Hit) -> list[Change]:
     """The argument, or the text that it starts from, under the condition."""
     rewrite, pattern, argument = advice.rewrite, advice.pattern, hit.argument
     if rewrite is None or pattern is None or argument is None:
@@ -163,15 +163,15 @@ def _conditional(context: Context, advice: Advice, hit: Hit) -> list[Change]:
         for leaf in context.tracer.evaluate(hit.module, argument):
             text = leaf.value.value if isinstance(leaf.value, Known) else None
             named = isinstance(text, str) and text.startswith(pattern.device)
-            if named or starts_with(leaf.node, pattern.device):
+            if named or has_text_prefix(leaf.node, pattern.device):
                 if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
                     return []  # in a configuration or launch file
                 nodes.append((leaf.module, leaf.node, rewrite.otherwise))
         call = hit.node
-        if isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0] and _gives_a_device(context, hit):
+        if isinstance(call, ast.Call) and len(call.args) > 1 and argument is call.args[0] and _is_device_maker(context, hit):
             nodes = [(hit.module, call, f"{hit.module.text(call.func)}({rewrite.otherwise})")]
         nodes = nodes or [(hit.module, argument, rewrite.otherwise)]
     return [
-        Insertions(module, node, tuple(_either(module, node, condition, otherwise)), rewrite.package)
+        Insertions(module, node, tuple(_make_conditional(module, node, condition, otherwise)), rewrite.package)
         for module, node, otherwise in nodes
     ]

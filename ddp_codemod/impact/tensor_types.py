@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator
 
-from ddp_codemod.dataflow.leaves import Way
+from ddp_codemod.dataflow.values import Trace
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
@@ -16,12 +16,12 @@ _CASTS = frozenset({"to", "type"})
 DEPTH = 4  # variables that a tensor goes through, each with calls of its own
 
 
-def types_given(
+def find_given_types(
     context: Context, module: Module, tensor: ast.expr, types: Container[str], depth: int = 0
 ) -> Iterator[tuple[Module, ast.expr]]:
     """The expressions that make a tensor one of some types, by their names in torch, wherever it comes from; none where that is not seen."""
     if isinstance(tensor, (ast.Name, ast.Attribute)):
-        on = Way(kind=OriginKind.OBJECT, certain=True, near=True)
+        on = Trace(kind=OriginKind.OBJECT, certain=True, near=True)
         for leaf in context.tracer.evaluate(module, tensor, on) if depth < DEPTH else ():
             if (
                 isinstance(leaf.module, Module)
@@ -29,7 +29,7 @@ def types_given(
                 and leaf.way.doubt is None
                 and not leaf.way.is_over
             ):
-                yield from types_given(context, leaf.module, leaf.node, types, depth + 1)
+                yield from find_given_types(context, leaf.module, leaf.node, types, depth + 1)
         return
     while isinstance(tensor, ast.Call):
         given = [keyword.value for keyword in tensor.keywords if keyword.arg == "dtype"]
@@ -40,24 +40,24 @@ def types_given(
                 return
             if function.attr in _CASTS:
                 given += tensor.args[:1]
-        named = [one for one in given if _is_torchs(context, module, one, types)]
+        named = [one for one in given if _is_torch_type(context, module, one, types)]
         same = isinstance(function, ast.Attribute) and (function.attr in _SAME or function.attr in context.tracer.device_types)
         if named or not isinstance(function, ast.Attribute) or not same:
             yield from ((module, one) for one in named[:1])
             return
-        if any(keyword.arg == "dtype" for keyword in tensor.keywords) or _says_another(context, module, given):
+        if any(keyword.arg == "dtype" for keyword in tensor.keywords) or _has_other_type(context, module, given):
             return
         tensor = function.value
     if isinstance(tensor, (ast.Name, ast.Attribute)):
-        yield from types_given(context, module, tensor, types, depth)
+        yield from find_given_types(context, module, tensor, types, depth)
 
 
-def _is_torchs(context: Context, module: Module, node: ast.expr, types: Container[str]) -> bool:
+def _is_torch_type(context: Context, module: Module, node: ast.expr, types: Container[str]) -> bool:
     return any(
         name.startswith("torch.") and name.rpartition(".")[2] in types for name in context.tracer.resolver.names(module, node)
     )
 
 
-def _says_another(context: Context, module: Module, given: list[ast.expr]) -> bool:
+def _has_other_type(context: Context, module: Module, given: list[ast.expr]) -> bool:
     """Whether what is given to a cast is a type of torch's: a device is none."""
     return any(name.startswith("torch.") for one in given for name in context.tracer.resolver.names(module, one))

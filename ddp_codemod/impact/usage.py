@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from ddp_codemod.catalog.advisory import Pattern
-from ddp_codemod.dataflow.calls import argument_of, calls_of
-from ddp_codemod.dataflow.demands import asks, demands, leaves
+from ddp_codemod.dataflow.calls import find_argument, index_calls
+from ddp_codemod.dataflow.demands import asks, is_device_demand, leaves
 from ddp_codemod.dataflow.fold import Known
 from ddp_codemod.dataflow.tested_counts import goes_to, tested
 from ddp_codemod.impact import usage_device
-from ddp_codemod.impact.derived_classes import entries, of_derived
-from ddp_codemod.impact.device_values import is_chosen, is_device, number_of
-from ddp_codemod.impact.divisors import divided, divisors
-from ddp_codemod.impact.tensor_types import types_given
-from ddp_codemod.impact.unsynced import ungrouped, unsynced
-from ddp_codemod.impact.usage_names import comparisons, instances, is_beside, is_option, is_picked, is_text
+from ddp_codemod.impact.derived_classes import find_derived_calls, find_listed_entries
+from ddp_codemod.impact.device_values import is_device, is_device_choice, number_of
+from ddp_codemod.impact.divisors import find_divisors, find_remainders
+from ddp_codemod.impact.tensor_types import find_given_types
+from ddp_codemod.impact.unsynchronized_models import find_ungrouped_tests, find_unsynchronized_tests
+from ddp_codemod.impact.usage_names import find_comparisons, find_instances, has_item_call, is_list_item, is_option, is_text
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.aliases import aliases_of
 from ddp_codemod.sites.entities import Definition
 
 SAYS = frozenset({"print", "error", "critical", "warning", "warn"})
@@ -37,53 +37,53 @@ class Hit(Struct, frozen=True, eq=False):
     sure: bool = True  # a recipe may mend it
 
 
-def _anywhere(module: Module, node: ast.AST) -> bool:
+def _is_always_run(module: Module, node: ast.AST) -> bool:
     return True
 
 
-def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywhere) -> Iterator[Hit]:
+def find_hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _is_always_run) -> Iterator[Hit]:
     """The places in source order; where an argument has to be followed, only those in code that ``runs``."""
     if pattern.use == "required":
-        yield from _required(context, pattern, module)
+        yield from _find_requirements(context, pattern, module)
     elif pattern.use == "gate":
         gates, resolver = context.facts.gates, context.tracer.resolver
-        asked = (call for call in _calls(context, pattern, module) if gates.holds(resolver, module, call))
+        asked = (call for call in _find_calls(context, pattern, module) if gates.holds(resolver, module, call))
         yield from (Hit(module, call, call) for call in asked)
     elif pattern.below is not None:
-        yield from (Hit(module, node) for node in usage_device.below(context, pattern, module))
+        yield from (Hit(module, node) for node in usage_device.find_names_below(context, pattern, module))
     elif pattern.attributes:
-        yield from (Hit(module, node) for node in usage_device.attributes(pattern, module))
+        yield from (Hit(module, node) for node in usage_device.find_attributes(pattern, module))
     elif pattern.use == "imported":
-        yield from (Hit(module, statement) for statement in usage_device.imported(context, pattern, module))
+        yield from (Hit(module, statement) for statement in usage_device.find_imports(context, pattern, module))
     elif pattern.use == "text":
-        yield from (Hit(module, text) for text in usage_device.texts(pattern, module))
+        yield from (Hit(module, text) for text in usage_device.find_texts(pattern, module))
     elif pattern.use == "asked":
-        yield from (Hit(module, test, text) for test, text in usage_device.asked(context, pattern, module))
+        yield from (Hit(module, test, text) for test, text in usage_device.find_device_comparisons(context, pattern, module))
     elif pattern.use == "assigned":
-        yield from (Hit(module, text, text) for text in usage_device.assigned(pattern, module))
+        yield from (Hit(module, text, text) for text in usage_device.find_device_assignments(pattern, module))
     elif pattern.use == "handed":
-        yield from (Hit(module, text, text) for text in usage_device.handed(context, pattern, module))
+        yield from (Hit(module, text, text) for text in usage_device.find_device_arguments(context, pattern, module))
     elif pattern.use == "divisor" and pattern.within:
-        yield from (Hit(module, node, node, sure) for node, sure in divided(context, pattern, module))
+        yield from (Hit(module, node, node, sure) for node, sure in find_remainders(context, pattern, module))
     elif pattern.use == "divisor":
-        yield from (Hit(module, node, counted) for node, counted in divisors(context, pattern, module))
+        yield from (Hit(module, node, counted) for node, counted in find_divisors(context, pattern, module))
     elif pattern.use == "entry":
-        named = next(_named(context, pattern, module, ast.Load), None)
-        yield from (Hit(module, value, value) for value in entries(pattern, module) if named is not None)
+        named = next(_find_named(context, pattern, module, ast.Load), None)
+        yield from (Hit(module, value, value) for value in find_listed_entries(pattern, module) if named is not None)
     elif pattern.use == "annotated":
         yield from (Hit(module, kind, text) for kind, text in usage_device.annotated(context, pattern, module))
     elif pattern.use in ("apart", "alone"):
-        tests = unsynced if pattern.use == "apart" else ungrouped
+        tests = find_unsynchronized_tests if pattern.use == "apart" else find_ungrouped_tests
         yield from (Hit(module, test, test) for test in tests(context, pattern, module))
     elif pattern.use == "named":
-        yield from _named(context, pattern, module, ast.Load)
+        yield from _find_named(context, pattern, module, ast.Load)
     elif pattern.use == "set":
-        yield from _named(context, pattern, module, ast.Store)
+        yield from _find_named(context, pattern, module, ast.Store)
     elif pattern.use == "instance":
-        yield from (Hit(module, node) for node in instances(context, pattern, module))
+        yield from (Hit(module, node) for node in find_instances(context, pattern, module))
     elif pattern.use == "compared":
-        yield from (Hit(module, node) for node in comparisons(context, pattern, module))
-    elif pattern.beside and not is_beside(context, pattern, module):
+        yield from (Hit(module, node) for node in find_comparisons(context, pattern, module))
+    elif pattern.beside and not has_item_call(context, pattern, module):
         return
     elif pattern.keywords:
         for keyword in module.nodes.get(ast.keyword, ()):
@@ -99,33 +99,33 @@ def hits(context: Context, pattern: Pattern, module: Module, runs: Runs = _anywh
                 if said:
                     yield Hit(module, call, keyword.value)
     else:
-        for call in _calls(context, pattern, module):
+        for call in _find_calls(context, pattern, module):
             if pattern.argument_is in ("device", "typed") and not runs(module, call):
                 continue
             if pattern.argument_is == "typed":
-                yield from _typed(context, pattern, module, call)
+                yield from _find_type_places(context, pattern, module, call)
                 continue
-            found = _narrowed(context, pattern, module, call)
+            found = _narrow_call(context, pattern, module, call)
             if found is not None and (not pattern.within or goes_to(module, call, pattern.within)):
                 if not pattern.tested or pattern.tested == (tested(module, call) or "no"):
                     yield found
-        yield from _derived(context, pattern, module)
+        yield from _find_derived_classes(context, pattern, module)
 
 
-def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]:
-    table, wanted = calls_of(module), set(pattern.names)
+def _find_calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]:
+    table, wanted = index_calls(module), set(pattern.names)
     last = {name.rpartition(".")[2] for name in pattern.names}
     found = [
         call
-        for word in sorted(last | aliases(module, last))
+        for word in sorted(last | aliases_of(module, last))
         for call in table.get(word, ())
         if wanted & set(context.tracer.resolver.names(module, call.func))
     ]
     if pattern.argument is None and pattern.position is None:
-        found += _handed(context, pattern, module)
+        found += _find_deferred_calls(context, pattern, module)
     else:
-        found += _of_subclasses(context, wanted, last, module)
-        found += of_derived(context, pattern, module, found) if pattern.derived else ()
+        found += _find_subclass_calls(context, wanted, last, module)
+        found += find_derived_calls(context, pattern, module, found) if pattern.derived else ()
     for method in pattern.methods:
         for call in table.get(method, ()):
             known = context.tracer.resolver.resolve(module, call.func) if isinstance(call.func, ast.Attribute) else []
@@ -134,22 +134,22 @@ def _calls(context: Context, pattern: Pattern, module: Module) -> list[ast.Call]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
-def _of_subclasses(context: Context, wanted: set[str], last: set[str], module: Module) -> Iterator[ast.Call]:
+def _find_subclass_calls(context: Context, wanted: set[str], last: set[str], module: Module) -> Iterator[ast.Call]:
     """The calls of the file's own classes that derive from one of the names: ``class Lite(LightningLite)``."""
-    resolver, bases = context.tracer.resolver, last | aliases(module, last)
+    resolver, bases = context.tracer.resolver, last | aliases_of(module, last)
     for node in module.nodes.get(ast.ClassDef, ()):
         assert isinstance(node, ast.ClassDef)
         if any(last_name(base) in bases for base in node.bases) and wanted & set(resolver.external_bases(module, node)):
-            for call in calls_of(module).get(node.name, ()):
+            for call in index_calls(module).get(node.name, ()):
                 if any(isinstance(one, Definition) and one.node is node for one in resolver.resolve(module, call.func)):
                     yield call
 
 
-def _derived(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+def _find_derived_classes(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
     """The bases of the project's own classes that are one of the names: ``class FullyShardedDataParallel(FSDP)``."""
     if pattern.argument is None and pattern.position is None and not pattern.within:
         last = {name.rpartition(".")[2] for name in pattern.names}
-        last |= aliases(module, last)
+        last |= aliases_of(module, last)
         for node in module.nodes.get(ast.ClassDef, ()):
             assert isinstance(node, ast.ClassDef)
             for base in (base for base in node.bases if last_name(base) in last):
@@ -157,21 +157,21 @@ def _derived(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit
                     yield Hit(module, base, sure=False)
 
 
-def _handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
+def _find_deferred_calls(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
     """The calls that hand one of the names to what calls it later: ``functools.partial(FSDP, device_id=0)``."""
     resolver = context.tracer.resolver
     for forwarder in (forwarder for idioms in context.rules.idioms for forwarder in idioms.forwarder):
         for word in sorted({name.rpartition(".")[2] for name in forwarder.names}):
-            for call in calls_of(module).get(word, ()):
-                function = argument_of(call, forwarder.function, forwarder.function_position)
+            for call in index_calls(module).get(word, ()):
+                function = find_argument(call, forwarder.function, forwarder.function_position)
                 if function is not None and set(pattern.names) & set(resolver.names(module, function)):
                     if set(forwarder.names) & set(resolver.names(module, call.func)):
                         yield call
 
 
-def _named(context: Context, pattern: Pattern, module: Module, use: type[ast.expr_context]) -> Iterator[Hit]:
+def _find_named(context: Context, pattern: Pattern, module: Module, use: type[ast.expr_context]) -> Iterator[Hit]:
     last = {name.rpartition(".")[2] for name in pattern.names}
-    last |= aliases(module, last)
+    last |= aliases_of(module, last)
     for kind in (ast.Attribute, ast.Name):
         for node in module.nodes.get(kind, ()):
             if last_name(node) in last and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), use):
@@ -179,10 +179,10 @@ def _named(context: Context, pattern: Pattern, module: Module, use: type[ast.exp
                     yield Hit(module, node)
 
 
-def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Hit | None:
+def _narrow_call(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Hit | None:
     if pattern.argument is None and pattern.position is None:
         return Hit(module, call)
-    argument = argument_of(call, pattern.argument or "", pattern.position)
+    argument = find_argument(call, pattern.argument or "", pattern.position)
     if pattern.argument_is == "omitted":
         spread = any(isinstance(part, ast.Starred) for part in call.args) or any(part.arg is None for part in call.keywords)
         return Hit(module, call) if argument is None and not spread else None
@@ -193,34 +193,34 @@ def _narrowed(context: Context, pattern: Pattern, module: Module, call: ast.Call
     if pattern.argument_is == "text":
         return Hit(module, call, argument) if is_text(context, pattern, module, argument) else None
     if pattern.argument_is == "picked":
-        return Hit(module, call, argument) if is_picked(context, module, argument) else None
+        return Hit(module, call, argument) if is_list_item(context, module, argument) else None
     if pattern.argument_is == "lists":
         held = [one for one in ast.walk(argument) if isinstance(one, ast.Constant) and one.value == pattern.device]
         return Hit(module, call, held[0]) if held and isinstance(argument, (ast.List, ast.Tuple, ast.Set)) else None
     if pattern.argument_is == "option":
         return Hit(module, call, argument) if is_option(context, pattern, module, argument) else None
     if pattern.argument_is == "chosen":
-        return Hit(module, call, argument) if is_chosen(context, pattern, module, argument) else None
+        return Hit(module, call, argument) if is_device_choice(context, pattern, module, argument) else None
     if pattern.argument_is == "device":
         return Hit(module, call, argument) if is_device(context, pattern, module, argument) else None
     if pattern.argument_is == "made-by" and not pattern.traced:
-        return Hit(module, call, argument) if _is_made(context, pattern, module, argument) else None
+        return Hit(module, call, argument) if _is_maker_call(context, pattern, module, argument) else None
     leaves = context.tracer.evaluate(module, argument)
     none = [leaf for leaf in leaves if isinstance(leaf.value, Known) and leaf.value.value in (None, ())]
     if pattern.argument_is == "counted":
         none += [leaf for leaf in leaves if number_of(context, leaf) == 0]
-    sure = pattern.argument_is != "made-by" or all(_is_made(context, pattern, leaf.module, leaf.node) for leaf in leaves)
+    sure = pattern.argument_is != "made-by" or all(_is_maker_call(context, pattern, leaf.module, leaf.node) for leaf in leaves)
     return None if none else Hit(module, call, argument, sure)  # where it may be None, the code knows why
 
 
-def _typed(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Iterator[Hit]:
+def _find_type_places(context: Context, pattern: Pattern, module: Module, call: ast.Call) -> Iterator[Hit]:
     """The places that give the tensor of a call its type, in whatever file they stand."""
-    argument = argument_of(call, pattern.argument or "", pattern.position)
-    for home, given in types_given(context, module, argument, pattern.texts) if argument is not None else ():
+    argument = find_argument(call, pattern.argument or "", pattern.position)
+    for home, given in find_given_types(context, module, argument, pattern.texts) if argument is not None else ():
         yield Hit(home, given, given)
 
 
-def _is_made(context: Context, pattern: Pattern, module: object, node: object) -> bool:
+def _is_maker_call(context: Context, pattern: Pattern, module: object, node: object) -> bool:
     """Whether an expression is a call of one of the makers, or a number where one of them makes numbers."""
     if isinstance(node, ast.Constant):
         return type(node.value).__name__ in pattern.makers
@@ -245,7 +245,7 @@ def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
     return False
 
 
-def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
+def _find_requirements(context: Context, pattern: Pattern, module: Module) -> Iterator[Hit]:
     """Assertions, and tests that raise or leave the program."""
     for node in module.nodes.get(ast.Assert, ()):
         assert isinstance(node, ast.Assert)
@@ -253,17 +253,17 @@ def _required(context: Context, pattern: Pattern, module: Module) -> Iterator[Hi
             yield Hit(module, node, node.test)
     for branch in module.nodes.get(ast.If, ()):
         assert isinstance(branch, ast.If)
-        if demands(context.tracer.resolver, pattern.names, module, branch):
+        if is_device_demand(context.tracer.resolver, pattern.names, module, branch):
             if context.facts.truth(module, branch.test) is not False:
                 yield Hit(module, branch, branch.test)
-        elif branch.orelse and all(map(_only_says, branch.orelse)) and not all(map(_only_says, branch.body)):
+        elif branch.orelse and all(map(_is_only_message, branch.orelse)) and not all(map(_is_only_message, branch.body)):
             if context.facts.truth(module, branch.test) is not False:
                 continue
             if asks(context.tracer.resolver, pattern.names, module, branch.test):
                 yield Hit(module, branch, branch.test)  # nothing is done but in the branch that is not taken
 
 
-def _only_says(statement: ast.stmt) -> bool:
+def _is_only_message(statement: ast.stmt) -> bool:
     """Whether a statement only tells somebody something, or ends the program."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return last_name(statement.value.func) in SAYS or leaves(statement)

@@ -7,7 +7,7 @@ from collections.abc import Set
 from functools import lru_cache
 
 from ddp_codemod.catalog.advisory import Pattern
-from ddp_codemod.sites.words import ANYTHING, stands
+from ddp_codemod.sites.word_search import ANYTHING, has_word_in_context
 
 _CALLED = re.compile(rb"[\s\\]*\(")
 _CALLED_OR_RENAMED = re.compile(rb"[\s\\]*\(|[\s\\]+as\b")
@@ -19,7 +19,7 @@ _OF_SOMETHING = re.compile(rb"\.[\s\\]*\Z")
 
 def texts_of(pattern: Pattern) -> set[str]:
     """The texts by which a file may hold what a pattern looks for: of what is from outside the last name, and the one before it."""
-    last = {part for name in pattern.names for part in _words(name)}
+    last = {part for name in pattern.names for part in _list_words(name)}
     last |= {pattern.below.rpartition(".")[2]} if pattern.below else set()
     last |= {name.rpartition(".")[2] for name in pattern.makers} if pattern.use in ("apart", "alone") else set()
     last |= {pattern.argument} if pattern.derived and pattern.argument else set()
@@ -48,10 +48,10 @@ def may_hold(pattern: Pattern, texts: Set[str]) -> bool:
         return not pattern.device or pattern.device in texts or bool(pattern.ranks)
     if pattern.argument_is == "option" and texts.isdisjoint(pattern.texts):
         return False
-    return any(all(word in texts for word in _words(name)) for name in pattern.names)
+    return any(all(word in texts for word in _list_words(name)) for name in pattern.names)
 
 
-def asks_for_calls(pattern: Pattern) -> bool:
+def is_about_calls(pattern: Pattern) -> bool:
     """Whether a pattern finds nothing but calls, with what they are given: not what a name is handed to, or derived from it."""
     others = pattern.keywords or pattern.attributes or pattern.below is not None
     return pattern.use == "called" and not others and (pattern.argument is not None or pattern.position is not None)
@@ -59,13 +59,14 @@ def asks_for_calls(pattern: Pattern) -> bool:
 
 def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
     """Whether a file's bytes, which hold these of the texts, seem to call one of the names or methods, or to rename one."""
-    if any(stands(data, method.encode(), _OF_SOMETHING, _CALLED) for method in pattern.methods if method in texts):
+    if any(has_word_in_context(data, method.encode(), _OF_SOMETHING, _CALLED) for method in pattern.methods if method in texts):
         return True
     if pattern.derived and pattern.argument in texts:
         return True
-    held = [words for words in map(_words, pattern.names) if all(word in texts for word in words)]
+    held = [words for words in map(_list_words, pattern.names) if all(word in texts for word in words)]
     if any(
-        stands(data, words[-1].encode(), ANYTHING, _CALLED_OR_RENAMED) or stands(data, words[-1].encode(), _BASE, ANYTHING)
+        has_word_in_context(data, words[-1].encode(), ANYTHING, _CALLED_OR_RENAMED)
+        or has_word_in_context(data, words[-1].encode(), _BASE, ANYTHING)
         for words in held
     ):
         return True
@@ -74,17 +75,19 @@ def may_call(pattern: Pattern, texts: Set[str], data: bytes) -> bool:
 
 def _is_renamed(data: bytes, package: bytes, name: bytes) -> bool:
     """Whether a name, or the package that it is of, may have another in a file."""
-    said, imported = _behind_package(name)
-    return stands(data, package, _GIVEN, said) or any(stands(data, package, ANYTHING, behind) for behind in (_RENAMED, imported))
+    said, imported = _compile_package_patterns(name)
+    return has_word_in_context(data, package, _GIVEN, said) or any(
+        has_word_in_context(data, package, ANYTHING, behind) for behind in (_RENAMED, imported)
+    )
 
 
 @lru_cache(maxsize=256)
-def _behind_package(name: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+def _compile_package_patterns(name: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     """What stands behind a package where a name of it is said, and where the name is imported from it."""
     word = re.escape(name) + rb"\b"
     return re.compile(rb"[\s\\]*\.[\s\\]*" + word), re.compile(rb"[\s\\]+import\b(?:[\s\\]*\([^)]*|[^\n]*)\b" + word)
 
 
-def _words(name: str) -> list[str]:
+def _list_words(name: str) -> list[str]:
     """What a file that holds a name from outside writes out: the last of it, and the one before."""
     return name.replace("*", "").split(".")[-2:]

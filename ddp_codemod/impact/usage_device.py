@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from ddp_codemod.catalog.advisory import Pattern
-from ddp_codemod.dataflow.joined_texts import written_head
-from ddp_codemod.impact.compared_devices import compared, guards_another_library, is_from_text
+from ddp_codemod.dataflow.joined_texts import find_literal_prefix
+from ddp_codemod.impact.device_comparisons import find_compared_value, is_from_text, is_library_guard
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.sites.entities import Definition
@@ -19,16 +19,16 @@ _OF_TEXTS = frozenset(name for name in dir(str) if not name.startswith("_"))
 SENTENCE = 4  # words of a text that names no device, but speaks of it
 
 
-def below(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+def find_names_below(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The names that are read and stand for something below ``pattern.below``, each whole: ``torch.cuda.amp.autocast``."""
     assert pattern.below is not None
     word = pattern.below.rpartition(".")[2]
-    bound = _bound(module, pattern.below)
+    bound = _list_bound_names(module, pattern.below)
     for node in module.nodes.get(ast.Attribute, ()):
         above = module.parents.get(node)
         if not isinstance(node, ast.Attribute) or (isinstance(above, ast.Attribute) and above.value is node):
             continue
-        chain, root = _chain(node)
+        chain, root = _split_dotted_name(node)
         if (word in chain or root in bound) and isinstance(node.ctx, ast.Load):
             if any(_is_below(name, pattern.below) for name in context.tracer.resolver.names(module, node)):
                 yield node
@@ -39,7 +39,7 @@ def below(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.ex
                 yield name
 
 
-def attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+def find_attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The attributes of these names that are read, of whatever object; what is called is a method."""
     for node in module.nodes.get(ast.Attribute, ()):
         assert isinstance(node, ast.Attribute)
@@ -49,7 +49,7 @@ def attributes(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
                 yield node
 
 
-def imported(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
+def find_imports(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.stmt]:
     """The statements that import one of the modules, none of the project's own; what stands under a condition knows why."""
     project = context.tracer.resolver.project
     folder = module.name.rpartition("/")[0] or "."
@@ -60,12 +60,16 @@ def imported(context: Context, pattern: Pattern, module: Module) -> Iterator[ast
             else:
                 assert isinstance(node, ast.ImportFrom)
                 found = [node.module or ""] if not node.level else []
-            if any(_is_one(name, wanted) and project.file(name, folder) is None for name in found for wanted in pattern.names):
+            if any(
+                _is_module_match(name, wanted) and project.file(name, folder) is None
+                for name in found
+                for wanted in pattern.names
+            ):
                 if not any(isinstance(at, ast.If) for at in module.ancestors(node)):
                     yield node
 
 
-def texts(pattern: Pattern, module: Module) -> Iterator[ast.Constant]:
+def find_texts(pattern: Pattern, module: Module) -> Iterator[ast.Constant]:
     """The strings that are one of the texts, whole."""
     for node in module.nodes.get(ast.Constant, ()):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in pattern.texts:
@@ -87,7 +91,7 @@ def annotated(context: Context, pattern: Pattern, module: Module) -> Iterator[tu
                 yield node, texts[pattern.device]
 
 
-def handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+def find_device_arguments(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The texts that a call is given, each the name of a device and nothing else; what only shows a text, or looks into one, is no such call."""
     named = re.compile(rf"(?:{'|'.join(map(re.escape, pattern.texts))})(?::\d*)?")
     quiet = {name.rpartition(".")[2] for idioms in context.rules.idioms for name in (*idioms.sayers, *idioms.shows)}
@@ -96,7 +100,7 @@ def handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.e
         for node in module.nodes.get(kind, ()):
             above = module.parents.get(node)
             call = module.parents.get(above) if isinstance(above, ast.keyword) else above
-            if not isinstance(node, ast.expr) or not isinstance(call, ast.Call) or not named.fullmatch(written_head(node)):
+            if not isinstance(node, ast.expr) or not isinstance(call, ast.Call) or not named.fullmatch(find_literal_prefix(node)):
                 continue
             called = last_name(call.func)
             of_text = isinstance(call.func, ast.Attribute) and called in _OF_TEXTS
@@ -107,33 +111,33 @@ def handed(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.e
                 yield node  # what the project's own functions do with it is followed from where they do it
 
 
-def asked(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+def find_device_comparisons(context: Context, pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
     """The comparisons of a device, by the name of what is compared, with a text that starts with ``pattern.device``; and the text.
 
     ``argument_is`` says where what is compared comes from: a text of the program ("from-text"), or what torch tells ("told").
     """
-    for test, text in _asked(pattern, module):
-        if guards_another_library(context, module, test):
+    for test, text in _find_comparisons(pattern, module):
+        if is_library_guard(context, module, test):
             continue
-        other = compared(test, text)
+        other = find_compared_value(test, text)
         if other is None or is_from_text(context, module, other) == (pattern.argument_is == "from-text"):
             yield test, text
 
 
-def _asked(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+def _find_comparisons(pattern: Pattern, module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
     for compare in module.nodes.get(ast.Compare, ()):
         assert isinstance(compare, ast.Compare)
         sides = [compare.left, *compare.comparators]
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-            if _starts(side, pattern.device) and _is_called(_written(other), pattern):
+            if _has_prefix(side, pattern.device) and _is_named_like(_strip_conversions(other), pattern):
                 yield compare, side
     for call in module.nodes.get(ast.Call, ()):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and call.args:
-            if _starts(call.args[0], pattern.device) and _is_called(_written(call.func.value), pattern):
+            if _has_prefix(call.args[0], pattern.device) and _is_named_like(_strip_conversions(call.func.value), pattern):
                 yield call, call.args[0]
 
 
-def _written(node: ast.expr) -> ast.expr:
+def _strip_conversions(node: ast.expr) -> ast.expr:
     """What an expression writes out: ``device`` of ``str(device)``, ``device.type`` of ``device.type.lower()``."""
     if not isinstance(node, ast.Call):
         return node
@@ -142,32 +146,32 @@ def _written(node: ast.expr) -> ast.expr:
     return node.args[0] if isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1 else node
 
 
-def _is_called(node: ast.expr, pattern: Pattern) -> bool:
+def _is_named_like(node: ast.expr, pattern: Pattern) -> bool:
     """Whether one of the words of a name is among the pattern's: ``device_str``."""
     name = (last_name(node) or "").lower()
     return name in pattern.within or not set(pattern.within).isdisjoint(name.split("_"))
 
 
-def assigned(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
+def find_device_assignments(pattern: Pattern, module: Module) -> Iterator[ast.expr]:
     """The texts that name a device and go to something that is called so: a variable, an attribute, a field, an entry, a default."""
     wanted = {word.lower() for word in pattern.within}
     for kind in (ast.Constant, ast.JoinedStr):
         for node in module.nodes.get(kind, ()):
-            if isinstance(node, ast.expr) and written_head(node).startswith(pattern.device):
-                if any((name or "").lower().lstrip("_") in wanted for name in _goes_to(module, node)):
+            if isinstance(node, ast.expr) and find_literal_prefix(node).startswith(pattern.device):
+                if any((name or "").lower().lstrip("_") in wanted for name in _list_targets(module, node)):
                     yield node
 
 
-def _goes_to(module: Module, node: ast.expr) -> list[str | None]:
+def _list_targets(module: Module, node: ast.expr) -> list[str | None]:
     """What a value is given to, also as one of two that a condition chooses from."""
     below: ast.AST = node
     above = module.parents.get(node)
     while isinstance(above, ast.IfExp) and below is not above.test:
         below, above = above, module.parents.get(above)
     if isinstance(above, ast.Assign) and below is above.value:
-        return [_target(target) for target in above.targets]
+        return [_name_target(target) for target in above.targets]
     if isinstance(above, ast.AnnAssign) and below is above.value:
-        return [_target(above.target)]
+        return [_name_target(above.target)]
     if isinstance(above, ast.Dict):
         keys = [key for key, value in zip(above.keys, above.values, strict=True) if value is below]
         return [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None for key in keys]
@@ -178,7 +182,7 @@ def _goes_to(module: Module, node: ast.expr) -> list[str | None]:
     return []
 
 
-def _target(node: ast.expr) -> str | None:
+def _name_target(node: ast.expr) -> str | None:
     """The name of what is assigned to: a variable, an attribute, or a key that is written out."""
     if isinstance(node, ast.Subscript):
         key = node.slice
@@ -186,7 +190,7 @@ def _target(node: ast.expr) -> str | None:
     return last_name(node)
 
 
-def knows(module: Module, node: ast.AST, device: str) -> bool:
+def is_device_aware(module: Module, node: ast.AST, device: str) -> bool:
     """Whether the function that a node stands in, or its statement outside of functions, names a device itself."""
     key = ("knows", device)
     if key not in module.cache:
@@ -194,18 +198,18 @@ def knows(module: Module, node: ast.AST, device: str) -> bool:
         wanted = re.compile(rf"{name}(?<![a-z]{name})(?![a-z])")  # "input" names no npu; what begins with a text is found sooner
         kinds = (ast.Name, ast.Attribute, ast.Constant) if wanted.search(module.source.text.lower()) else ()
         parts = (part for kind in kinds for part in module.nodes.get(kind, ()))
-        module.cache[key] = frozenset(_outermost(module, part) for part in parts if wanted.search(_said(part).lower()))
+        module.cache[key] = frozenset(_find_outermost(module, part) for part in parts if wanted.search(_read_name(part).lower()))
     there: frozenset[ast.AST] = module.cache[key]  # type: ignore[assignment]
-    return bool(there) and _outermost(module, node) in there
+    return bool(there) and _find_outermost(module, node) in there
 
 
-def _said(node: ast.AST) -> str:
+def _read_name(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) and len(node.value.split()) < SENTENCE else ""
     return last_name(node) or ""
 
 
-def _outermost(module: Module, node: ast.AST) -> ast.AST:
+def _find_outermost(module: Module, node: ast.AST) -> ast.AST:
     """The outermost function around a node; its top-level statement where there is none."""
     found, last = None, node
     for around in module.ancestors(node):
@@ -217,7 +221,7 @@ def _outermost(module: Module, node: ast.AST) -> ast.AST:
     return found or last
 
 
-def _chain(node: ast.Attribute) -> tuple[set[str], str]:
+def _split_dotted_name(node: ast.Attribute) -> tuple[set[str], str]:
     """The attributes of a dotted name, and the name that it starts with."""
     found: set[str] = set()
     at: ast.expr = node
@@ -231,12 +235,12 @@ def _is_below(name: str, top: str) -> bool:
     return name == top or name.startswith(f"{top}.")
 
 
-def _is_one(name: str, wanted: str) -> bool:
+def _is_module_match(name: str, wanted: str) -> bool:
     """Whether a module is one that a pattern names, or below it; ``*`` stands for a part of the first name."""
     return fnmatchcase(name.partition(".")[0], wanted) if "*" in wanted else _is_below(name, wanted)
 
 
-def _bound(module: Module, top: str) -> set[str]:
+def _list_bound_names(module: Module, top: str) -> set[str]:
     """The names that imports of a file give to a module, or to what is below it."""
     key = ("bound", top)
     if key not in module.cache:
@@ -251,5 +255,5 @@ def _bound(module: Module, top: str) -> set[str]:
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _starts(node: ast.expr, text: str) -> bool:
+def _has_prefix(node: ast.expr, text: str) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(text)

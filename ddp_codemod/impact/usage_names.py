@@ -6,37 +6,37 @@ import ast
 from collections.abc import Iterator
 
 from ddp_codemod.catalog.advisory import Pattern
-from ddp_codemod.dataflow.calls import argument_of, calls_of
+from ddp_codemod.dataflow.calls import find_argument, index_calls
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Current
+from ddp_codemod.dataflow.values import CurrentBackend
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.aliases import aliases
+from ddp_codemod.sites.aliases import aliases_of
 
 
-def instances(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
+def find_instances(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Call]:
     """The questions whether an object is of one of the classes."""
-    for call in calls_of(module).get("isinstance", ()):
-        asked = argument_of(call, "", 1)
+    for call in index_calls(module).get("isinstance", ()):
+        asked = find_argument(call, "", 1)
         classes = asked.elts if isinstance(asked, ast.Tuple) else [asked] if asked is not None else []
         if any(set(context.tracer.resolver.names(module, one)) & set(pattern.names) for one in classes):
             yield call
 
 
-def comparisons(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Compare]:
+def find_comparisons(context: Context, pattern: Pattern, module: Module) -> Iterator[ast.Compare]:
     """The comparisons of what one of the functions gives, also when it was kept in a variable, with one of the texts."""
     for compare in module.nodes.get(ast.Compare, ()):
         assert isinstance(compare, ast.Compare)
         sides = [compare.left, *compare.comparators]
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-            named = _texts(other)
+            named = _read_names(other)
             if (
                 named
                 and named <= set(pattern.texts)
                 and (other is not compare.left or isinstance(compare.ops[0], (ast.Eq, ast.NotEq)))
             ):
-                if any(isinstance(leaf.value, Current) for leaf in context.tracer.evaluate(module, side)):
+                if any(isinstance(leaf.value, CurrentBackend) for leaf in context.tracer.evaluate(module, side)):
                     yield compare
 
 
@@ -61,18 +61,18 @@ def is_option(context: Context, pattern: Pattern, module: Module, argument: ast.
     )
 
 
-def is_beside(context: Context, pattern: Pattern, module: Module) -> bool:
+def has_item_call(context: Context, pattern: Pattern, module: Module) -> bool:
     """Whether the file calls one of the functions with an element of a list."""
     last = {name.rpartition(".")[2] for name in pattern.beside}
-    for word in sorted(last | aliases(module, last)):
-        for call in calls_of(module).get(word, ()):
+    for word in sorted(last | aliases_of(module, last)):
+        for call in index_calls(module).get(word, ()):
             if set(pattern.beside) & set(context.tracer.resolver.names(module, call.func)) and call.args:
-                if is_picked(context, module, call.args[0]):
+                if is_list_item(context, module, call.args[0]):
                     return True
     return False
 
 
-def is_picked(context: Context, module: Module, argument: ast.expr) -> bool:
+def is_list_item(context: Context, module: Module, argument: ast.expr) -> bool:
     """Whether an argument is an element of a list, here or where its variable gets its value; an environment is no list."""
     written = [argument]
     if isinstance(argument, ast.Name):
@@ -81,20 +81,20 @@ def is_picked(context: Context, module: Module, argument: ast.expr) -> bool:
     return any(last_name(part.value) != "environ" and not isinstance(part.slice, ast.Slice) for part in parts)
 
 
-def _texts(side: ast.expr) -> set[str]:
+def _read_names(side: ast.expr) -> set[str]:
     """The names that stand on a side of a comparison, as texts or as members of an enum; empty where anything else does."""
     parts = side.elts if isinstance(side, (ast.List, ast.Tuple, ast.Set)) else [side]
-    found = {_text(part) for part in parts}
+    found = {_read_name(part) for part in parts}
     return set() if None in found else {text for text in found if text is not None}
 
 
-def _text(part: ast.expr) -> str | None:
+def _read_name(part: ast.expr) -> str | None:
     if isinstance(part, ast.Constant) and isinstance(part.value, str):
         return part.value.lower()
     return part.attr.lower() if isinstance(part, ast.Attribute) and part.attr.isupper() else None
 
 
-def is_asked_for(module: Module, around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
+def is_availability_checked(module: Module, around: ast.If | ast.IfExp, child: ast.AST, node: ast.AST) -> bool:
     """Whether a place runs only where what it names is there: ``dist.New.Options() if hasattr(dist, "New") else None``."""
     asked = around.test.values if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And) else [around.test]
     body = around.body if isinstance(around.body, list) else [around.body]

@@ -11,9 +11,9 @@ from ddp_codemod.catalog.advisory import Pattern
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.discover.kinds import GUIDES
 from ddp_codemod.model import Source
-from ddp_codemod.parse.guide import shell_text
+from ddp_codemod.parse.guide import extract_shell_text
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.policy.versions import stating
+from ddp_codemod.policy.versions import find_stating_files
 
 _README = re.compile(r"(?i)readme[\w.-]*\.(?:md|rst|txt)")
 # how a line of a README begins that is typed: as it stands, or behind a prompt, settings of the environment, an interpreter; a program or an
@@ -24,7 +24,7 @@ _TYPED = (
 )
 
 
-def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
+def find_in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The files and lines, where the project imports one of the packages."""
     project = context.tracer.resolver.project
     if not any(project.mentioning(package) for package in pattern.names):
@@ -41,7 +41,7 @@ def in_settings(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]
                     yield document.name, document.source.position(entry.start)[0]
 
 
-def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
+def find_in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
     """The launch files and lines where a command that starts a program has one of the options, with such a value.
 
     ``trains``: whether a program trains; what others do with a device is no matter.
@@ -55,8 +55,8 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
     behind = re.compile(rb"[\s=\\]+[\"']?" + re.escape(pattern.device.encode())) if pattern.device else None
     for script in project.scripts(*sorted(written | keys), behind=behind):
         for launch in script.launches:
-            command = script.source.text[launch.start : _end(script.source.text, launch.start)]
-            found = [one for one in given.finditer(command) if _is_meant(pattern, (one[1] or "true").lower())]
+            command = script.source.text[launch.start : _locate_command_end(script.source.text, launch.start)]
+            found = [one for one in given.finditer(command) if _is_option_match(pattern, (one[1] or "true").lower())]
             if not found or any(f"--{other}" in command for other in pattern.without):
                 continue
             programs = [file for file in project.started(launch.program) if not pattern.device or trains(file)]
@@ -64,28 +64,28 @@ def in_commands(context: Context, pattern: Pattern, trains: Callable[[str], bool
                 yield from ((script.name, script.source.position(launch.start + one.start())[0]) for one in found)
 
 
-def _is_meant(pattern: Pattern, value: str) -> bool:
+def _is_option_match(pattern: Pattern, value: str) -> bool:
     """Whether an option with this value is what the pattern is about: a device, a text, or anything that does not switch it off."""
     if pattern.texts:
         return value in pattern.texts
     return value.startswith(pattern.device) if pattern.device else value != "false"
 
 
-def in_requirements(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
+def find_in_requirements(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
     """The lines of requirements files, in the folders of some files and above them, that ask for one of the packages."""
-    from ddp_codemod.parse.requirements import requirements
+    from ddp_codemod.parse.requirements import find_requirements
 
     root = context.tracer.resolver.project.root
     folders = sorted({folder.as_posix() for name in files for folder in PurePosixPath(name).parents})
-    for path in stating(part for folder in folders for part in (root / folder, root / folder / "requirements")):
+    for path in find_stating_files(part for folder in folders for part in (root / folder, root / folder / "requirements")):
         made = read_text(path, root)
         if isinstance(made, Source):
-            asked = (one for one in requirements(made) if one.kind != "lock" and context.versions.concerned(made, one))
+            asked = (one for one in find_requirements(made) if one.kind != "lock" and context.versions.is_for_target(made, one))
             named = (one for one in asked if any(fnmatchcase(one.package, name) for name in pattern.names))
             yield from ((made.name, made.position(one.start)[0]) for one in named)
 
 
-def in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
+def find_in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, int]]:
     """The lines of launch files that start one of the programs."""
     project = context.tracer.resolver.project
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(command)}(?![\w-])" for command in pattern.commands).encode())
@@ -96,7 +96,7 @@ def in_launch_files(context: Context, pattern: Pattern) -> Iterator[tuple[str, i
                 yield name, number
 
 
-def in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
+def find_in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iterator[tuple[str, int]]:
     """The lines that say to type one of the commands, in the READMEs of the folders of some files and above them."""
     root = context.tracer.resolver.project.root
     typed = re.compile(_TYPED.replace("COMMANDS", "|".join(map(re.escape, pattern.commands))))
@@ -108,12 +108,12 @@ def in_readmes(context: Context, pattern: Pattern, files: Iterable[str]) -> Iter
         for path in there:
             made = read_text(path, root) if _README.fullmatch(path.name) and path.is_file() else None
             if isinstance(made, Source):
-                texts = (made.text, shell_text(made.text)) if path.suffix in GUIDES else (made.text,)
+                texts = (made.text, extract_shell_text(made.text)) if path.suffix in GUIDES else (made.text,)
                 ends = sorted({found.end() for text in texts for found in typed.finditer(text)})
                 yield from ((made.name, made.position(end)[0]) for end in ends)
 
 
-def _end(text: str, start: int) -> int:
+def _locate_command_end(text: str, start: int) -> int:
     """The end of a command that goes on behind a backslash."""
     at = start
     while True:

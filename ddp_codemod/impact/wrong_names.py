@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
-from ddp_codemod.impact.typed_names import is_given
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.impact.user_supplied_names import is_given_without_default
+from ddp_codemod.policy.default_argument import is_default_wrong
 from ddp_codemod.policy.findings import Context, Finding
-from ddp_codemod.policy.left_out import picks_wrong
-from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.surface_calls import Use
 
 _LONG = 200  # characters of a text that names backends, before and behind one of them
 
 
-def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
+def find_wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]:
     """The names that would be wrong among what is known to arrive, else those that the project writes anywhere.
 
     Those that code is usually written for are among these, where the project writes them or not.
@@ -25,24 +25,26 @@ def wrong_names(context: Context, finding: Finding) -> Iterator[tuple[str, str]]
     names, choice = context.rules.backends, context.platform.backend
     wanted = {name: assess(name, choice, names).wanted for name in names}
     known = [leaf.value.value for leaf in finding.possible if isinstance(leaf.value, Known) and isinstance(leaf.value.value, str)]
-    wanted |= {name: assess(name, choice, names).wanted for name in (*known, *several(context))}
+    wanted |= {name: assess(name, choice, names).wanted for name in (*known, *find_composite_names(context))}
     wrong = [name for name in known if wanted[name]]
     if not wrong:
-        written = [name for name, one in names.items() if wanted[name] and not one.specific and _is_written(context, name)]
+        written = [
+            name for name, one in names.items() if wanted[name] and not one.specific and _is_written_anywhere(context, name)
+        ]
         usual = [name for name, one in names.items() if wanted[name] and one.usual]
         wrong = written if set(written) & set(usual) else [*usual, *written]
-    for name in dict.fromkeys([*wrong, *sorted(several(context))]):
+    for name in dict.fromkeys([*wrong, *sorted(find_composite_names(context))]):
         if (instead := wanted.get(name)) is not None:
             yield name, instead
 
 
-def _is_written(context: Context, name: str) -> bool:
+def _is_written_anywhere(context: Context, name: str) -> bool:
     """Whether any file that is read holds a backend's name: code, settings, a launch file."""
     project = context.tracer.resolver.project
     return any(files(name) for files in (project.mentioning, project.scripts, project.documents, project.manifests))
 
 
-def several(context: Context) -> frozenset[str]:
+def find_composite_names(context: Context) -> frozenset[str]:
     """What the project writes of texts that name a wrong backend as that of one device among several, ``"cpu:gloo,cuda:nccl"``."""
     project, names, choice = context.tracer.resolver.project, context.rules.backends, context.platform.backend
     wrong = [name for name, one in names.items() if not one.specific and assess(name, choice, names).wanted is not None]
@@ -58,16 +60,17 @@ def several(context: Context) -> frozenset[str]:
     return known["several backends"]
 
 
-def left_to_torch(context: Context, finding: Finding) -> bool:
+def may_be_none(context: Context, finding: Finding) -> bool:
     """Whether None may come too, for which torch would pick a wrong backend."""
     parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
     return any(
-        one.name == finding.parameter and one.omitted == "platform-default" and picks_wrong(context, one) for one in parameters
+        one.name == finding.parameter and one.omitted == "platform-default" and is_default_wrong(context, one)
+        for one in parameters
     )
 
 
-def is_text(leaf: Leaf) -> bool:
+def is_text(leaf: Value) -> bool:
     """Whether a value is surely no None: ``os.environ["BACKEND"]`` is a text, or ends the program."""
     if isinstance(leaf.value, Known):
         return isinstance(leaf.value.value, str) and leaf.way.doubt is None
-    return is_given(leaf) and isinstance(leaf.node, ast.Subscript)
+    return is_given_without_default(leaf) and isinstance(leaf.node, ast.Subscript)

@@ -6,23 +6,23 @@ import ast
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 
-from ddp_codemod.dataflow.calls import is_read, names_of
+from ddp_codemod.dataflow.calls import find_names, is_read
 from ddp_codemod.dataflow.tracer import Tracer
 from ddp_codemod.discover.kinds import is_test
-from ddp_codemod.ledger.unread import is_said
+from ddp_codemod.ledger.unread_parameters import is_only_printed
 from ddp_codemod.model import Reason, Unaccounted
 from ddp_codemod.parse.python import Module
-from ddp_codemod.sites.words import Parts
+from ddp_codemod.sites.word_search import TextMatcher
 
 _STARTS = r"(?:\.py|-m\s+[\w.]+)\b[^\n]*?\s(--?[A-Za-z_][\w.-]*)[ =][\"']?"  # a program, and an option of it
 _PROSE = ("description", "doc", "epilog", "help", "usage")  # keywords that take a text for people
 
 
-def commands_in_code(
+def find_commands_in_code(
     tracer: Tracer, names: Iterable[str], sayers: Container[str], admits: Callable[[str], bool]
 ) -> Iterator[Unaccounted]:
     """The commands that give one of the names to an option of a program."""
-    given = Parts(f"{before}{quote}{name}" for before in " =" for quote in ("", "'", '"') for name in sorted(names))
+    given = TextMatcher(f"{before}{quote}{name}" for before in " =" for quote in ("", "'", '"') for name in sorted(names))
     project = tracer.resolver.project
     likely = [name for name in filter(admits, project.names) if given.held(project.data(name)) and not is_test(name)]
     if not likely:
@@ -55,9 +55,9 @@ def is_run(tracer: Tracer, module: Module, node: ast.Constant, sayers: Container
         if isinstance(around, ast.stmt):
             break
         below = around
-    return not is_said(tracer, module, node, sayers) and tracer.facts.unset.unreachable(module, node) is None
+    return not is_only_printed(tracer, module, node, sayers) and tracer.facts.unset.unreachable(module, node) is None
 
 
 def _is_read(module: Module, target: ast.expr) -> bool:
     """Whether what is assigned is read again, as far as the file shows it."""
-    return not isinstance(target, ast.Name) or any(is_read(module, name) for name in names_of(module, target.id))
+    return not isinstance(target, ast.Name) or any(is_read(module, name) for name in find_names(module, target.id))

@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.catalog.objects import Objects
-from ddp_codemod.discover.kinds import lies_with_tests
+from ddp_codemod.discover.kinds import is_in_test_folder
 from ddp_codemod.model import Action, Decision, Reason, Unaccounted
 from ddp_codemod.policy.findings import Context
 
 
-def strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Unaccounted]:
+def find_strategies(context: Context, decisions: Iterable[Decision], admits: Callable[[str], bool]) -> Iterator[Unaccounted]:
     """Those that stand beside a number of devices, in a project with the framework, where its default does not work.
 
     Where a call is for a person because the settings that it unpacks are not followed, that says it.
     """
     choice, rules = context.platform.backend, context.rules
-    taking = list(_taking(rules.surfaces.values()))
+    taking = list(_find_taking_surfaces(rules.surfaces.values()))
     asked = {decision.surface for decision in decisions if decision.action is Action.REVIEW and decision.value is None}
     if choice.default in choice.works or not asked.isdisjoint(surface.id for surface, _, _ in taking):
         return
     project = context.tracer.resolver.project
-    files = tuple(name for name in project.small_configs if admits(name) and not lies_with_tests(name))
+    files = tuple(name for name in project.small_configs if admits(name) and not is_in_test_folder(name))
     for surface, key, objects in taking:
         texts = {one.text for one in rules.objects.get(objects.table, ())}
         written = rf"\b{re.escape(key)}\b[\"']?\s*[:=]\s*[\"']?(?:{'|'.join(map(re.escape, sorted(texts)))})"
@@ -43,7 +43,7 @@ def strategies(context: Context, decisions: Iterable[Decision], admits: Callable
                     yield Unaccounted(place, document.source.position(place.start)[0], entry.value, reason)
 
 
-def _taking(surfaces: Iterable[Surface]) -> Iterator[tuple[Surface, str, Objects]]:
+def _find_taking_surfaces(surfaces: Iterable[Surface]) -> Iterator[tuple[Surface, str, Objects]]:
     """The surfaces with a parameter that takes such a text, its name and what it stands for."""
     for surface in surfaces:
         for parameter in surface.parameters:

@@ -10,14 +10,14 @@ from itertools import islice
 
 from ddp_codemod.dataflow.config_keys import OTHERS
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.ledger.unread import reads
+from ddp_codemod.ledger.unread_parameters import is_parameter_read
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import External
-from ddp_codemod.sites.keyed import is_settings
+from ddp_codemod.sites.key_path_uses import is_settings
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.scopes import bindings, owner, scope_of
-from ddp_codemod.sites.words import whole
+from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
+from ddp_codemod.sites.word_search import find_whole_words
 
 _JSON = ".json"  # a format that libraries seldom take: the project's own programs read it
 _WHOLE = ""  # all that a file holds
@@ -31,7 +31,11 @@ def is_unread_setting(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     held = all(
         isinstance(call.func, ast.Name) and call.func.id == "dict" for call in calls
     )  # what is handed to others, they read
-    return held and _only_settings(project, module) and _some_unmentioned(tracer, module.name, _keys_of(module, node))
+    return (
+        held
+        and _is_only_settings(project, module)
+        and _is_some_key_unmentioned(tracer, module.name, _iterate_keys_around(module, node))
+    )
 
 
 def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
@@ -45,7 +49,7 @@ def is_unread_attribute(tracer: Tracer, module: Module, node: ast.expr) -> bool:
     attribute = target.attr
     while isinstance(target, ast.Attribute):
         target = target.value
-    home = owner(module, scope_of(module, target), target.id) if isinstance(target, ast.Name) else None
+    home = owner_scope(module, scope_of(module, target), target.id) if isinstance(target, ast.Name) else None
     made = bindings(module, home).get(target.id, ()) if home is not None and isinstance(target, ast.Name) else ()
     own = bool(made) and all(isinstance(binding.value, ast.Call) for binding in made)
     return own and not _is_mentioned(tracer, module.name, attribute)
@@ -82,13 +86,13 @@ def is_unread_entry(tracer: Tracer, document: Document, entry: Entry, sayers: Co
             known[key] = _is_for_unread(tracer, key, sayers)
         if known[key]:
             return True
-    handed = _handed_on(tracer, document.name.rpartition("/")[2], sayers)
+    handed = _find_handed_on(tracer, document.name.rpartition("/")[2], sayers)
     if _WHOLE in handed or not handed.isdisjoint(entry.path):
         return False
-    return _some_unmentioned(tracer, document.name, entry.path[:-1])
+    return _is_some_key_unmentioned(tracer, document.name, entry.path[:-1])
 
 
-def _handed_on(tracer: Tracer, file: str, sayers: Container[str]) -> frozenset[str]:
+def _find_handed_on(tracer: Tracer, file: str, sayers: Container[str]) -> frozenset[str]:
     """What a library may be handed of what a file holds: all of it, or the tables under these keys.
 
     A command names it, or a program does that gives something unpacked to a library.
@@ -97,18 +101,18 @@ def _handed_on(tracer: Tracer, file: str, sayers: Container[str]) -> frozenset[s
     if file not in known:
         naming = (name for name in project.names if file.encode() in project.data(name))
         programs = (module for name in naming for module in project.programs(name))
-        parts = frozenset({part for module in programs for part in _gives_on(tracer, module, file, sayers)})
+        parts = frozenset({part for module in programs for part in _find_given_parts(tracer, module, file, sayers)})
         known[file] = parts | frozenset({_WHOLE for script in project.scripts("") if file in script.source.text})
     return known[file]  # type: ignore[no-any-return]
 
 
-def _gives_on(tracer: Tracer, module: Module, file: str, sayers: Container[str]) -> Iterator[str]:
+def _find_given_parts(tracer: Tracer, module: Module, file: str, sayers: Container[str]) -> Iterator[str]:
     """What a program that names a file gives to libraries: what the name stands for, or unpacked mappings, by their keys."""
     for call in module.nodes.get(ast.Call, ()):
         assert isinstance(call, ast.Call)
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         named = any(isinstance(one, ast.Constant) and isinstance(one.value, str) and file in one.value for one in given)
-        unpacked = [part for keyword in call.keywords if keyword.arg is None for part in _parts(module, keyword.value)]
+        unpacked = [part for keyword in call.keywords if keyword.arg is None for part in _list_table_keys(module, keyword.value)]
         if (named or unpacked) and last_name(call.func) not in sayers:
             roots = {
                 one.name.partition(".")[0] for one in tracer.resolver.resolve(module, call.func) if isinstance(one, External)
@@ -117,12 +121,12 @@ def _gives_on(tracer: Tracer, module: Module, file: str, sayers: Container[str])
                 yield from [_WHOLE] if named else unpacked
 
 
-def _parts(module: Module, mapping: ast.expr) -> list[str]:
+def _list_table_keys(module: Module, mapping: ast.expr) -> list[str]:
     """The key of the table that is unpacked: ``**config.model``, ``**config["model"]``; none where no file can be in it."""
     if isinstance(mapping, ast.Attribute):
         return [mapping.attr]
     key = mapping.slice.value if isinstance(mapping, ast.Subscript) and isinstance(mapping.slice, ast.Constant) else None
-    if isinstance(mapping, ast.Name) and isinstance(home := owner(module, scope_of(module, mapping), mapping.id), _DEFS):
+    if isinstance(mapping, ast.Name) and isinstance(home := owner_scope(module, scope_of(module, mapping), mapping.id), _DEFS):
         if home.args.kwarg is not None and home.args.kwarg.arg == mapping.id:
             return []  # what a caller gives by name
     return [] if isinstance(mapping, ast.Dict) else [key if isinstance(key, str) else _WHOLE]
@@ -133,17 +137,17 @@ def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
     found = False
     project = tracer.resolver.project
     for module in (module for name in project.mentioning(key) for module in project.programs(name)):
-        for node in nodes_by_name(module).get(key, ()):
+        for node in index_nodes_by_name(module).get(key, ()):
             if isinstance(node, ast.arg):
                 around = module.parents[module.parents[node]]
-                if not isinstance(around, _DEFS) or reads(tracer, module, around, key, sayers, 0):
+                if not isinstance(around, _DEFS) or is_parameter_read(tracer, module, around, key, sayers, 0):
                     return False
                 found = True
             elif isinstance(node, ast.Attribute):
                 if not any(isinstance(one, External) for one in tracer.resolver.resolve(module, node)):
                     return False
             elif isinstance(node, ast.Name):
-                home = owner(module, scope_of(module, node), key)
+                home = owner_scope(module, scope_of(module, node), key)
                 if home is None or not any(binding.kind == "parameter" for binding in bindings(module, home)[key]):
                     return False  # what reads a parameter was asked about with it
             else:
@@ -151,7 +155,7 @@ def _is_for_unread(tracer: Tracer, key: str, sayers: Container[str]) -> bool:
     return found
 
 
-def nodes_by_name(module: Module) -> dict[str, list[ast.AST]]:
+def index_nodes_by_name(module: Module) -> dict[str, list[ast.AST]]:
     """The parameters, attributes, names, texts and keywords of a file, by what they say."""
     if "nodes-by-name" not in module.cache:
         table: dict[str, list[ast.AST]] = {}
@@ -164,18 +168,18 @@ def nodes_by_name(module: Module) -> dict[str, list[ast.AST]]:
     return module.cache["nodes-by-name"]  # type: ignore[return-value]
 
 
-def _only_settings(project: Project, module: Module) -> bool:
+def _is_only_settings(project: Project, module: Module) -> bool:
     """Whether a file gives names their values, and calls nothing but what Python itself or the project brings."""
     if "only-settings" not in module.cache:
-        ours = _ours(project, module) if is_settings(module) else set()
+        ours = _list_project_names(project, module) if is_settings(module) else set()
         calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
         module.cache["only-settings"] = is_settings(module) and all(
-            _is_pythons(call.func) or _id(call.func) in ours for call in calls
+            _is_python_builtin(call.func) or _get_id(call.func) in ours for call in calls
         )
     return bool(module.cache["only-settings"])
 
 
-def _ours(project: Project, module: Module) -> set[str]:
+def _list_project_names(project: Project, module: Module) -> set[str]:
     """The names that a file imports from the project."""
     found: set[str] = set()
     folder = module.name.rpartition("/")[0] or "."
@@ -186,11 +190,11 @@ def _ours(project: Project, module: Module) -> set[str]:
     return found
 
 
-def _id(node: ast.expr) -> str:
+def _get_id(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_pythons(callee: ast.expr) -> bool:
+def _is_python_builtin(callee: ast.expr) -> bool:
     root = callee
     while isinstance(root, ast.Attribute):
         root = root.value
@@ -200,7 +204,7 @@ def _is_pythons(callee: ast.expr) -> bool:
     return hasattr(builtins, name) if root is callee else name == "__file__" or name in sys.stdlib_module_names
 
 
-def _keys_of(module: Module, node: ast.expr) -> Iterator[str]:
+def _iterate_keys_around(module: Module, node: ast.expr) -> Iterator[str]:
     below: ast.AST = node
     for around in module.ancestors(node):
         if isinstance(around, ast.keyword) and around.arg:
@@ -221,13 +225,13 @@ def keys_of(module: Module, display: ast.Dict) -> dict[ast.AST, ast.expr | None]
     return module.cache["keys", display]  # type: ignore[return-value]
 
 
-def _some_unmentioned(tracer: Tracer, home: str, keys: Iterable[str]) -> bool:
+def _is_some_key_unmentioned(tracer: Tracer, home: str, keys: Iterable[str]) -> bool:
     project, memory = tracer.resolver.project, tracer.memory
     if not any(key.isidentifier() and not _is_mentioned(tracer, home, key) for key in keys):
         return False
     if "some program" not in memory:  # where none is, somebody else's reads the file
         programs = (module for name in project.names for module in project.programs(name)[:1])
-        memory["some program"] = any(not _only_settings(project, module) for module in programs)
+        memory["some program"] = any(not _is_only_settings(project, module) for module in programs)
     return bool(memory["some program"])
 
 
@@ -235,15 +239,15 @@ def _is_mentioned(tracer: Tracer, home: str, key: str) -> bool:
     """Whether a program speaks of a key, or the file that has it does so a second time; asked once for each."""
     known: dict[tuple[str, str], bool] = tracer.memory.setdefault("mentioned keys", {})
     if (home, key) not in known:
-        known[home, key] = _mentions(tracer.resolver.project, home, key)
+        known[home, key] = _is_mentioned_in_project(tracer.resolver.project, home, key)
     return known[home, key]
 
 
-def _mentions(project: Project, home: str, key: str) -> bool:
+def _is_mentioned_in_project(project: Project, home: str, key: str) -> bool:
     for name in project.mentioning(key):
         if name == home:
-            if len(list(islice(whole(project.data(name), key.encode()), 2))) > 1:
+            if len(list(islice(find_whole_words(project.data(name), key.encode()), 2))) > 1:
                 return True
-        elif any(not _only_settings(project, module) for module in project.programs(name)):
+        elif any(not _is_only_settings(project, module) for module in project.programs(name)):
             return True
     return False

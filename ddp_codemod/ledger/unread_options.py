@@ -7,10 +7,10 @@ import re
 import sys
 from collections.abc import Collection, Container, Iterable, Iterator
 
-from ddp_codemod.dataflow.calls import names_of
-from ddp_codemod.dataflow.declared_options import declared_in, declaring
+from ddp_codemod.dataflow.calls import find_names
+from ddp_codemod.dataflow.declared_options import find_declarations, index_declarations
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.ledger.unread_keys import nodes_by_name
+from ddp_codemod.ledger.unread_keys import index_nodes_by_name
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.sites.entities import External
 
@@ -25,7 +25,7 @@ def is_unread_default(tracer: Tracer, module: Module, node: ast.expr, blind: Con
         return False
     if "options by call" not in module.cache:
         table: dict[ast.AST, list[str]] = {}
-        for name, made in declared_in(tracer, module).items():
+        for name, made in index_declarations(tracer, module).items():
             for one, _ in made:
                 table.setdefault(one, []).append(name)
         module.cache["options by call"] = table
@@ -41,8 +41,8 @@ def is_unread_option(tracer: Tracer, name: str, blind: Container[str]) -> bool:
     name = name.lstrip("-").replace("-", "_")
     known: dict[str, bool] = tracer.memory.setdefault("unread options", {})
     if name not in known:
-        calls = {call for made in declaring(tracer, name).values() for _, call, _ in made}
-        known[name] = bool(calls) and not _is_read(tracer, name, calls) and not _are_handed_on(tracer, blind)
+        calls = {call for made in find_declarations(tracer, name).values() for _, call, _ in made}
+        known[name] = bool(calls) and not _is_read(tracer, name, calls) and not _is_options_object_given(tracer, blind)
     return known[name]
 
 
@@ -53,27 +53,31 @@ def _is_read(tracer: Tracer, name: str, calls: Collection[ast.AST]) -> bool:
         not any(around in calls for around in module.ancestors(node))
         for file in project.mentioning(name)
         for module in project.programs(file)
-        for node in nodes_by_name(module).get(name, ())
+        for node in index_nodes_by_name(module).get(name, ())
     )
 
 
-def _are_handed_on(tracer: Tracer, blind: Container[str]) -> bool:
+def _is_options_object_given(tracer: Tracer, blind: Container[str]) -> bool:
     """Whether a library may be given the object with all options, or a table of them."""
     if "options handed on" not in tracer.memory:
         project = tracer.resolver.project
-        held = _HOLDERS | {name for file in project.names if b"parse_" in project.data(file) for name in _parsed(tracer, file)}
+        held = _HOLDERS | {
+            name for file in project.names if b"parse_" in project.data(file) for name in _list_parsed_names(tracer, file)
+        }
         given = re.compile(rb"[(,*=]\s*(?:%s)\s*[,).]" % "|".join(map(re.escape, sorted(held))).encode())
         tracer.memory["options handed on"] = any(
             not _is_blind(tracer, module, call, blind)
             for file in project.names
             if given.search(project.data(file))
             for module in project.programs(file)
-            for call in given_to(module, (part for name in held for part in names_of(module, name) if _is_whole(module, part)))
+            for call in find_calls_given(
+                module, (part for name in held for part in find_names(module, name) if _is_whole(module, part))
+            )
         )
     return bool(tracer.memory["options handed on"])
 
 
-def _parsed(tracer: Tracer, file: str) -> set[str]:
+def _list_parsed_names(tracer: Tracer, file: str) -> set[str]:
     """The names that a file gives to what a parser returns."""
     parsers = {name for idioms in tracer.idioms for name in idioms.option_parsers}
     assigned = (
@@ -92,7 +96,7 @@ def _is_whole(module: Module, part: ast.Name) -> bool:
     return not isinstance(around, ast.Attribute) or around.attr == "__dict__"
 
 
-def given_to(module: Module, parts: Iterable[ast.Name]) -> Iterator[ast.Call]:
+def find_calls_given(module: Module, parts: Iterable[ast.Name]) -> Iterator[ast.Call]:
     """The calls that names stand in the arguments of: ``f(args)``, ``f(vars(args))``, ``f(**args.__dict__)``."""
     for part in parts:
         below: ast.AST = part

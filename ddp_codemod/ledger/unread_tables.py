@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import sys
 
-from ddp_codemod.dataflow.calls import names_of
+from ddp_codemod.dataflow.calls import find_names
 from ddp_codemod.dataflow.tracer import Tracer
-from ddp_codemod.ledger.unread_keys import keys_of, nodes_by_name
-from ddp_codemod.ledger.unread_options import given_to
+from ddp_codemod.ledger.unread_keys import index_nodes_by_name, keys_of
+from ddp_codemod.ledger.unread_options import find_calls_given
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.entities import External
 
@@ -42,7 +42,7 @@ def _is_looked_up(tracer: Tracer, key: str) -> bool:
             (module.parents[node], node)
             for file in project.mentioning(key)
             for module in project.programs(file)
-            for node in nodes_by_name(module).get(key, ())
+            for node in index_nodes_by_name(module).get(key, ())
         )
         known[key] = any(not isinstance(around, ast.Dict) or node not in around.keys for around, node in nodes)
     return known[key]
@@ -57,7 +57,7 @@ def _is_handed_on(tracer: Tracer, name: str) -> bool:
             (module, call)
             for file in project.mentioning(name)
             for module in project.programs(file)
-            for call in given_to(module, names_of(module, name))
+            for call in find_calls_given(module, find_names(module, name))
         )
         known[name] = any(_may_read(tracer, module, call) for module, call in calls)
     return known[name]

@@ -46,30 +46,30 @@ class Machine(Struct, frozen=True):
             return []
 
 
-def _wsl(machine: Machine) -> bool:
+def _is_wsl(machine: Machine) -> bool:
     # WSL2 shows the graphics card as /dev/dxg, also inside containers; without it there is no accelerator to speak of
     return machine.linux and machine.has("dev/dxg")
 
 
-def _rocm_installed(machine: Machine) -> bool:
+def _has_rocm(machine: Machine) -> bool:
     if not machine.linux:
         return False
     named = machine.environ.get("ROCM_PATH", "").strip("/")
     return bool(machine.matches("opt", r"rocm(-\d.*)?")) or bool(named and machine.has(named))
 
 
-def _dtk_installed(machine: Machine) -> bool:
+def _has_dtk(machine: Machine) -> bool:
     """Whether Hygon's toolkit is there: its own instructions begin with ``source /opt/dtk/env.sh``."""
     return machine.linux and bool(machine.matches("opt", r"dtk(-\d.*)?"))
 
 
-def _amd_gpu(machine: Machine) -> bool:
+def _has_amd_gpu(machine: Machine) -> bool:
     if not machine.linux or not machine.has("dev/kfd"):
         return False
-    return any(_vendor(machine, node.name) == AMD for node in machine.matches("dev/dri", r"renderD\d+"))
+    return any(_read_vendor(machine, node.name) == AMD for node in machine.matches("dev/dri", r"renderD\d+"))
 
 
-def _vendor(machine: Machine, node: str) -> str:
+def _read_vendor(machine: Machine, node: str) -> str:
     """The PCI vendor of a graphics device; "" where it cannot be read."""
     try:
         return (machine.root / "sys/class/drm" / node / "device/vendor").read_text("ascii").strip().lower()
@@ -77,7 +77,7 @@ def _vendor(machine: Machine, node: str) -> str:
         return ""
 
 
-def architectures(machine: Machine) -> frozenset[str]:
+def find_amd_architectures(machine: Machine) -> frozenset[str]:
     """What AMD's driver says its GPUs are: ``gfx1151``; its CPUs are nodes of the same table, with 0.
 
     Source: the sysfs interface of amdkfd, gfx_target_version = major * 10000 + minor * 100 + stepping.
@@ -93,23 +93,23 @@ def architectures(machine: Machine) -> frozenset[str]:
     return frozenset(found)
 
 
-def _nvidia_gpu(machine: Machine) -> bool:
+def _has_nvidia_gpu(machine: Machine) -> bool:
     if not machine.linux:
         return False
     native = bool(machine.matches("dev", r"nvidia\d+"))
     # under WSL2 the Windows driver of NVIDIA, and only it, puts nvidia-smi there
-    return native or (_wsl(machine) and machine.has("usr/lib/wsl/lib/nvidia-smi"))
+    return native or (_is_wsl(machine) and machine.has("usr/lib/wsl/lib/nvidia-smi"))
 
 
-def _ascend_npu(machine: Machine) -> bool:
+def _has_ascend_npu(machine: Machine) -> bool:
     return machine.linux and bool(machine.matches("dev", r"davinci\d+"))
 
 
-def _one_accelerator(machine: Machine) -> bool:
+def _has_one_accelerator(machine: Machine) -> bool:
     """Whether a machine shows one accelerator, of whatever kind: its device files are counted."""
     cards = [*machine.matches("dev", r"nvidia\d+"), *machine.matches("dev", r"davinci\d+")]
-    if _amd_gpu(machine):
-        cards += [node for node in machine.matches("dev/dri", r"renderD\d+") if _vendor(machine, node.name) == AMD]
+    if _has_amd_gpu(machine):
+        cards += [node for node in machine.matches("dev/dri", r"renderD\d+") if _read_vendor(machine, node.name) == AMD]
     return machine.linux and len(cards) == 1
 
 
@@ -119,26 +119,26 @@ CHECKS: dict[str, Check] = {
     "windows": lambda machine: machine.sys_platform in ("win32", "cygwin"),
     "macos": lambda machine: machine.sys_platform == "darwin",
     "linux": lambda machine: machine.linux,
-    "wsl": _wsl,
-    "rocm-installed": _rocm_installed,
-    "dtk-installed": _dtk_installed,
-    "amd-gpu": _amd_gpu,
-    "nvidia-gpu": _nvidia_gpu,
-    "ascend-npu": _ascend_npu,
-    "one-accelerator": _one_accelerator,
+    "wsl": _is_wsl,
+    "rocm-installed": _has_rocm,
+    "dtk-installed": _has_dtk,
+    "amd-gpu": _has_amd_gpu,
+    "nvidia-gpu": _has_nvidia_gpu,
+    "ascend-npu": _has_ascend_npu,
+    "one-accelerator": _has_one_accelerator,
 }
 
 
-def holds(checks: tuple[str, ...], machine: Machine, gpus: tuple[str, ...] = ()) -> bool:
+def has_all_checks(checks: tuple[str, ...], machine: Machine, gpus: tuple[str, ...] = ()) -> bool:
     """Whether all named checks hold, and all GPUs are of the architectures, where any are named.
 
     A name that no check has, such as one of a newer rule folder, does not hold.
     """
     if not checks or not all(name in CHECKS and CHECKS[name](machine) for name in checks):
         return False
-    return not gpus or (bool(seen := architectures(machine)) and seen <= set(gpus))
+    return not gpus or (bool(seen := find_amd_architectures(machine)) and seen <= set(gpus))
 
 
-def unattended(environ: Mapping[str, str]) -> str | None:
+def find_unattended_variable(environ: Mapping[str, str]) -> str | None:
     """The variable that shows a run in continuous integration or a hook, if there is one."""
     return next((name for name in UNATTENDED if environ.get(name, "").lower() not in ("", "0", "false", "no")), None)

@@ -10,9 +10,9 @@ import msgspec
 from ddp_codemod.catalog.diagnostics import Diagnostics
 from ddp_codemod.catalog.signature import Cure, Signature
 from ddp_codemod.health import Diagnosis, Occurrence, Reading
-from ddp_codemod.machine.folded import numbered_as_one, unfolded
-from ddp_codemod.machine.scan import Found, Scanner
-from ddp_codemod.machine.suspects import CUT, EXCEPTION, HANDED_ON
+from ddp_codemod.machine.folded_traceback import renumber_reading, unfold_traceback
+from ddp_codemod.machine.log_scanner import Scanner, ScanResult
+from ddp_codemod.machine.unknown_errors import CUT, EXCEPTION, HANDED_ON
 
 _ORDER = {"root": 0, "outside": 0, "umbrella": 1, "warning": 3, "consequence": 4}
 _UNKNOWN = 2  # an error of the program's own comes before what only follows from some error, or may mean nothing
@@ -35,22 +35,22 @@ def diagnose(
     ``hang``: the run stands still, so an error that shows as silence is there even where the log does not end with its sign.
     ``hints`` are those that are known without the log.
     """
-    stream, folded = unfolded(stream)
+    stream, folded = unfold_traceback(stream)
     found = Scanner(known.signatures.values(), known.hints.values(), known.harmless.values()).scan(stream, progress)
     found.hints.update(hints)
-    ranked = _known(found, known)
+    ranked = _rank_known_errors(found, known)
     if not any(entry[2].signature is None for entry in ranked):
-        ranked += _unknown(found, bool(ranked))
+        ranked += _rank_unknown_error(found, bool(ranked))
     if not hang:
-        ranked = _without_silence(ranked)
+        ranked = _remove_silence(ranked)
     else:
-        ranked = _with_silence(ranked, known, found.hints, found.lines)
+        ranked = _add_silence(ranked, known, found.hints, found.lines)
     ranked.sort(key=lambda entry: entry[:2])
     reading = Reading(tuple(entry[2] for entry in ranked), tuple(sorted(found.hints)), found.lines, found.size)
-    return numbered_as_one(reading) if folded else reading
+    return renumber_reading(reading) if folded else reading
 
 
-def _known(found: Found, known: Diagnostics) -> list[Ranked]:
+def _rank_known_errors(found: ScanResult, known: Diagnostics) -> list[Ranked]:
     """What signatures know. Of errors from outside one alone is told, and as none of distributed training where nothing hangs on it."""
     seen = [(known.signatures[ident], one.whole) for ident, one in found.known.items()]
     told = {first.line for signature, first in seen if not signature.general}
@@ -60,16 +60,16 @@ def _known(found: Found, known: Diagnostics) -> list[Ranked]:
     ranked: list[Ranked] = []
     for signature, first in seen:
         if signature.role == "outside" and not affected:
-            lone = Diagnosis(None, first, fitting(signature, found.hints), outside=signature)
+            lone = Diagnosis(None, first, fitting_cures(signature, found.hints), outside=signature)
             ranked.append((_UNKNOWN, first.line, lone))
             continue
         late = signature.role == "outside" and first.line > umbrella
         order = _UNKNOWN if late else _GENERAL if signature.general and signature.role == "warning" else _ORDER[signature.role]
-        ranked.append((order, first.line, Diagnosis(signature, first, fitting(signature, found.hints))))
+        ranked.append((order, first.line, Diagnosis(signature, first, fitting_cures(signature, found.hints))))
     return ranked
 
 
-def _unknown(found: Found, others: bool) -> list[Ranked]:
+def _rank_unknown_error(found: ScanResult, others: bool) -> list[Ranked]:
     """The error that no signature knows; where one is known, only one of the program's own counts beside it."""
     seen = found.suspects.first(found.taken, found.lines)
     if seen is None or (others and seen[0] != EXCEPTION):
@@ -79,7 +79,7 @@ def _unknown(found: Found, others: bool) -> list[Ranked]:
     return [(order, first.line, Diagnosis(None, first, handed_on=kind == HANDED_ON))]
 
 
-def _without_silence(ranked: list[Ranked]) -> list[Ranked]:
+def _remove_silence(ranked: list[Ranked]) -> list[Ranked]:
     """A run that has printed an error did not stand still."""
     ended = any(
         order < _GENERAL and not (one.signature and (one.signature.silence or one.signature.role == "warning"))
@@ -88,22 +88,26 @@ def _without_silence(ranked: list[Ranked]) -> list[Ranked]:
     return [entry for entry in ranked if not (ended and entry[2].signature and entry[2].signature.silence)]
 
 
-def _with_silence(ranked: list[Ranked], known: Diagnostics, hints: Collection[str], lines: int) -> list[Ranked]:
+def _add_silence(ranked: list[Ranked], known: Diagnostics, hints: Collection[str], lines: int) -> list[Ranked]:
     """The causes of a hang, behind those that the log itself names."""
     there = {diagnosis.signature.id for *_, diagnosis in ranked if diagnosis.signature is not None}
     silent = [one for one in known.signatures.values() if one.silence and not one.apart and one.id not in there]
     return ranked + [
-        (_ORDER[signature.role], lines + 1, Diagnosis(unsure(signature), Occurrence(0, ""), fitting(signature, hints)))
+        (
+            _ORDER[signature.role],
+            lines + 1,
+            Diagnosis(without_evidence(signature), Occurrence(0, ""), fitting_cures(signature, hints)),
+        )
         for signature in silent
     ]
 
 
-def unsure(signature: Signature) -> Signature:
+def without_evidence(signature: Signature) -> Signature:
     """The signature as one that nothing in the log speaks for."""
     return msgspec.structs.replace(signature, confidence="possible")
 
 
-def fitting(signature: Signature, hints: Collection[str]) -> tuple[Cure, ...]:
+def fitting_cures(signature: Signature, hints: Collection[str]) -> tuple[Cure, ...]:
     """The cures of a signature for the machine that the hints tell of."""
     return tuple(
         cure

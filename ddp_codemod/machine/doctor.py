@@ -9,8 +9,8 @@ from typing import Any
 
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.health import Check, Checkup
-from ddp_codemod.machine.checks_torch import MIB, OK, PROBLEM, WARNING, gpu_checks, torch_checks
-from ddp_codemod.machine.recognise import recognise
+from ddp_codemod.machine.recognise import recognise_platform
+from ddp_codemod.machine.torch_checks import MIB, OK, PROBLEM, WARNING, check_gpus, check_torch
 from ddp_codemod.model import Reason
 
 SHARED = 1 << 30  # bytes of /dev/shm below which data loaders and NCCL fail in practice
@@ -32,26 +32,30 @@ def examine(
 
     ``newest`` is the newest torch that is known; ``gpus`` are the platforms of single architectures.
     """
-    platform, because = recognise(facts, known, gpus)
+    platform, because = recognise_platform(facts, known, gpus)
     checks = (
-        *_late(facts),
-        *_system(facts),
-        *torch_checks(facts, newest),
-        *gpu_checks(facts),
-        *_network(facts),
-        *_environment(facts),
-        *_packages(facts),
+        *_check_late_sections(facts),
+        *_check_system(facts),
+        *check_torch(facts, newest),
+        *check_gpus(facts),
+        *_check_network(facts),
+        *_check_environment(facts),
+        *_check_packages(facts),
     )
-    bare = facts.get("torch", {}).get("distributed") is False and platform is not None and not _says_so(known.get(platform))
+    bare = (
+        facts.get("torch", {}).get("distributed") is False
+        and platform is not None
+        and not _may_lack_distributed(known.get(platform))
+    )
     return Checkup(checks, platform, because, facts, "error" not in facts.get("torch", {"error": ""}), bare)
 
 
-def _says_so(platform: Platform | None) -> bool:
+def _may_lack_distributed(platform: Platform | None) -> bool:
     """Whether a platform's machines may have a torch without torch.distributed anyway."""
     return platform is None or platform.facts.get("torch.distributed.is_available()") is not True
 
 
-def _late(facts: dict[str, Any]) -> Iterator[Check]:
+def _check_late_sections(facts: dict[str, Any]) -> Iterator[Check]:
     """Questions that found no end."""
     for section, found in facts.items():
         if found.get("late"):
@@ -59,7 +63,7 @@ def _late(facts: dict[str, Any]) -> Iterator[Check]:
             yield Check(f"late-{section}", PROBLEM, said, None, Reason.of("doctor-late-do"))
 
 
-def _system(facts: dict[str, Any]) -> Iterator[Check]:
+def _check_system(facts: dict[str, Any]) -> Iterator[Check]:
     system = facts.get("system", {})
     said = Reason.of("doctor-system", system=system.get("system"), release=system.get("release"), machine=system.get("machine"))
     yield Check("system", OK, said)
@@ -77,7 +81,7 @@ def _system(facts: dict[str, Any]) -> Iterator[Check]:
             yield Check("shm", WARNING, said, Reason.of("doctor-shm-why"), Reason.of("doctor-shm-do"))
 
 
-def _network(facts: dict[str, Any]) -> Iterator[Check]:
+def _check_network(facts: dict[str, Any]) -> Iterator[Check]:
     network = facts.get("network", {})
     if "error" in network or not network:
         return
@@ -103,7 +107,7 @@ def _network(facts: dict[str, Any]) -> Iterator[Check]:
         yield Check("adapters", WARNING, said, Reason.of("doctor-adapters-why"), Reason.of("doctor-adapters-do"))
 
 
-def _environment(facts: dict[str, Any]) -> Iterator[Check]:
+def _check_environment(facts: dict[str, Any]) -> Iterator[Check]:
     variables: dict[str, str] = facts.get("environment", {}).get("variables", {})
     excluded = variables.get("GLOO_SOCKET_IFNAME", "")
     if excluded.startswith("^"):
@@ -114,14 +118,14 @@ def _environment(facts: dict[str, Any]) -> Iterator[Check]:
             None,
             Reason.of("doctor-gloo-interface-do"),
         )
-    yield from _interfaces(facts, variables)
+    yield from _check_interfaces(facts, variables)
     for name in _VISIBLE:
         if name in variables and variables[name].strip() in ("", "-1"):
             said = Reason.of("doctor-hidden", name=name, value=variables[name])
             state = PROBLEM if facts.get("drivers", {}).get("nvidia") else WARNING
             yield Check(f"hidden-{name.lower()}", state, said, None, Reason.of("doctor-hidden-do", name=name))
     if variables:
-        listed = ", ".join(f"{name}={shown(name, value)}" for name, value in variables.items())
+        listed = ", ".join(f"{name}={redact_value(name, value)}" for name, value in variables.items())
         yield Check(
             "environment",
             WARNING,
@@ -133,7 +137,7 @@ def _environment(facts: dict[str, Any]) -> Iterator[Check]:
         yield Check("environment", OK, Reason.of("doctor-environment-none"))
 
 
-def _interfaces(facts: dict[str, Any], variables: dict[str, str]) -> Iterator[Check]:
+def _check_interfaces(facts: dict[str, Any], variables: dict[str, str]) -> Iterator[Check]:
     """Names of network interfaces that this machine does not have. NCCL takes beginnings of names, =NAME, and ^NAME for all others."""
     there = facts.get("network", {}).get("interfaces", [])
     for name in _INTERFACES:
@@ -148,7 +152,7 @@ def _interfaces(facts: dict[str, Any], variables: dict[str, str]) -> Iterator[Ch
             yield Check(f"interface-{name.lower()}", PROBLEM, said, None, todo)
 
 
-def shown(name: str, value: str) -> str:
+def redact_value(name: str, value: str) -> str:
     """The value of a variable, unless it may name a person, a host or a secret."""
     if name == "MASTER_ADDR" and value != "localhost":
         try:
@@ -158,7 +162,7 @@ def shown(name: str, value: str) -> str:
     return value if re.fullmatch(r"[\w.,:^=+-]{0,40}", value) else "<...>"
 
 
-def _packages(facts: dict[str, Any]) -> Iterator[Check]:
+def _check_packages(facts: dict[str, Any]) -> Iterator[Check]:
     versions = {name: version for name, version in facts.get("packages", {}).get("versions", {}).items() if name != "torch"}
     if versions:
         listed = ", ".join(f"{name} {version}" for name, version in versions.items())

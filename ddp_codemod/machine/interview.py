@@ -32,22 +32,22 @@ def default_python(environ: Mapping[str, str] = os.environ) -> str:
             return str(python)
         if home and sys.platform == "win32" and (python := Path(home, "python.exe")).is_file():  # conda
             return str(python)
-    return _on_path("python") or _on_path("python3") or sys.executable
+    return _find_on_path("python") or _find_on_path("python3") or sys.executable
 
 
-def lying_in(folder: Path) -> str | None:
+def find_environment_python(folder: Path) -> str | None:
     """The Python of an environment that lies in a folder."""
     found = (Path(folder, name, *_INSIDE) for name in (".venv", "venv"))
     return next((str(python) for python in found if python.is_file()), None)
 
 
-def _on_path(name: str) -> str | None:
+def _find_on_path(name: str) -> str | None:
     """A program of the path, by an absolute entry: a relative one leads into whatever project one stands in."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(folder for folder in folders if Path(folder).is_absolute()))
 
 
-def starter(python: str) -> str | None:
+def find_script_starter(python: str) -> str | None:
     """The program that a Python begins with where it is a script, such as pyenv's shims: that runs before any Python does."""
     try:
         with Path(python).open("rb") as file:
@@ -61,26 +61,26 @@ def has_torch(python: str) -> bool:
     """Whether a Python finds a torch, without importing it."""
     ask = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
     try:
-        with _nowhere() as folder:
+        with _make_empty_folder() as folder:
             ended = subprocess.run(
-                [_placed(python), "-c", ask], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False
+                [_make_absolute(python), "-c", ask], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False
             )
             return ended.returncode == 0
     except OSError:
         return False
 
 
-def _nowhere() -> tempfile.TemporaryDirectory[str]:
+def _make_empty_folder() -> tempfile.TemporaryDirectory[str]:
     """An empty folder to start Python in, which takes modules from the folder that it is started in before all others."""
     return tempfile.TemporaryDirectory(prefix="ddp-codemod-", ignore_cleanup_errors=True)
 
 
-def _placed(python: str) -> str:
+def _make_absolute(python: str) -> str:
     """A program that is named by its place, from whatever folder it is started."""
     return os.path.abspath(python) if os.path.dirname(python) else python  # noqa: PTH100, PTH120 - links name environments
 
 
-def interview(
+def interview_python(
     python: str,
     progress: Callable[[str], None] | None = None,
     seconds: float | None = None,
@@ -92,11 +92,13 @@ def interview(
     ``seconds``: the limit for each section, else the usual one. ``waiting`` hears of a section that has not ended after a while.
     ``words``: the "accelerators" and "packages" that are asked for beside torch's own. Raises OSError where the program cannot be started.
     """
-    with _nowhere() as folder:
-        return _interview([_placed(python), "-X", "utf8", "-", json.dumps(words or {})], folder, progress, seconds, waiting)
+    with _make_empty_folder() as folder:
+        return _run_interview(
+            [_make_absolute(python), "-X", "utf8", "-", json.dumps(words or {})], folder, progress, seconds, waiting
+        )
 
 
-def _interview(
+def _run_interview(
     command: list[str],
     folder: str,
     progress: Callable[[str], None] | None,
@@ -120,14 +122,14 @@ def _interview(
             process.stdin.write(PROBE.read_bytes())
             process.stdin.close()
             for line in process.stdout:
-                before, asked = asked, _note(line, facts, asked, progress)
+                before, asked = asked, _note_answer(line, facts, asked, progress)
                 if asked != before:
                     clock.start(asked)
         except BrokenPipeError:
             pass
         finally:
             clock.stop()
-            end(process)
+            end_process(process)
         drain.join()
     if asked:
         said = b"".join(errors).decode("utf-8", "replace").strip().splitlines()[-1:]
@@ -158,7 +160,7 @@ class _Clock:
         """A question was put (none yet: Python itself is starting)."""
         self.stop()
         self.limit = self._seconds if self._seconds is not None else LONGER.get(section, SECONDS)
-        self._timers = [threading.Timer(self.limit, self._end)]
+        self._timers = [threading.Timer(self.limit, self._end_process)]
         if self._waiting is not None and section:
             self._timers.append(threading.Timer(PATIENCE, self._waiting, (section,)))
         for timer in self._timers:
@@ -170,12 +172,12 @@ class _Clock:
         for timer in self._timers:
             timer.cancel()
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         self._late.set()
-        end(self._process)
+        end_process(self._process)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
     """End the process, and what it has started."""
     with contextlib.suppress(OSError):
         if sys.platform == "win32":
@@ -184,7 +186,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _note(line: bytes, facts: dict[str, Any], asked: str, progress: Callable[[str], None] | None) -> str:
+def _note_answer(line: bytes, facts: dict[str, Any], asked: str, progress: Callable[[str], None] | None) -> str:
     """Take down an answer; returns the question that is still open."""
     try:
         entry = json.loads(line)

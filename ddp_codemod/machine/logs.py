@@ -26,10 +26,10 @@ class Block:
     line: int  # number of the first of them, counted from 1
 
 
-def blocks(stream: BinaryIO) -> Iterator[Block]:
+def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     """The log in blocks of whole lines, without colour codes."""
     before, current, line = b"", b"", 1
-    for piece in _pieces(stream):
+    for piece in _read_pieces(stream):
         if current:
             yield Block(before + current + piece[:AFTER], len(before), len(before) + len(current), line)
             line += current.count(b"\n")
@@ -39,10 +39,10 @@ def blocks(stream: BinaryIO) -> Iterator[Block]:
         yield Block(before + current, len(before), len(before) + len(current), line)
 
 
-def _pieces(stream: BinaryIO) -> Iterator[bytes]:
+def _read_pieces(stream: BinaryIO) -> Iterator[bytes]:
     """Pieces that end with a line; a line without end is cut, and its parts overlap."""
     rest = b""
-    for raw in _utf8(stream):
+    for raw in _read_utf8(stream):
         data = rest + raw
         cut = data.rfind(b"\n") + 1
         if cut == 0:
@@ -54,16 +54,16 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
             cut, rest = len(data), data[-OVERLAP:]
         else:
             rest = data[cut:]
-        yield _plain(data[:cut])
+        yield _strip_colors(data[:cut])
     if rest:
-        yield _plain(rest)
+        yield _strip_colors(rest)
 
 
-def _plain(data: bytes) -> bytes:
+def _strip_colors(data: bytes) -> bytes:
     return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
 
 
-def _utf8(stream: BinaryIO) -> Iterator[bytes]:
+def _read_utf8(stream: BinaryIO) -> Iterator[bytes]:
     """What the stream gives; UTF-16 becomes UTF-8, other encodings keep their bytes, for signatures are ASCII."""
     read = getattr(stream, "read1", stream.read)
     decoder: codecs.IncrementalDecoder | None = None
@@ -76,7 +76,7 @@ def _utf8(stream: BinaryIO) -> Iterator[bytes]:
         yield decoder.decode(raw).encode("utf-8", "replace") if decoder else raw
 
 
-def decoded(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Text for the reader: UTF-8, else the code page of Chinese Windows, else with escapes."""
     for name in ("utf-8", "gb18030"):
         try:

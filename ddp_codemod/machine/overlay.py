@@ -13,9 +13,9 @@ from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.catalog.model import Platform
 from ddp_codemod.discover.scope import Scope
-from ddp_codemod.health import FIRST, Frame, Held, Made, Overlay
-from ddp_codemod.kinds import Meaning, OriginKind, Seen
-from ddp_codemod.machine.site_index import Sites
+from ddp_codemod.health import FIRST, Frame, GroupComparison, Overlay, RecordedGroup
+from ddp_codemod.kinds import GroupMatch, Meaning, OriginKind
+from ddp_codemod.machine.site_index import SiteIndex
 from ddp_codemod.model import Decision, Survey
 
 UNKNOWN = "?"
@@ -38,11 +38,11 @@ AT_START = frozenset(
 UNNAMED = frozenset({OriginKind.OMITTED, OriginKind.PLATFORM_DEFAULT, OriginKind.CURRENT})
 
 
-def groups(entries: Iterable[Mapping[str, Any]]) -> tuple[Made, ...]:
+def find_groups(entries: Iterable[Mapping[str, Any]]) -> tuple[RecordedGroup, ...]:
     """What the recorder told of, once for all ranks that did the same."""
-    found: dict[Made, list[str]] = defaultdict(list)
+    found: dict[RecordedGroup, list[str]] = defaultdict(list)
     for entry in entries:
-        made = Made(
+        made = RecordedGroup(
             entry["call"],
             entry["backend"],
             tuple(Frame(str(path), int(line)) for path, line in entry["frames"]),
@@ -57,14 +57,14 @@ def groups(entries: Iterable[Mapping[str, Any]]) -> tuple[Made, ...]:
     return tuple(replace(made, ranks=tuple(dict.fromkeys(ranks))) for made, ranks in found.items())
 
 
-def overlay(made: Iterable[Made], survey: Survey, rules: Rules, platform: Platform, scope: Scope) -> Overlay:
+def compare_run(made: Iterable[RecordedGroup], survey: Survey, rules: Rules, platform: Platform, scope: Scope) -> Overlay:
     """Hold each group against the survey, and list the sites that none of them reached."""
-    sites = Sites(survey, rules, scope)
-    held = tuple(_held(one, sites, rules, platform) for one in made)
-    reached = {_key(one.site) for one in held if one.site is not None}
-    reached |= {_key(site) for one in held for frame in one.made.stack for site in sites.at(frame)}
-    left = (one for one in sites.every if _key(one) not in reached)
-    not_reached = tuple({_key(one): one for one in left if _may_run(one)}.values())
+    sites = SiteIndex(survey, rules, scope)
+    held = tuple(_compare_group(one, sites, rules, platform) for one in made)
+    reached = {_key_of(one.site) for one in held if one.site is not None}
+    reached |= {_key_of(site) for one in held for frame in one.made.stack for site in sites.at(frame)}
+    left = (one for one in sites.every if _key_of(one) not in reached)
+    not_reached = tuple({_key_of(one): one for one in left if _may_run(one)}.values())
     return Overlay(platform.id, held, not_reached, _public())
 
 
@@ -81,40 +81,40 @@ def _may_run(site: Decision) -> bool:
     return site.reason.means not in (Meaning.UNREACHABLE, Meaning.ELSEWHERE)
 
 
-def _key(site: Decision) -> tuple[str, int, str]:
+def _key_of(site: Decision) -> tuple[str, int, str]:
     return site.call.name, site.call.start, site.surface
 
 
-def _held(made: Made, sites: Sites, rules: Rules, platform: Platform) -> Held:
-    fails = _fails(made, rules, platform)
+def _compare_group(made: RecordedGroup, sites: SiteIndex, rules: Rules, platform: Platform) -> GroupComparison:
+    fails = _is_failing(made, rules, platform)
     if not made.stack:
-        return Held(made, Seen.OUTSIDE, fails=fails)
-    here = _sites_of(made, sites)
+        return GroupComparison(made, GroupMatch.OUTSIDE, fails=fails)
+    here = _find_sites(made, sites)
     if made.call != FIRST and made.backend is None and _is_library(made) and here:
-        return Held(made, Seen.LEFT_TO_TORCH, here[0])  # like the first, whatever the site says of that
-    found = _against(made, here, sites) if here else None
-    if (found is None or found.seen is Seen.UNDECIDED) and (read := _settings(made, sites)):
-        return Held(made, Seen.AGREES, read[0], read[0].resolves_to, fails=fails, settings=read)
+        return GroupComparison(made, GroupMatch.LEFT_TO_TORCH, here[0])  # like the first, whatever the site says of that
+    found = _compare_with_sites(made, here, sites) if here else None
+    if (found is None or found.seen is GroupMatch.UNDECIDED) and (read := _settings(made, sites)):
+        return GroupComparison(made, GroupMatch.AGREES, read[0], read[0].resolves_to, fails=fails, settings=read)
     if found is not None:
         return replace(found, fails=fails)
     if sites.is_ignored(made.stack[0]):
-        return Held(made, Seen.IGNORED)
+        return GroupComparison(made, GroupMatch.IGNORED)
     if made.backend is None and _is_library(made) and not fails:
-        return Held(made, Seen.LEFT_TO_TORCH)
-    return Held(made, Seen.PLACE, fails=fails)
+        return GroupComparison(made, GroupMatch.LEFT_TO_TORCH)
+    return GroupComparison(made, GroupMatch.PLACE, fails=fails)
 
 
-def _is_library(made: Made) -> bool:
+def _is_library(made: RecordedGroup) -> bool:
     return made.caller is not None and not made.caller.startswith("<")
 
 
-def _settings(made: Made, sites: Sites) -> tuple[Decision, ...]:
+def _settings(made: RecordedGroup, sites: SiteIndex) -> tuple[Decision, ...]:
     """The keys of settings that a library may have its value from."""
     packages = {*made.through} - {TORCH} if made.backend is not None else set[str]()
-    return tuple(one for one in sites.in_settings(packages) if _gives(one, made.backend))
+    return tuple(one for one in sites.in_settings(packages) if _may_give(one, made.backend))
 
 
-def _fails(made: Made, rules: Rules, platform: Platform) -> bool:
+def _is_failing(made: RecordedGroup, rules: Rules, platform: Platform) -> bool:
     """Whether what the call passed does not work on the platform; where it passed none, what torch picks there."""
     if made.backend is None and made.call != FIRST:
         return False  # a further group is like the first
@@ -122,7 +122,7 @@ def _fails(made: Made, rules: Rules, platform: Platform) -> bool:
     return assess(passed, platform.backend, rules.backends).wanted is not None
 
 
-def _sites_of(made: Made, sites: Sites) -> list[Decision]:
+def _find_sites(made: RecordedGroup, sites: SiteIndex) -> list[Decision]:
     """The sites that a group can belong to: on the line of the call, or on one through which a library came to make it."""
     if made.caller is None:
         return sites.at(made.stack[0]) or sites.bound(made.call, made.backend)
@@ -132,39 +132,39 @@ def _sites_of(made: Made, sites: Sites) -> list[Decision]:
     return next(through, []) or sites.of_packages({*made.through} - {TORCH})
 
 
-def _against(made: Made, here: list[Decision], sites: Sites) -> Held:
+def _compare_with_sites(made: RecordedGroup, here: list[Decision], sites: SiteIndex) -> GroupComparison:
     """Compare the value with those that were found for the sites."""
     predicted = tuple(dict.fromkeys(value for site in here for value in site.resolves_to))
-    fitting = next((site for site in here if _gives(site, made.backend)), None)
+    fitting = next((site for site in here if _may_give(site, made.backend)), None)
     never = next((site for site in here if site.reason.means is Meaning.UNREACHABLE), None)
     if never is not None and len(here) == 1:
-        return Held(made, Seen.VALUE, never, predicted, bug=True)
+        return GroupComparison(made, GroupMatch.VALUE, never, predicted, bug=True)
     if fitting is not None:
-        return Held(made, Seen.AGREES, fitting, predicted)
+        return GroupComparison(made, GroupMatch.AGREES, fitting, predicted)
     decided = all(sites.decides(site) and site.reason.means is not Meaning.ELSEWHERE for site in here)
     if not predicted or not decided:
-        return Held(made, Seen.UNDECIDED, here[0], predicted)
+        return GroupComparison(made, GroupMatch.UNDECIDED, here[0], predicted)
     unknown = UNKNOWN in predicted
     if made.typed and (unknown or any(origin.kind in AT_START for site in here for origin in site.origins)):
-        return Held(made, Seen.TYPED, here[0], predicted)
-    return Held(made, Seen.OPEN if unknown else Seen.VALUE, here[0], predicted, bug=not unknown)
+        return GroupComparison(made, GroupMatch.TYPED, here[0], predicted)
+    return GroupComparison(made, GroupMatch.OPEN if unknown else GroupMatch.VALUE, here[0], predicted, bug=not unknown)
 
 
-def _gives(site: Decision, backend: str | None) -> bool:
+def _may_give(site: Decision, backend: str | None) -> bool:
     if backend is None:
         return any(origin.kind in UNNAMED or (origin.known and origin.value is None) for origin in site.origins)
     return backend.lower() in {value.lower() for value in site.resolves_to}
 
 
-def elsewhere(found: Overlay, machine: str) -> Overlay:
+def for_other_machine(found: Overlay, machine: str) -> Overlay:
     """The same where this machine is of another platform than the one read for: values that differ say nothing about reading."""
 
-    def told(one: Held) -> Held:
-        return replace(one, seen=Seen.OTHER_MACHINE, bug=False, machine=machine) if one.bug else one
+    def told(one: GroupComparison) -> GroupComparison:
+        return replace(one, seen=GroupMatch.OTHER_MACHINE, bug=False, machine=machine) if one.bug else one
 
     return replace(found, held=tuple(map(told, found.held)))
 
 
-def missed(found: Overlay) -> Iterator[Held]:
+def find_missed_groups(found: Overlay) -> Iterator[GroupComparison]:
     """The groups for which a run is a finding: not seen by reading, or with a value that fails on the platform."""
-    yield from (one for one in found.held if one.seen in (Seen.PLACE, Seen.OPEN, Seen.VALUE) or one.fails)
+    yield from (one for one in found.held if one.seen in (GroupMatch.PLACE, GroupMatch.OPEN, GroupMatch.VALUE) or one.fails)

@@ -33,13 +33,13 @@ PACKAGES = (
 Section = Dict[str, Any]
 
 
-def named(kind: str) -> List[str]:
+def read_known_words(kind: str) -> List[str]:
     """The words of a kind that whoever asks knows: the rule data names accelerators and the packages that bring them."""
     words: Dict[str, List[str]] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     return words.get(kind, [])
 
 
-def system() -> Section:
+def probe_system() -> Section:
     """Operating system, Python, container, shared memory."""
     found: Section = {
         "system": platform.system(),
@@ -48,7 +48,7 @@ def system() -> Section:
         "sys_platform": sys.platform,
         "python": platform.python_version(),
         "wsl": os.path.exists("/dev/dxg") or "microsoft" in platform.release().lower(),
-        "container": _container(),
+        "container": _find_container(),
     }
     if hasattr(os, "statvfs") and os.path.isdir("/dev/shm"):
         shared = os.statvfs("/dev/shm")
@@ -57,19 +57,19 @@ def system() -> Section:
     return found
 
 
-def _container() -> str:
+def _find_container() -> str:
     for path, name in (("/.dockerenv", "docker"), ("/run/.containerenv", "podman")):
         if os.path.exists(path):
             return name
     return os.environ.get("container", "") or ("kubernetes" if "KUBERNETES_SERVICE_HOST" in os.environ else "")
 
 
-def environment() -> Section:
+def probe_environment() -> Section:
     """Variables that overrule something."""
     return {"variables": {name: os.environ[name] for name in sorted(os.environ) if name.startswith(OVERRIDES)}}
 
 
-def network() -> Section:
+def probe_network() -> Section:
     """Whether the meeting point can be reached, and over which interface gloo would speak."""
     address = os.environ.get("MASTER_ADDR", "127.0.0.1")
     found: Section = {"master_addr": address, "master_port": os.environ.get("MASTER_PORT", "29500"), "interfaces": []}
@@ -77,21 +77,21 @@ def network() -> Section:
         found["interfaces"] = [name for _, name in socket.if_nameindex()]
     except (OSError, AttributeError):
         pass
-    found["master_resolves"] = _resolve(address)
-    found["host_resolves"] = _resolve(socket.gethostname())
-    found["loopback"] = _loopback()
-    found["port_free"] = _port_free(found["master_port"])
+    found["master_resolves"] = _resolve_host(address)
+    found["host_resolves"] = _resolve_host(socket.gethostname())
+    found["loopback"] = _has_loopback()
+    found["port_free"] = _is_port_free(found["master_port"])
     return found
 
 
-def _resolve(name: str) -> List[str]:
+def _resolve_host(name: str) -> List[str]:
     try:
         return sorted({str(entry[4][0]) for entry in socket.getaddrinfo(name, None)})
     except OSError:
         return []
 
 
-def _loopback() -> bool:
+def _has_loopback() -> bool:
     try:
         with socket.socket() as server:
             server.bind(("127.0.0.1", 0))
@@ -102,7 +102,7 @@ def _loopback() -> bool:
         return False
 
 
-def _port_free(port: str) -> bool:
+def _is_port_free(port: str) -> bool:
     try:
         with socket.socket() as server:
             server.bind(("", int(port)))
@@ -111,12 +111,12 @@ def _port_free(port: str) -> bool:
         return False
 
 
-def packages() -> Section:
+def probe_packages() -> Section:
     """Versions of what chooses backends."""
     from importlib import metadata
 
     versions = {}
-    for name in [*PACKAGES, *named("packages")]:
+    for name in [*PACKAGES, *read_known_words("packages")]:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -124,41 +124,41 @@ def packages() -> Section:
     return {"versions": versions}
 
 
-def drivers() -> Section:
+def probe_drivers() -> Section:
     """What the vendors' own tools say."""
-    found: Section = {"nvidia": nvidia_gpus(), "processes": _nvidia_processes(), "nvlink": False, "amd": _amd()}
+    found: Section = {"nvidia": probe_nvidia_gpus(), "processes": _count_nvidia_processes(), "nvlink": False, "amd": _probe_amd()}
     if len(found["nvidia"]) > 1:
-        matrix = _said("nvidia-smi", "topo", "-m")
+        matrix = _run_tool("nvidia-smi", "topo", "-m")
         found["nvlink"] = any(word.startswith("NV") and word[2:].isdigit() for word in matrix.split())
         found["topology"] = matrix.split("Legend:")[0].rstrip()
     return found
 
 
-def nvidia_gpus() -> List[Section]:
+def probe_nvidia_gpus() -> List[Section]:
     """The GPUs that nvidia-smi names; memory in MiB, utilization in percent."""
     names = ("index", "name", "driver_version", "memory.total", "memory.used", "utilization.gpu", "compute_cap")
-    lines = _said("nvidia-smi", "--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits").splitlines()
+    lines = _run_tool("nvidia-smi", "--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits").splitlines()
     rows = [[cell.strip() for cell in line.split(",")] for line in lines]
     keys = ("index", "name", "driver", "memory", "used", "utilization", "capability")
     return [dict(zip(keys, row)) for row in rows if len(row) == len(keys)]
 
 
-def _nvidia_processes() -> int:
-    lines = _said("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader").splitlines()
+def _count_nvidia_processes() -> int:
+    lines = _run_tool("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader").splitlines()
     return sum(line.strip().isdigit() for line in lines)
 
 
-def _amd() -> Section:
+def _probe_amd() -> Section:
     try:
         with open("/sys/module/amdgpu/version", encoding="ascii") as file:
             version = file.read().strip()
     except (OSError, UnicodeDecodeError):
         version = ""
-    names = [line.split(":")[-1].strip() for line in _said("rocm-smi", "--showproductname").splitlines() if "Card" in line]
+    names = [line.split(":")[-1].strip() for line in _run_tool("rocm-smi", "--showproductname").splitlines() if "Card" in line]
     return {"driver": version, "names": names}
 
 
-def _said(*words: str) -> str:
+def _run_tool(*words: str) -> str:
     # not by a relative entry, which leads into whatever project one stands in
     path = os.pathsep.join(folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder))
     program = shutil.which(words[0], path=path)
@@ -178,72 +178,74 @@ def _said(*words: str) -> str:
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
 
-def torch() -> Section:
+def probe_torch() -> Section:
     """What the environment's torch was built with, and what it sees."""
     try:
         import torch
     except Exception as why:
         return {"error": f"{type(why).__name__}: {why}"[:500], "missing": isinstance(why, ModuleNotFoundError)}
     found: Section = {"version": torch.__version__, "cuda": torch.version.cuda, "hip": getattr(torch.version, "hip", None)}
-    found["devices"] = _devices(torch)
-    found["accelerators"] = [name for name in sorted({"cuda", "xpu", *named("accelerators")}) if _available(torch, name)]
+    found["devices"] = _probe_devices(torch)
+    found["accelerators"] = [
+        name for name in sorted({"cuda", "xpu", *read_known_words("accelerators")}) if _is_available(torch, name)
+    ]
     found["mps"] = bool(getattr(getattr(torch.backends, "mps", None), "is_available", lambda: False)())
     if "cuda" in found["accelerators"]:
-        found["architectures"] = _try(lambda: list(torch.cuda.get_arch_list()), [])
-        found["peers"] = _try(lambda: _peers(torch, len(found["devices"])), [])
-    found.update(_distributed())
+        found["architectures"] = _try_question(lambda: list(torch.cuda.get_arch_list()), [])
+        found["peers"] = _try_question(lambda: _probe_peers(torch, len(found["devices"])), [])
+    found.update(_probe_distributed())
     return found
 
 
-def _available(torch: Any, name: str) -> bool:
-    return bool(_try(lambda: getattr(torch, name).is_available(), False))
+def _is_available(torch: Any, name: str) -> bool:
+    return bool(_try_question(lambda: getattr(torch, name).is_available(), False))
 
 
-def _devices(torch: Any) -> List[Section]:
-    count = _try(torch.cuda.device_count, 0)
-    return [_try(lambda at=at: _device(torch, at), {"name": "?"}) for at in range(count)]  # type: ignore[misc]
+def _probe_devices(torch: Any) -> List[Section]:
+    count = _try_question(torch.cuda.device_count, 0)
+    return [_try_question(lambda at=at: _probe_device(torch, at), {"name": "?"}) for at in range(count)]  # type: ignore[misc]
 
 
-def _device(torch: Any, at: int) -> Section:
+def _probe_device(torch: Any, at: int) -> Section:
     seen = torch.cuda.get_device_properties(at)
     architecture = getattr(seen, "gcnArchName", "").split(":")[0] or f"{seen.major}.{seen.minor}"
     return {"name": seen.name, "capability": architecture, "memory": seen.total_memory}
 
 
-def _peers(torch: Any, count: int) -> list[list[bool]]:
+def _probe_peers(torch: Any, count: int) -> list[list[bool]]:
     return [
         [one == other or bool(torch.cuda.can_device_access_peer(one, other)) for other in range(count)] for one in range(count)
     ]
 
 
-def _distributed() -> Section:
+def _probe_distributed() -> Section:
     import torch.distributed as dist
 
     if not dist.is_available():
         return {"distributed": False, "backends": []}
     kinds = ("nccl", "gloo", "mpi", "ucc", "xccl")
-    backends = [kind for kind in kinds if _try(lambda kind=kind: getattr(dist, "is_" + kind + "_available")(), False)]  # type: ignore[misc]
+    backends = [kind for kind in kinds if _try_question(lambda kind=kind: getattr(dist, "is_" + kind + "_available")(), False)]  # type: ignore[misc]
     found: Section = {"distributed": True, "backends": backends}
     if "nccl" in backends:
         import torch
 
-        version = _try(torch.cuda.nccl.version, None)
+        version = _try_question(torch.cuda.nccl.version, None)
         found["nccl"] = ".".join(map(str, version)) if isinstance(version, tuple) else version
     return found
 
 
-def store() -> Section:
+def probe_store() -> Section:
     """Whether the TCP store has libuv; null where it cannot be asked (no torch, one too old, no loopback)."""
-    if not _loopback():
+    if not _has_loopback():
         return {"libuv": None}
     try:
         import torch.distributed as dist
     except Exception:
         return {"libuv": None}
-    return {"libuv": _libuv(dist)}
+    return {"libuv": _probe_libuv(dist)}
 
 
-def _libuv(dist: Any) -> Any:
+def _probe_libuv(dist: Any) -> Any:
     from datetime import timedelta
 
     limit = timedelta(seconds=STORE_SECONDS)
@@ -256,7 +258,7 @@ def _libuv(dist: Any) -> Any:
         return False if "libuv" in str(why) else None
 
 
-def _try(ask: Callable[[], Any], otherwise: Any) -> Any:
+def _try_question(ask: Callable[[], Any], otherwise: Any) -> Any:
     try:
         return ask()
     except Exception:
@@ -264,13 +266,13 @@ def _try(ask: Callable[[], Any], otherwise: Any) -> Any:
 
 
 SECTIONS: Dict[str, Callable[[], Section]] = {
-    "system": system,
-    "environment": environment,
-    "network": network,
-    "packages": packages,
-    "drivers": drivers,
-    "torch": torch,
-    "store": store,
+    "system": probe_system,
+    "environment": probe_environment,
+    "network": probe_network,
+    "packages": probe_packages,
+    "drivers": probe_drivers,
+    "torch": probe_torch,
+    "store": probe_store,
 }
 
 

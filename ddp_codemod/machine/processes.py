@@ -46,16 +46,16 @@ class Crew:
         self, command: Sequence[str], more: Mapping[str, str] | None = None, listen: Callable[[bytes], None] | None = None
     ) -> None:
         """Start one more process. Raises OSError where that cannot be done."""
-        process = _popen(command, {**self._environment, **(more or {})}, self._folder)
+        process = _start_process(command, {**self._environment, **(more or {})}, self._folder)
         self._orphans.started(process.pid)
         said = bytearray()
-        listener = threading.Thread(target=self._listen, args=(process, said, listen), daemon=True)
+        listener = threading.Thread(target=self._read_output, args=(process, said, listen), daemon=True)
         self._running.append(process)
         self._said.append(said)
         self._listeners.append(listener)
         listener.start()
 
-    def _listen(self, process: subprocess.Popen[bytes], said: bytearray, listen: Callable[[bytes], None] | None) -> None:
+    def _read_output(self, process: subprocess.Popen[bytes], said: bytearray, listen: Callable[[bytes], None] | None) -> None:
         assert process.stdout is not None
         for line in process.stdout:
             if listen is not None:
@@ -85,7 +85,7 @@ class Crew:
     def left(self) -> int:
         """How many processes still run after a moment that were started by those that have ended; where that can be told."""
         limit = time.monotonic() + GRACE
-        while (still := len({*_marked(self.token), *self._orphans.running()})) and time.monotonic() < limit:
+        while (still := len({*_find_marked_processes(self.token), *self._orphans.running()})) and time.monotonic() < limit:
             time.sleep(0.1)
         return still
 
@@ -100,9 +100,9 @@ class Crew:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, limit - time.monotonic()))
         for process in self._running:
-            _kill(process)
+            _kill_process(process)
             process.wait()  # until it has ended its children are not seen to be left
-        for pid in _marked(self.token):
+        for pid in _find_marked_processes(self.token):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
         if sys.platform != "win32":
@@ -122,7 +122,7 @@ class Crew:
         return b"".join(bytes(said) for said in self._said)
 
 
-def _popen(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> subprocess.Popen[bytes]:
+def _start_process(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> subprocess.Popen[bytes]:
     """Start a process that hears no Ctrl-C of ours, and can be ended with all that it starts."""
     own: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
@@ -138,7 +138,7 @@ def _popen(command: Sequence[str], environment: Mapping[str, str], folder: Path 
     )
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill_process(process: subprocess.Popen[bytes]) -> None:
     """End a process with everything that it has started."""
     if sys.platform == "win32":
         if process.poll() is None:
@@ -148,7 +148,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _marked(token: str) -> Iterator[int]:
+def _find_marked_processes(token: str) -> Iterator[int]:
     """Processes that carry the mark; torchrun gives its ranks sessions of their own. Linux shows the environment of one's own."""
     mark = f"{TOKEN}={token}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
@@ -157,7 +157,7 @@ def _marked(token: str) -> Iterator[int]:
                 yield int(folder.name)
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """A port that nobody listens on now."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -43,7 +43,7 @@ _NAMED = [
 ]
 
 
-def split(line: str) -> tuple[str | None, str]:
+def split_rank(line: str) -> tuple[str | None, str]:
     """The rank that the marks before a line name, the surest of them, and the line without them."""
     ranks: dict[str, str] = {}
     for _ in range(MARKS):
@@ -59,9 +59,9 @@ def split(line: str) -> tuple[str | None, str]:
     return next((ranks[name] for name in _SURE if name in ranks), local), line
 
 
-def written(line: str) -> tuple[str | None, str]:
+def split_written_rank(line: str) -> tuple[str | None, str]:
     """The rank that surely wrote the line, by its marks or by torch's own words in brackets, and the line without marks."""
-    rank, rest = split(line)
+    rank, rest = split_rank(line)
     if rank is None and "ank " in rest and (found := _WRITER.match(rest)):
         rank = found.group(1)
     return rank, rest
@@ -69,12 +69,12 @@ def written(line: str) -> tuple[str | None, str]:
 
 def rank_of(line: str) -> str | None:
     """The rank that a line tells of: its writer, else the first that it names."""
-    writer, text = written(line)
+    writer, text = split_written_rank(line)
     if writer is not None:
         return writer
     return next((found.group(1) for mark in _NAMED if (found := mark.search(text[:INSIDE]))), None)
 
 
-def unmarked(line: str) -> str:
+def strip_marks(line: str) -> str:
     """The line without the marks that stand before it."""
-    return split(line)[1]
+    return split_rank(line)[1]

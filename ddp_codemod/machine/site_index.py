@@ -15,7 +15,7 @@ from ddp_codemod.policy.limits import IGNORE
 PYTHON = (".py", ".ipynb")
 
 
-class Sites:
+class SiteIndex:
     """The sites that are calls in Python files."""
 
     def __init__(self, survey: Survey, rules: Rules, scope: Scope) -> None:
@@ -42,7 +42,7 @@ class Sites:
         return surface is None or all(one.ignored is None for one in surface.parameters if one.name == site.parameter)
 
     @cached_property
-    def _by_file(self) -> dict[str, list[tuple[int, int, Decision]]]:
+    def _sites_by_file(self) -> dict[str, list[tuple[int, int, Decision]]]:
         found: dict[str, list[tuple[int, int, Decision]]] = defaultdict(list)
         for site in self.every:
             source = self._survey.sources[site.call.name]
@@ -51,7 +51,7 @@ class Sites:
 
     def at(self, frame: Frame) -> list[Decision]:
         """The sites whose call spans the line of a frame."""
-        return [site for first, last, site in self._by_file.get(frame.path, ()) if first <= frame.line <= last]
+        return [site for first, last, site in self._sites_by_file.get(frame.path, ()) if first <= frame.line <= last]
 
     def bound(self, function: str, backend: str | None) -> list[Decision]:
         """The sites that bind arguments to a function for a later call (``functools.partial``), and that can give the backend."""
@@ -59,16 +59,16 @@ class Sites:
         return [
             site
             for site in self.every
-            if self._names(site, function)
+            if self._is_named(site, function)
             and given & {value.lower() for value in site.resolves_to}
-            and self._binds(site, function)
+            and self._is_bound_by(site, function)
         ]
 
-    def _names(self, site: Decision, function: str) -> bool:
+    def _is_named(self, site: Decision, function: str) -> bool:
         surface = self._rules.surfaces.get(site.surface)
         return surface is not None and any(name.endswith(f".{function}") for name in surface.called)
 
-    def _binds(self, site: Decision, function: str) -> bool:
+    def _is_bound_by(self, site: Decision, function: str) -> bool:
         text = self._survey.sources[site.call.name].text[site.call.start : site.call.end]
         callee, _, arguments = text.partition("(")
         return not callee.strip().endswith(function) and function in arguments

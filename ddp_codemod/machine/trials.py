@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ddp_codemod.catalog.model import Platform, Surface
-from ddp_codemod.health import Trial, Verified
+from ddp_codemod.health import Trial, VerifiedSite
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.machine.probe import OVERRIDES
 from ddp_codemod.model import Decision, Place, Reason, Survey
@@ -19,7 +19,7 @@ _PLACES = ("MASTER_", "RANK", "LOCAL_RANK", "WORLD_SIZE")  # verify brings its o
 _LOADS = re.compile(r"PLUGIN|PATH|FILE|DIR|_LIB(?:_|$)|_LIBRARY")  # names a program or file, perhaps one of the project's
 
 
-def trials(survey: Survey, surfaces: dict[str, Surface], platform: Platform) -> Iterator[Verified]:
+def plan_trials(survey: Survey, surfaces: dict[str, Surface], platform: Platform) -> Iterator[VerifiedSite]:
     """Each process-group site with its trial, or with the reason why there is none. A site with several outcomes comes several times."""
     for call, surface in dict.fromkeys((decision.call, decision.surface) for decision in survey.decisions):
         here = [decision for decision in survey.decisions if decision.call == call and decision.surface == surface]
@@ -27,42 +27,42 @@ def trials(survey: Survey, surfaces: dict[str, Surface], platform: Platform) -> 
         backends = [decision for decision in here if roles.get(decision.parameter) == "backend"]
         urls = [decision for decision in here if roles.get(decision.parameter) == "init_method"]
         for backend in backends[:1]:
-            yield from _of_site(survey, backend, urls, platform)
+            yield from _plan_site(survey, backend, urls, platform)
 
 
-def _of_site(survey: Survey, site: Decision, urls: list[Decision], platform: Platform) -> Iterator[Verified]:
+def _plan_site(survey: Survey, site: Decision, urls: list[Decision], platform: Platform) -> Iterator[VerifiedSite]:
     source = survey.sources.get(site.call.name)
     line = source.position(site.call.start)[0] if source else 0
 
-    def left(reason: Reason) -> Verified:
-        return Verified(site.call.name, line, site.surface, None, left=reason)
+    def left(reason: Reason) -> VerifiedSite:
+        return VerifiedSite(site.call.name, line, site.surface, None, left=reason)
 
     if site.reason.means in UNTRIED:
         yield left(site.reason)
     elif not site.resolves_to or UNKNOWN in site.resolves_to:
         yield left(Reason.of("verify-unknown", parameter=site.parameter))
-    elif _OWN_STORE.search(_text(survey, site.call)):
+    elif _OWN_STORE.search(_text_of(survey, site.call)):
         yield left(Reason.of("verify-own-store"))
     else:
-        environment = _assigned(source.text) if source else ()
+        environment = _find_assigned_variables(source.text) if source else ()
         plugin = platform.required_import if any(name in platform.backend.works for name in site.resolves_to) else None
         for backend in site.resolves_to:
-            for url in _urls(urls):
-                yield Verified(site.call.name, line, site.surface, Trial(backend.lower(), url, environment, plugin))
+            for url in _find_urls(urls):
+                yield VerifiedSite(site.call.name, line, site.surface, Trial(backend.lower(), url, environment, plugin))
 
 
-def _urls(urls: list[Decision]) -> tuple[str | None, ...]:
+def _find_urls(urls: list[Decision]) -> tuple[str | None, ...]:
     """What init_method comes out as; torch's own choice where the code leaves it out or it is known only at run time."""
     known = [url for decision in urls[:1] if decision.value is not None for url in decision.resolves_to if "://" in url]
     return tuple(known) or (None,)
 
 
-def _text(survey: Survey, place: Place) -> str:
+def _text_of(survey: Survey, place: Place) -> str:
     source = survey.sources.get(place.name)
     return source.text[place.start : place.end] if source else ""
 
 
-def _assigned(text: str) -> tuple[tuple[str, str], ...]:
+def _find_assigned_variables(text: str) -> tuple[tuple[str, str], ...]:
     """The variables that a file sets to a text, of those that change how ranks talk."""
     try:
         tree = ast.parse(text)

@@ -62,20 +62,20 @@ class Record:
         self._folder, self._take = folder, take
         self._read: dict[str, int] = {}
         self._over = threading.Event()
-        self._reader = threading.Thread(target=self._follow, daemon=True)
+        self._reader = threading.Thread(target=self._follow_files, daemon=True)
         self._reader.start()
 
-    def _follow(self) -> None:
+    def _follow_files(self) -> None:
         while not self._over.wait(BETWEEN):
-            self._look()
+            self._read_new_lines()
 
     def close(self) -> None:
         """Read what is there to its end."""
         self._over.set()
         self._reader.join()
-        self._look()
+        self._read_new_lines()
 
-    def _look(self) -> None:
+    def _read_new_lines(self) -> None:
         for path in sorted(self._folder.iterdir(), key=lambda one: one.stat().st_mtime_ns):
             with path.open("rb") as file:
                 file.seek(self._read.get(path.name, 0))
@@ -86,7 +86,7 @@ class Record:
                     self._take(line)
 
 
-def watch(
+def watch_command(
     command: Sequence[str],
     stop: bool,
     seconds: float | None,

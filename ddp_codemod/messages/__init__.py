@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from ddp_codemod.catalog.kept import kept
+from ddp_codemod.catalog.toml_cache import load_cached
 from ddp_codemod.model import Reason
 
 LANGUAGES = ("en", "zh")
@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}")
 @cache
 def catalogue(lang: str) -> dict[str, str]:
     """Every sentence of one language, by key."""
-    return kept(f"messages-{lang}", dict[str, str], (Path(__file__).parent,), lambda: _read(lang))
+    return load_cached(f"messages-{lang}", dict[str, str], (Path(__file__).parent,), lambda: _read(lang))
 
 
 def _read(lang: str) -> dict[str, str]:

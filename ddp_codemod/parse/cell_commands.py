@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.parse.ipython import ENV, Piece, cell_magic, written_file
+from ddp_codemod.parse.ipython import ENV, Piece, find_written_file, match_cell_magic
 
 _SHELLS = re.compile(r"(?:bash|sh|!)\Z")
 _SCRIPT = re.compile(r"%%script[ \t]+(?:\S*/)?(?:ba|z)?sh\b")
@@ -25,22 +25,22 @@ class Command(Struct, frozen=True):
 
 def commands(cell: str, pieces: Sequence[Piece]) -> Iterator[Command]:
     """The commands of one cell, in order; ``pieces`` are those of its Python, none where it is no Python."""
-    magic = cell_magic(cell)
+    magic = match_cell_magic(cell)
     if magic is not None and not pieces:
-        wrote = written_file(cell)
+        wrote = find_written_file(cell)
         if _SHELLS.match(magic[1]) or _SCRIPT.search(cell, 0, magic.end()) or (wrote or "").endswith((".sh", ".bash")):
-            yield from _worth(cell, Command(magic.end(), len(cell)))
+            yield from _select_launches(cell, Command(magic.end(), len(cell)))
     for piece in pieces:
         if piece.stand_in is None:
             continue
         line = cell[piece.start : piece.end]
         if begun := _LINE.match(line):
-            yield from _worth(cell, Command(piece.start + begun.end(), piece.end))
+            yield from _select_launches(cell, Command(piece.start + begun.end(), piece.end))
         elif (env := ENV.fullmatch(line)) and env[2].strip() and not re.search(r"[\s${\"']", env[2].strip()):
             start = piece.start + env.start(2) + len(env[2]) - len(env[2].lstrip())
             yield Command(start, start + len(env[2].strip()), f"export {env[1]}=")
 
 
-def _worth(cell: str, command: Command) -> Iterator[Command]:
+def _select_launches(cell: str, command: Command) -> Iterator[Command]:
     if _WORTH.search(cell, command.start, command.end):
         yield command

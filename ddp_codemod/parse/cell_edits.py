@@ -22,7 +22,7 @@ class CellEdit(Struct, frozen=True):
     new: str
 
 
-def edited(text: str, cells: Sequence[Cell], edits: Sequence[CellEdit]) -> str | None:
+def apply_edits(text: str, cells: Sequence[Cell], edits: Sequence[CellEdit]) -> str | None:
     """The file's text with the edits made, which are in order; None where two of them need the same characters.
 
     Where each line of a cell is a string of its own, a new line becomes a new string, with what stands between the others,
@@ -51,13 +51,13 @@ class _Style:
     def in_file(self, edit: CellEdit) -> tuple[int, int, str]:
         """Start and end in the file of what an edit replaces, and what it puts there."""
         cell = self._cells[edit.cell]
-        start, end, new = _trimmed(cell.text, edit)
+        start, end, new = _trim_edit(cell.text, edit)
         first = cell.elements[cell.index(start)]
         number = cell.index(end - 1) if end > start else cell.index(start)
         last = cell.elements[number]
         low, high = first.in_file(start), last.in_file(end)
         if not cell.by_lines:
-            return low, high, self._escaped(new)
+            return low, high, self._escape_text(new)
         head, tail = first.text[: start - first.at], last.text[end - last.at :]
         if start < end and not tail and not (head + new).endswith("\n"):
             if number + 1 < len(cell.elements):  # the next line moves up: its string goes on in this one
@@ -70,12 +70,12 @@ class _Style:
         lines = [line for part in parts for line in (re.findall(r"[^\n]*\n|[^\n]+", part) or [part])]
         if lines and lines[-1].endswith("\n") and tail:
             lines.append("")
-        return low, high, f'"{self._between(cell, number)}"'.join(self._escaped(line) for line in lines)
+        return low, high, f'"{self._find_separator(cell, number)}"'.join(self._escape_text(line) for line in lines)
 
-    def _escaped(self, text: str) -> str:
+    def _escape_text(self, text: str) -> str:
         return json.dumps(text, ensure_ascii=self._ascii)[1:-1]
 
-    def _between(self, cell: Cell, number: int) -> str:
+    def _find_separator(self, cell: Cell, number: int) -> str:
         """What stands between the strings of a cell, next to one of them; that of another cell where it has but one."""
         for one, at in ((cell, number), *((other, 1) for other in self._cells if other.by_lines)):
             if len(one.elements) > 1:
@@ -85,7 +85,7 @@ class _Style:
         return "," + (space.group(1) if space and space.group(1) else " ")
 
 
-def _trimmed(text: str, edit: CellEdit) -> tuple[int, int, str]:
+def _trim_edit(text: str, edit: CellEdit) -> tuple[int, int, str]:
     """The edit without the characters at its ends that stay the same: they keep the escapes that they have."""
     start, end, new = edit.start, edit.end, edit.new
     while start < end and new and text[start] == new[0]:

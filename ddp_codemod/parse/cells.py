@@ -64,7 +64,7 @@ class Cell(Struct, frozen=True, dict=True):
     def by_lines(self) -> bool:
         """Whether each line is a string of its own."""
         texts = [element.text for element in self.elements]
-        return self.listed and all(text and "\n" not in text[:-1] for text in texts) and all(map(_ended, texts[:-1]))
+        return self.listed and all(text and "\n" not in text[:-1] for text in texts) and all(map(_has_line_end, texts[:-1]))
 
     def index(self, offset: int) -> int:
         """The number of the element that holds the character at an offset; the last one for the end of the cell."""
@@ -75,19 +75,19 @@ class Cell(Struct, frozen=True, dict=True):
         return [element.at for element in self.elements]
 
 
-def _ended(line: str) -> bool:
+def _has_line_end(line: str) -> bool:
     return line.endswith("\n")
 
 
-def python_cells(text: str) -> tuple[Cell, ...]:
+def find_python_cells(text: str) -> tuple[Cell, ...]:
     """The code cells of a notebook that are written in Python, in order. Raises NotANotebook."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as why:
         raise NotANotebook(str(why)) from None
-    described = dict(_described(document))
+    described = dict(_find_code_cells(document))
     found: dict[Path, list[Element]] = {path: [] for path in described}
-    for path, start, end in _strings(text):
+    for path, start, end in _scan_strings(text):
         at = path if path in found else path[:-1]
         if at in found:
             elements = found[at]
@@ -101,11 +101,11 @@ def python_cells(text: str) -> tuple[Cell, ...]:
     return tuple(cells.values())
 
 
-def _described(document: Any) -> Iterator[tuple[Path, object]]:
+def _find_code_cells(document: Any) -> Iterator[tuple[Path, object]]:
     """The path and the content of the source of each Python code cell."""
     if not isinstance(document, dict) or not isinstance(document.get("cells", document.get("worksheets")), list):
         raise NotANotebook("cells")
-    language = _language(document.get("metadata")) or "python"
+    language = _find_language(document.get("metadata")) or "python"
     if "cells" in document:
         sheets: list[tuple[Path, Any, str]] = [(("cells",), document["cells"], "source")]
     else:  # nbformat 3 and older
@@ -114,11 +114,11 @@ def _described(document: Any) -> Iterator[tuple[Path, object]]:
     for path, cells, key in sheets:
         for number, cell in enumerate(cells if isinstance(cells, list) else []):
             if isinstance(cell, dict) and cell.get("cell_type") == "code" and isinstance(cell.get(key), (str, list)):
-                if (_cell_language(cell) or language).lower() in _PYTHON:
+                if (_find_cell_language(cell) or language).lower() in _PYTHON:
                     yield (*path, number, key), cell[key]
 
 
-def _language(metadata: Any) -> str | None:
+def _find_language(metadata: Any) -> str | None:
     """The language that a notebook's metadata name."""
     for part, key in (("language_info", "name"), ("kernelspec", "language")):
         about = metadata.get(part) if isinstance(metadata, dict) else None
@@ -127,7 +127,7 @@ def _language(metadata: Any) -> str | None:
     return None
 
 
-def _cell_language(cell: Mapping[str, Any]) -> str | None:
+def _find_cell_language(cell: Mapping[str, Any]) -> str | None:
     """The language that a cell is marked with: by nbformat 3, or by an editor of notebooks in several languages."""
     metadata = cell.get("metadata")
     vscode = metadata.get("vscode") if isinstance(metadata, dict) else None
@@ -135,7 +135,7 @@ def _cell_language(cell: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _strings(text: str) -> Iterator[tuple[Path, int, int]]:
+def _scan_strings(text: str) -> Iterator[tuple[Path, int, int]]:
     """Each string of a valid JSON text that is a value: its path, and its offsets between the quotes."""
     path: list[str | int] = []
     at_key = False

@@ -24,9 +24,9 @@ def parse_config(source: Source) -> Document | Skipped:
     """Read a configuration file; text that is not valid in its kind gives no entries near the fault (``Document.errors``)."""
     if len(source.data) > MAX_BYTES:
         return Skipped(source.name, Reason.of("skipped-too-large", limit=MAX_BYTES // 1_000_000))
-    if source.path.suffix.lower() not in (".ini", ".cfg") and nests_too_deep(source.text):
+    if source.path.suffix.lower() not in (".ini", ".cfg") and is_too_deep(source.text):
         return Skipped(source.name, Reason.of("skipped-too-deep", Meaning.GIVEN_UP, levels=MAX_LEVELS))
-    if holds_too_much(source.text, source.path.suffix.lower()):
+    if has_too_many_values(source.text, source.path.suffix.lower()):
         return Skipped(source.name, Reason.of("skipped-too-much", Meaning.GIVEN_UP, limit=MOST_VALUES))
     reader = import_module(f"ddp_codemod.parse.{CONFIGS[source.path.suffix.lower()]}")  # with the first file of its kind
     try:
@@ -49,7 +49,7 @@ def giving(key: str, values: Iterable[bytes]) -> bytes:
     return rb"%b[\"']?\s*[:=]\s*%b%b(?:%b)" % (whole, skipped, text, b"|".join(values))
 
 
-def holds_too_much(text: str, suffix: str) -> bool:
+def has_too_many_values(text: str, suffix: str) -> bool:
     """Whether a text may hold so many values that it takes gigabytes to keep them; commas and line ends part them."""
     if suffix == ".toml":
         from ddp_codemod.toml import is_too_much
@@ -59,7 +59,7 @@ def holds_too_much(text: str, suffix: str) -> bool:
     return text.count(",") + text.count("\n") > MOST_VALUES
 
 
-def nests_too_deep(text: str) -> bool:
+def is_too_deep(text: str) -> bool:
     """Whether brackets may nest deeper than ``MAX_LEVELS``: those in strings and comments count too."""
     if text.count("[") + text.count("{") <= MAX_LEVELS:
         return False

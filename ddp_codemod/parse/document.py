@@ -25,14 +25,14 @@ class Entry(Struct, frozen=True):
     document: int = 0  # which document of the file (YAML's ``---``), from 0
 
 
-class Room:
+class EntryBudget:
     """How many keys may be kept of one file: every value keeps its whole way, and 200,000 of them 900 levels down took 3 GB."""
 
     def __init__(self) -> None:
         self.left = 4_000_000
         self.full: list[int] = []  # where there was no room any more; what stands there is left out
 
-    def takes(self, path: Path, many: int, start: int) -> bool:
+    def reserve(self, path: Path, many: int, start: int) -> bool:
         """Whether there is room for so many values below a path, which is then taken."""
         needed = (len(path) + 1) * many
         if needed > self.left:
@@ -108,7 +108,7 @@ class Document(Struct, eq=False, dict=True):
             :1
         ] in ("", "#")
 
-    def added_below(self, entry: Entry, key: str, value: str, inside: str = "") -> tuple[int, str]:
+    def add_below(self, entry: Entry, key: str, value: str, inside: str = "") -> tuple[int, str]:
         """Where, and what text, adds a plain ``key: value`` below an entry for which ``may_add_below`` holds.
 
         ``inside``: as the one key of a mapping of that name.
@@ -141,20 +141,20 @@ class Document(Struct, eq=False, dict=True):
         """The entries that reading a path gives: those that stand there, else those that aliases and merge keys lead to."""
         found: dict[Entry, None] = {}
         for number in range(self._documents) if document is None else (document,):
-            found.update(dict.fromkeys(self._read(tuple(path), number, set())))
+            found.update(dict.fromkeys(self._resolve_path(tuple(path), number, set())))
         return tuple(found)
 
-    def _read(self, path: Path, document: int, seen: set[Path]) -> list[Entry]:
+    def _resolve_path(self, path: Path, document: int, seen: set[Path]) -> list[Entry]:
         if not path or path in seen:
             return []
         seen.add(path)
         own = self._own.get((path, document), [])
-        if own or (path, document) in self._standing:
+        if own or (path, document) in self._written_paths:
             return own
         for cut in range(len(path), -1, -1):  # the nearest link decides
             for link in self._links.get((path[:cut], document), ()):
                 if not (link.merge and cut == len(path)):
-                    if found := self._read(link.target + path[cut:], document, seen):
+                    if found := self._resolve_path(link.target + path[cut:], document, seen):
                         return found
         return []
 
@@ -183,7 +183,7 @@ class Document(Struct, eq=False, dict=True):
         return found
 
     @cached_property
-    def _standing(self) -> set[tuple[Path, int]]:
+    def _written_paths(self) -> set[tuple[Path, int]]:
         """Mappings and lists that are written out: a merge key does not reach into them."""
         found: set[tuple[Path, int]] = set()
         for entry in self.entries:

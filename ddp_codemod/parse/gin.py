@@ -37,13 +37,13 @@ def read(text: str) -> Content:
         if bound is None:
             continue
         start = line.start() + bound.end()
-        end = _end(text, start)
-        entry = _entry(f"{block}{bound['key']}", start, text[start:end])
+        end = _find_value_end(text, start)
+        entry = _make_entry(f"{block}{bound['key']}", start, text[start:end])
         entries += [entry] if entry is not None else []
     return Content(tuple(entries))
 
 
-def _end(text: str, start: int) -> int:
+def _find_value_end(text: str, start: int) -> int:
     """Where a value ends: with its line, or with the one that closes its brackets and texts."""
     level, at = 0, start
     for part in _BRACKET.finditer(text, start):
@@ -54,7 +54,7 @@ def _end(text: str, start: int) -> int:
     return at + stop.start() if stop else len(text)
 
 
-def _entry(key: str, start: int, value: str) -> Entry | None:
+def _make_entry(key: str, start: int, value: str) -> Entry | None:
     scope, _, name = key.rpartition("/")
     function, _, parameter = name.rpartition(".")
     path = (f"{scope}/{function}".lstrip("/"), parameter) if function else (name,)

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ddp_codemod import late
+from ddp_codemod import lazy_modules
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -27,7 +27,7 @@ class Tree:
         """Parse ``text`` with the grammar ``tree_sitter_<language>``; broken text gives a tree with error nodes."""
         self.text = text
         self._data = text.encode("utf-8")
-        self._tree = _parser(language).parse(self._data)  # nodes live as long as their tree
+        self._tree = _load_parser(language).parse(self._data)  # nodes live as long as their tree
 
     @property
     def root(self) -> Node:
@@ -35,7 +35,7 @@ class Tree:
         return self._tree.root_node
 
     @cached_property
-    def _inside(self) -> list[int]:
+    def _continuation_bytes(self) -> list[int]:
         """Bytes that continue a character; between two positions there are as many fewer characters than bytes."""
         if self.text.isascii():
             return []
@@ -43,7 +43,7 @@ class Tree:
 
     def offset(self, byte: int) -> int:
         """Characters before a byte."""
-        return byte - bisect_left(self._inside, byte)
+        return byte - bisect_left(self._continuation_bytes, byte)
 
     def span(self, node: Node) -> tuple[int, int]:
         """Start and end of a node in characters."""
@@ -58,21 +58,21 @@ class Tree:
         todo = [self.root] if self.root.has_error else []
         while todo:
             node = todo.pop()
-            if broken(node):
+            if is_broken(node):
                 yield self.offset(node.start_byte)
             else:
                 todo.extend(child for child in reversed(node.children) if child.has_error)
 
 
-def broken(node: Node) -> bool:
+def is_broken(node: Node) -> bool:
     """Whether a node is text that the grammar does not know, or a token that it misses."""
     return node.is_error or node.is_missing
 
 
 @cache
-def _parser(language: str) -> Parser:
+def _load_parser(language: str) -> Parser:
     from tree_sitter import Language, Parser
 
-    with late.later("importlib.resources", "files"):  # they read their queries with it, which we do not ask for
+    with lazy_modules.defer_function("importlib.resources", "files"):  # they read their queries with it, which we do not ask for
         grammar = import_module(f"tree_sitter_{language}")
     return Parser(Language(grammar.language()))

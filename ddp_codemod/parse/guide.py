@@ -31,64 +31,64 @@ _LONGEST = 32_768  # characters of a command: more nobody types, and shlex takes
 _STAND_INS = str.maketrans("<>[]…", "_____")  # what a reader puts in: <path>, [options]
 
 
-def shell_text(text: str) -> str:
+def extract_shell_text(text: str) -> str:
     """The commands alone, as text of the same length: everything else is blank."""
     parts, at = list[str](), 0
-    for start, end, is_shell in _stretches(text):
-        parts += (_BLANK.sub(" ", text[at:start]), *_commands(text[start:end], is_shell))
+    for start, end, is_shell in _find_stretches(text):
+        parts += (_BLANK.sub(" ", text[at:start]), *_extract_commands(text[start:end], is_shell))
         at = end
     return "".join((*parts, _BLANK.sub(" ", text[at:])))
 
 
-def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
+def _find_stretches(text: str) -> Iterator[tuple[int, int, bool]]:
     """What stands in blocks for a shell, in others that may hold commands, and in spans that do; whether it is for a shell; in order."""
     at = 0
     for fence in _FENCE.finditer(text):
-        yield from _between(text, at, fence.start())
+        yield from _find_html_blocks(text, at, fence.start())
         kind = fence["kind"].strip("{}.").lower()
         if kind in _SHELLS or kind in _PLAIN or _STARTS.search(fence["body"]):
             yield *fence.span("body"), kind in _SHELLS
         at = fence.end()
-    yield from _between(text, at, len(text))
+    yield from _find_html_blocks(text, at, len(text))
 
 
-def _between(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+def _find_html_blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     """What is set as it stands by HTML, and the rest, between two fences."""
     for block in _PRE.finditer(text, start, end):
-        yield from _outside(text, start, block.start())
+        yield from _find_indented_blocks(text, start, block.start())
         if _STARTS.search(block["body"]):
             yield *block.span("body"), False
         start = block.end()
-    yield from _outside(text, start, end)
+    yield from _find_indented_blocks(text, start, end)
 
 
-def _outside(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+def _find_indented_blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     """Indented blocks and spans."""
     for block in _INDENTED.finditer(text, start, end):
-        yield from _spans(text, start, block.start())
+        yield from _find_spans(text, start, block.start())
         if _STARTS.search(block[0]):
             yield *block.span(), False
         else:
-            yield from _spans(text, *block.span())
+            yield from _find_spans(text, *block.span())
         start = block.end()
-    yield from _spans(text, start, end)
+    yield from _find_spans(text, start, end)
 
 
-def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+def _find_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     for span in _SPAN.finditer(text, start, end):
         if _BEGINS.match(span["body"]):
             yield *span.span("body"), False
 
 
-def _commands(block: str, is_shell: bool) -> Iterator[str]:
+def _extract_commands(block: str, is_shell: bool) -> Iterator[str]:
     """The lines of a block, without prompts; those that are no commands, such as one in which a quote stays open, are blank."""
     block = _PROMPT.sub(lambda found: found[1] + " " * len(found[2]), block).translate(_STAND_INS)
     block = _GOES_ON.sub(lambda found: " " * len(found[0]), block)
     for line in _LINE.finditer(block):
-        yield line[0] if _is_whole(line[0]) and (is_shell or _looks(line[0])) else _BLANK.sub(" ", line[0])
+        yield line[0] if _is_whole(line[0]) and (is_shell or _is_command_line(line[0])) else _BLANK.sub(" ", line[0])
 
 
-def _looks(line: str) -> bool:
+def _is_command_line(line: str) -> bool:
     return _LOOKS.match(line) is not None and all(line.count(pair[0]) == line.count(pair[1]) for pair in _BRACKETS)
 
 

@@ -40,21 +40,21 @@ def read(text: str) -> Content:
             option_indent = indent
             given = option["value"].lstrip(" \t")
             if value := _COMMENT.sub("", given).rstrip(" \t"):
-                pending, start, quoted = True, line.start() + option.end("value") - len(given), _quoted(value)
+                pending, start, quoted = True, line.start() + option.end("value") - len(given), _is_quoted(value)
                 path = (*section, option["key"].rstrip().lower())
                 is_text = quoted or not _NUMBER.fullmatch(value)
                 entries.append(Entry(path, start, start + len(value), value[1:-1] if quoted else value, is_text))
     return Content(tuple(entries))
 
 
-def _quoted(value: str) -> bool:
+def _is_quoted(value: str) -> bool:
     return len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'" and value[0] not in value[1:-1]
 
 
 def written(text: str, entry: Entry, value: str) -> str:
     """The value between the quotes that stand there, or as it is; ValueError where INI would not give it back."""
     there = text[entry.start : entry.end]
-    new = f"{there[0]}{value}{there[0]}" if _quoted(there) else value
+    new = f"{there[0]}{value}{there[0]}" if _is_quoted(there) else value
     again = read(f"[s]\nk = {new}").entries
     if not value.isprintable() or value != value.strip() or len(again) != 1 or again[0].value != value:
         raise ValueError(f"INI cannot hold {value!r}")

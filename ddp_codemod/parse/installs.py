@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from ddp_codemod.model import Source
-from ddp_codemod.parse.requirements import Requirement, canonical, specifier_of
+from ddp_codemod.parse.requirements import Requirement, canonicalize_name, parse_specifier
 
 _TEXT = r"(?:\.[\w-]+)?\.(?:md|rst|txt|sh|bat|ps1)"
 _NAME = re.compile(rf"(?i)dockerfile[\w.-]*|(?:readme|install|setup|environment)[\w-]*(?:{_TEXT})?")
@@ -25,11 +25,11 @@ def may_install(name: str) -> bool:
     return _NAME.fullmatch(PurePosixPath(name).name) is not None
 
 
-def installs(source: Source) -> Iterator[Requirement]:
+def find_installs(source: Source) -> Iterator[Requirement]:
     """The packages that the commands of a text install with a version, in its order."""
     for command in _COMMAND.finditer(source.text):
         kind = "conda" if command["conda"] else "pip"
         for found in _PACKAGE.finditer(source.text, *command.span()):
-            specifier = specifier_of(found["specifier"], kind)
+            specifier = parse_specifier(found["specifier"], kind)
             if specifier is not None:
-                yield Requirement(canonical(found["name"]), specifier, "", *found.span("specifier"), kind)
+                yield Requirement(canonicalize_name(found["name"]), specifier, "", *found.span("specifier"), kind)

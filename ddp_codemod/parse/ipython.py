@@ -51,12 +51,12 @@ class Piece(Struct, frozen=True):
     stand_in: str | None = None
 
 
-def cell_magic(cell: str) -> re.Match[str] | None:
+def match_cell_magic(cell: str) -> re.Match[str] | None:
     """The first line of a cell that another program or language reads; group 1 is the magic's name."""
     return _CELL_MAGIC.match(cell)
 
 
-def written_file(cell: str) -> str | None:
+def find_written_file(cell: str) -> str | None:
     """The name of the file that a cell writes itself into."""
     file = _FILE.match(cell)
     return file.group(1) if file else None
@@ -72,7 +72,7 @@ def program(cell: str, number: int) -> str | None:
     return None if magic and magic.group(1) in FOREIGN else ""
 
 
-def pieces(cell: str, plain: bool = False) -> list[Piece]:
+def split_cell(cell: str, plain: bool = False) -> list[Piece]:
     """A cell's pieces in order, from behind a cell magic on; in a ``plain`` one nothing is IPython's.
 
     Raises SyntaxError or ValueError for a cell that is no Python.
@@ -81,33 +81,33 @@ def pieces(cell: str, plain: bool = False) -> list[Piece]:
     body = magic.end() if magic else 0
     found = [Piece(body, len(cell))]
     try:
-        _check(cell[body:])  # most cells have no magics; and what looks like one may be a line of a string
+        _check_syntax(cell[body:])  # most cells have no magics; and what looks like one may be a line of a string
     except SyntaxError:
         if plain:
             raise
-        found = list(_split(cell, body))
-        _check("".join(cell[piece.start : piece.end] if piece.stand_in is None else piece.stand_in for piece in found))
+        found = list(_split_pieces(cell, body))
+        _check_syntax("".join(cell[piece.start : piece.end] if piece.stand_in is None else piece.stand_in for piece in found))
     return found
 
 
-def _check(text: str) -> None:
+def _check_syntax(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
         ast.parse(text)
 
 
-def _split(cell: str, at: int) -> Iterator[Piece]:
+def _split_pieces(cell: str, at: int) -> Iterator[Piece]:
     indented = _MARGIN.match(cell, at)
     margin = re.compile("^" + indented.group(1), re.MULTILINE) if indented else None
     done = at
-    for start, end, stand_in in _magics(cell, at):
-        yield from _dedented(cell, done, start, margin)
+    for start, end, stand_in in _find_magics(cell, at):
+        yield from _dedent_python(cell, done, start, margin)
         yield Piece(start, end, stand_in)
         done = end
-    yield from _dedented(cell, done, len(cell), margin)
+    yield from _dedent_python(cell, done, len(cell), margin)
 
 
-def _dedented(cell: str, at: int, end: int, margin: re.Pattern[str] | None) -> Iterator[Piece]:
+def _dedent_python(cell: str, at: int, end: int, margin: re.Pattern[str] | None) -> Iterator[Piece]:
     """A stretch of Python without the indentation of the cell's first line, which IPython takes off every line."""
     for space in margin.finditer(cell, at, end) if margin else ():
         yield Piece(at, space.start())
@@ -116,7 +116,7 @@ def _dedented(cell: str, at: int, end: int, margin: re.Pattern[str] | None) -> I
     yield Piece(at, end)
 
 
-def _magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:
+def _find_magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:
     """Start, end and stand-in of everything that is IPython's; only the start of a logical line can be."""
     depth, fresh = 0, True
     while at < len(cell):
@@ -130,7 +130,7 @@ def _magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:
             line_end = _END.match(cell, start)
             at = line_end.end() if line_end else len(cell)
             indented = bool(magic["indent"]) or cell[start - 1 : start] not in ("", "\n", "\r")
-            yield start, at, UNKNOWN if magic["target"] else _stand_in(cell[start:at], indented)
+            yield start, at, UNKNOWN if magic["target"] else _make_stand_in(cell[start:at], indented)
         token = _TOKEN.search(cell, at)
         if token is None:
             return
@@ -139,7 +139,7 @@ def _magics(cell: str, at: int) -> Iterator[tuple[int, int, str]]:
         at = token.end()
 
 
-def _stand_in(line: str, indented: bool) -> str:
+def _make_stand_in(line: str, indented: bool) -> str:
     """Python that means the same for what is asked here: a magic that sets an environment variable, or nothing."""
     env = ENV.fullmatch(line)
     if env is None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from ddp_codemod.parse import shell_commands
 from ddp_codemod.parse.document import Document, Entry
-from ddp_codemod.parse.shell import MANIFEST, Launch, Option, Parts, Program, Script, Setting
-from ddp_codemod.parse.shell_words import Piece, Word, literal
+from ddp_codemod.parse.shell import MANIFEST, Launch, Option, Program, Script, ScriptParts, Setting
+from ddp_codemod.parse.shell_words import Piece, Word, to_literal
 
 # The keys whose values make up one command, in the order in which they stand in it.
 COMMAND = ("program", "module", "entrypoint", "command", "run", "script", "args")
@@ -34,11 +34,11 @@ def read(document: Document) -> Script:
     options: dict[Option, None] = {}
     launches: list[Launch] = []
     programs: list[Program] = []
-    for entries in _commands(document):
-        for command in shell_commands.commands(list(_words(document, entries))):
+    for entries in _find_commands(document):
+        for command in shell_commands.split_commands(list(_split_words(document, entries))):
             at = command.words[0][0].start
-            for name, word, program, override in shell_commands.options(command):
-                if (found := literal(word)) is not None and found.value:
+            for name, word, program, override in shell_commands.find_options(command):
+                if (found := to_literal(word)) is not None and found.value:
                     line = document.source.position(found.start)[0]
                     options[Option(name, found.start, found.end, found.value, program, line, used=at, override=override)] = None
             if command.program:
@@ -47,11 +47,11 @@ def read(document: Document) -> Script:
                 programs.append(Program(command.program, word[0].outer_start, word[-1].outer_end, line, at))
             if command.launches:
                 launches.append(Launch(command.program, at, at, document.source.position(at)[0], None, ""))
-    parts = Parts(tuple(options), tuple(_settings(document)), tuple(launches), document.errors, (), tuple(programs))
+    parts = ScriptParts(tuple(options), tuple(_find_settings(document)), tuple(launches), document.errors, (), tuple(programs))
     return Script(document.source, MANIFEST, parts)
 
 
-def _commands(document: Document) -> Iterator[list[Entry]]:
+def _find_commands(document: Document) -> Iterator[list[Entry]]:
     """The entries of each command: those of the keys that stand beside each other in one mapping."""
     found: dict[tuple[int, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in document.entries:
@@ -69,7 +69,7 @@ def _commands(document: Document) -> Iterator[list[Entry]]:
             yield together
 
 
-def _words(document: Document, entries: Sequence[Entry]) -> Iterator[Word]:
+def _split_words(document: Document, entries: Sequence[Entry]) -> Iterator[Word]:
     for index, entry in enumerate(entries):
         if entry.path[-1] == "module":  # as after ``-m``
             yield (Piece("-m", entry.start, entry.start, entry.start, entry.start),)
@@ -91,7 +91,7 @@ def _words(document: Document, entries: Sequence[Entry]) -> Iterator[Word]:
             yield tuple(Piece(None if part.startswith("$") else part, start, end, start, end) for part in parts)
 
 
-def _settings(document: Document) -> Iterator[Setting]:
+def _find_settings(document: Document) -> Iterator[Setting]:
     """``env: {A: x}``, ``environment: ["A=x"]``, ``env: [{name: A, value: x}]``."""
     named: dict[tuple[int, tuple[str, ...]], str] = {}
     for entry in document.entries:

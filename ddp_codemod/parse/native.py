@@ -12,7 +12,7 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.S)
 _CALLED = r"(?:[=(,;{{}}!?:&|]|\breturn)\s*(?:\w+::)*({names})\s*\(|\"({names})\""  # what a type stands before is declared
 
 
-def calls(source: Source, names: Collection[str]) -> Iterator[tuple[str, int, int]]:
+def find_native_calls(source: Source, names: Collection[str]) -> Iterator[tuple[str, int, int]]:
     """The names that are called, or that a text is, and where they stand."""
     text = _COMMENT.sub(lambda found: found[1] or " " * len(found[0]), source.text)
     for found in re.finditer(_CALLED.format(names="|".join(map(re.escape, names))), text):

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from typing import Any
 
-from ddp_codemod.parse.slots import Make, maker
+from ddp_codemod.parse.slots import Make, make_slotted_class
 
 Nodes = dict[type[ast.AST], list[ast.AST]]
 
@@ -28,7 +28,7 @@ class Kinds(dict[type, bool]):
         return self.setdefault(kind, issubclass(kind, self.kinds))
 
 
-def remade(tree: ast.Module) -> Nodes:
+def remake_nodes(tree: ast.Module) -> Nodes:
     """Remake the nodes of a tree, and give all nodes by their classes: in source order, but for names and constants.
 
     Contexts and operators, which no one asks for, are left out.
@@ -42,7 +42,7 @@ def remade(tree: ast.Module) -> Nodes:
         node = todo.pop()
         around = type(node)
         found[plain(around, around)].append(node)
-        for field in known.get(around) or fields_backwards(around):
+        for field in known.get(around) or list_fields_backwards(around):
             value = getattr(node, field)
             if type(value) is list:
                 for index in range(len(value) - 1, -1, -1):
@@ -50,7 +50,7 @@ def remade(tree: ast.Module) -> Nodes:
                     kind = type(child)
                     make = makers(kind)
                     if make is not None or isinstance(child, any_node):
-                        made = (make or _maker(child))(child.__dict__, node)
+                        made = (make or _register_maker(child))(child.__dict__, node)
                         if made is None:
                             made = child
                             made.parent = node
@@ -66,7 +66,7 @@ def remade(tree: ast.Module) -> Nodes:
             kind = type(value)
             make = makers(kind)
             if make is not None or isinstance(value, any_node):
-                made = (make or _maker(value))(value.__dict__, node)
+                made = (make or _register_maker(value))(value.__dict__, node)
                 if made is None:
                     made = value
                     made.parent = node
@@ -81,13 +81,13 @@ def remade(tree: ast.Module) -> Nodes:
     return dict(found)
 
 
-def _maker(node: ast.AST) -> Make:
-    slotted, make = maker(node)
+def _register_maker(node: ast.AST) -> Make:
+    slotted, make = make_slotted_class(node)
     _MAKERS[type(node)], _PLAIN[slotted] = make, type(node)
     return make
 
 
-def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
+def list_fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that can hold nodes which someone asks for, the last one first."""
     if kind not in FIELDS:
         names = () if issubclass(kind, ast.Constant) else reversed(kind._fields)
@@ -95,10 +95,10 @@ def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     return FIELDS[kind]
 
 
-def children(node: ast.AST) -> list[ast.AST]:
+def list_children(node: ast.AST) -> list[ast.AST]:
     """What ``ast.iter_child_nodes`` gives, in a fraction of its time and without contexts and operators."""
     found = list[ast.AST]()
-    for name in reversed(fields_backwards(type(node))):
+    for name in reversed(list_fields_backwards(type(node))):
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [child for child in value if isinstance(child, ast.AST)]

@@ -14,11 +14,11 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.model import Reason, Replacement, Skipped, Source, replaced
+from ddp_codemod.model import Reason, Replacement, Skipped, Source, replace_stretches
 from ddp_codemod.parse.cell_commands import Command, commands
-from ddp_codemod.parse.cell_edits import CellEdit, edited
-from ddp_codemod.parse.cells import Cell, NotANotebook, python_cells
-from ddp_codemod.parse.ipython import pieces, program
+from ddp_codemod.parse.cell_edits import CellEdit, apply_edits
+from ddp_codemod.parse.cells import Cell, NotANotebook, find_python_cells
+from ddp_codemod.parse.ipython import program, split_cell
 
 SHELL = "shell "  # what the name of a program begins with that a shell reads
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -51,7 +51,7 @@ class NotebookSource(Source, frozen=True, dict=True):
     def views(self) -> list[NotebookSource]:
         """A text for each program in it, the notebook's own first: all else is blank, so that offsets are the same."""
         names = dict.fromkeys(["", *(name for name, _, _ in self.programs if not name.startswith(SHELL))])
-        return [self] if len(self.programs) == len(names) == 1 else [self._view(name) for name in names]
+        return [self] if len(self.programs) == len(names) == 1 else [self._make_view(name) for name in names]
 
     def commands(self) -> list[NotebookSource]:
         """A text for each piece of it that a shell reads: all else is blank, so that offsets are the same."""
@@ -63,7 +63,7 @@ class NotebookSource(Source, frozen=True, dict=True):
                 found.append(replace(self, text=_SHOWN.sub(" ", self.text[:start]) + text + _SHOWN.sub(" ", self.text[end:])))
         return found
 
-    def _view(self, program: str) -> NotebookSource:
+    def _make_view(self, program: str) -> NotebookSource:
         stretches = ((self.text[start:end], name) for name, start, end in self.programs)
         return replace(self, text="".join(text if name == program else _SHOWN.sub(" ", text) for text, name in stretches))
 
@@ -96,21 +96,21 @@ class NotebookSource(Source, frozen=True, dict=True):
         Gives a reason where a stretch is not inside one cell, or not Python of that cell.
         """
         edits: list[CellEdit] = []
-        for start, end, new in _joined(replacements):
-            edit = self._in_cell(start, end, new)
+        for start, end, new in _join_replacements(replacements):
+            edit = self._map_to_cell(start, end, new)
             if edit is None:
                 return Reason.of("edit-across-cells", line=self.position(start)[0])
             edits.append(edit)
         edits.sort(key=lambda edit: (edit.cell, edit.start, edit.end))
-        text = edited(self.json.text, self.cells, edits)
+        text = apply_edits(self.json.text, self.cells, edits)
         if text is None:
             return Reason.of("edit-overlaps", line=self.position(replacements[0][0])[0])
         again = read_notebook(replace(self.json, text=text))
-        if isinstance(again, Skipped) or _words(again.text) != _words(replaced(self.text, replacements)):
+        if isinstance(again, Skipped) or _split_words(again.text) != _split_words(replace_stretches(self.text, replacements)):
             return Reason.of("edit-breaks-notebook", line=self.position(replacements[0][0])[0])
         return text
 
-    def _in_cell(self, start: int, end: int, new: str) -> CellEdit | None:
+    def _map_to_cell(self, start: int, end: int, new: str) -> CellEdit | None:
         """The same replacement, in a cell; None where it is in none."""
         first = max(0, bisect_right(self._starts, start) - 1)
         while first > 0 and self.runs[first - 1].end >= start:
@@ -123,12 +123,12 @@ class NotebookSource(Source, frozen=True, dict=True):
         for run in near:
             if end <= run.end and start < run.end:
                 return CellEdit(run.cell, run.at + start - run.start, run.at + end - run.start, new)
-        return self._at_cell_end(start, end, new)
+        return self._map_to_cell_end(start, end, new)
 
-    def _at_cell_end(self, start: int, end: int, new: str) -> CellEdit | None:
+    def _map_to_cell_end(self, start: int, end: int, new: str) -> CellEdit | None:
         """A replacement that includes, or stands behind, the line end that a cell's last line has in the text only."""
         at = bisect_right([run.end for run in self.runs], end - 1) - 1
-        if at < 0 or not self.runs[at].real or self._goes_on(at):
+        if at < 0 or not self.runs[at].real or self._is_continued(at):
             return None
         run = self.runs[at]
         ending = self.text[run.end : end]
@@ -144,7 +144,7 @@ class NotebookSource(Source, frozen=True, dict=True):
         before = self.cells[run.cell].text[run.at : cut]  # the line goes with the line end in front of it
         return CellEdit(run.cell, cut - (2 if before.endswith("\r\n") else before.endswith("\n")), run.until, "")
 
-    def _goes_on(self, at: int) -> bool:
+    def _is_continued(self, at: int) -> bool:
         """Whether the next run is one of the same cell's Python."""
         return at + 1 < len(self.runs) and not self.runs[at + 1].shell and self.runs[at + 1].cell == self.runs[at].cell
 
@@ -152,7 +152,7 @@ class NotebookSource(Source, frozen=True, dict=True):
 def read_notebook(source: Source) -> NotebookSource | Skipped:
     """A notebook that was read as text, as Python; one that is none is skipped with the reason."""
     try:
-        cells = python_cells(source.text)
+        cells = find_python_cells(source.text)
     except NotANotebook as why:
         return Skipped(source.name, Reason.of("skipped-notebook", why=why))
     text: list[str] = []
@@ -167,9 +167,9 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
             shell += [(number, command) for command in commands(cell.text, [])]
             continue
         try:
-            parts = pieces(cell.text, plain=bool(name))
+            parts = split_cell(cell.text, plain=bool(name))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
-            left_out.append((cell.text, _left_out(source, cell, why)))
+            left_out.append((cell.text, _skip_cell(source, cell, why)))
             continue
         start = length
         shell += [(number, command) for command in commands(cell.text, parts)]
@@ -198,17 +198,17 @@ def read_notebook(source: Source) -> NotebookSource | Skipped:
     )  # fmt: skip
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """A text without its spaces, and without what stands for magics: these change with what they stand for."""
     return _STAND_IN.sub("", text).split()
 
 
-def _left_out(source: Source, cell: Cell, why: BaseException) -> Skipped:
+def _skip_cell(source: Source, cell: Cell, why: BaseException) -> Skipped:
     line = source.position(cell.elements[0].start)[0]
     return Skipped(source.name, Reason.of("skipped-cell", line=line, why=getattr(why, "msg", None) or type(why).__name__))
 
 
-def _joined(replacements: Sequence[Replacement]) -> Iterator[Replacement]:
+def _join_replacements(replacements: Sequence[Replacement]) -> Iterator[Replacement]:
     """The replacements in order; one that only removes text is one with what stands in front of it."""
     last: Replacement | None = None
     for start, end, new in sorted(replacements, key=lambda one: one[:2]):

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Place, Reason, Skipped, Source
-from ddp_codemod.parse.nodes import Nodes, Parents, children, remade
+from ddp_codemod.parse.nodes import Nodes, Parents, list_children, remake_nodes
 
 PYTHON_2 = r"(?m)^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)"
 
@@ -90,13 +90,13 @@ SUITES = ("body", "handlers", "cases", "orelse", "finalbody")  # the fields that
 
 def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
     """Parse a file; one that this Python cannot read, or that nests deeper, is skipped by name with what to do about it."""
-    if len(source.text) > MOST and _parts(source.text) > MOST:
+    if len(source.text) > MOST and _count_parts(source.text) > MOST:
         return Skipped(source.name, Reason.of("skipped-too-many-names", limit=MOST))
     try:
-        tree = _tree(source.text)
-        if deepest is not None and nests_deeper(tree, deepest):
+        tree = _parse_tree(source.text)
+        if deepest is not None and is_nested_deeper(tree, deepest):
             return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why="RecursionError"))
-        return Module(source, tree, Parents(tree), remade(tree))
+        return Module(source, tree, Parents(tree), remake_nodes(tree))
     except SyntaxError as why:
         if re.search(PYTHON_2, source.text):
             reason = Reason.of("skipped-python-2", line=why.lineno or 1)
@@ -111,24 +111,24 @@ def parse(source: Source, deepest: int | None = None) -> Module | Skipped:
 def passing_tree(data: bytes, deepest: int | None = None) -> ast.Module | None:
     """The parser's own tree, for one look at it: it takes three times the memory of one that is kept. None where ``parse`` skips the file."""
     try:
-        tree = _tree(data) if len(data) <= MOST else None
+        tree = _parse_tree(data) if len(data) <= MOST else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return None if tree is None or (deepest is not None and nests_deeper(tree, deepest)) else tree
+    return None if tree is None or (deepest is not None and is_nested_deeper(tree, deepest)) else tree
 
 
-def _tree(text: str | bytes) -> ast.Module:
+def _parse_tree(text: str | bytes) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in strangers' code are not ours to report
         return ast.parse(text)
 
 
-def _parts(text: str) -> int:
+def _count_parts(text: str) -> int:
     """How many names and operators a text has outside of its strings and comments."""
     return sum(1 for part in _PART.finditer(text) if part.lastindex)
 
 
-def nests_deeper(tree: ast.AST, levels: int) -> bool:
+def is_nested_deeper(tree: ast.AST, levels: int) -> bool:
     """Whether a tree has more levels."""
     row = [tree]
     for _ in range(levels):
@@ -140,11 +140,11 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes that ``ast.walk`` gives, in its order and in a third of its time, without contexts and operators."""
     todo = [node]
     for at in todo:  # grows
-        todo += children(at)
+        todo += list_children(at)
         yield at
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
+def walk_statements(node: ast.AST) -> Iterator[ast.AST]:
     """The statements in a statement, at any depth and with it, in the order of ``walk``; so the handlers and cases of some."""
     todo = [node]
     for at in todo:  # grows

@@ -54,7 +54,7 @@ class Requirement(Struct, frozen=True):
     kind: str  # "pip", "conda", "poetry" or "lock": how a version is written here
 
 
-def states_versions(name: str) -> bool:
+def may_state_versions(name: str) -> bool:
     """Whether a file of this name can say which versions a project asks for."""
     path = PurePosixPath(name)
     if path.name in (*LOCKS, *_PROJECT) or re.fullmatch(_CONDA, path.name) or re.fullmatch(_LISTED, path.name):
@@ -62,45 +62,47 @@ def states_versions(name: str) -> bool:
     return path.suffix in (".txt", ".in") and path.parent.name == "requirements"
 
 
-def requirements(source: Source) -> Iterator[Requirement]:
+def find_requirements(source: Source) -> Iterator[Requirement]:
     """The statements of a file, in its order; comments make none."""
     name, text = PurePosixPath(source.name).name, source.text
     if name in LOCKS:
-        yield from _found(text, _PIPFILE_LOCK if name == "Pipfile.lock" else _LOCKED, "lock")
+        yield from _find_statements(text, _PIPFILE_LOCK if name == "Pipfile.lock" else _LOCKED, "lock")
     elif name == "setup.py":
-        yield from _found(text, _QUOTED, "pip")
+        yield from _find_statements(text, _QUOTED, "pip")
     elif name in ("pyproject.toml", "Pipfile"):
         tables = [table.start() for table in re.finditer(r"(?m)^[ \t]*\[", text)] + [len(text)]
         keyed = [(at, tables[bisect_right(tables, at)]) for at in (table.end() for table in re.finditer(_POETRY, text))]
-        for made in sorted((*_found(text, _QUOTED, "pip"), *_found(text, _KEYED, "poetry")), key=lambda made: made.start):
+        for made in sorted(
+            (*_find_statements(text, _QUOTED, "pip"), *_find_statements(text, _KEYED, "poetry")), key=lambda made: made.start
+        ):
             at = bisect_right(keyed, (made.start, len(text))) - 1
             if (made.kind == "poetry") == (at >= 0 and made.start < keyed[at][1]):
                 yield made
     elif name.endswith((".yml", ".yaml")):
         pip = re.search(r"(?m)^[ \t]*-[ \t]*pip[ \t]*:[ \t]*(?:#.*)?\r?$", text)
-        for made in _found(text, _ITEM, "conda"):
-            yield _as_pip(made) if pip is not None and made.start > pip.start() else made
+        for made in _find_statements(text, _ITEM, "conda"):
+            yield _convert_to_pip(made) if pip is not None and made.start > pip.start() else made
     else:
-        yield from _found(text, _LINE, "pip")
+        yield from _find_statements(text, _LINE, "pip")
 
 
-def _comment(line: str) -> int:
+def _find_comment(line: str) -> int:
     """Where the comment of a line starts; its length where it has none."""
     return next((found.start() for found in re.finditer(r"\"[^\"]*\"|'[^']*'|(#)", line) if found[1]), len(line))
 
 
-def _as_pip(made: Requirement) -> Requirement:
+def _convert_to_pip(made: Requirement) -> Requirement:
     return Requirement(made.package, made.specifier, made.marker, made.start, made.end, "pip")
 
 
-def _found(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
+def _find_statements(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
     until = comment = 0  # where the line ends that was looked at last, and where its comment starts
     for found in re.finditer(pattern, text):
         if found.start("name") >= until:
             start = text.rfind("\n", 0, found.start("name")) + 1
             end = text.find("\n", found.start("name"))
             until = len(text) if end < 0 else end
-            comment = start + _comment(text[start:until])
+            comment = start + _find_comment(text[start:until])
         if comment < found.start("name"):
             continue
         start, end = found.span("specifier")
@@ -108,20 +110,20 @@ def _found(text: str, pattern: str, kind: str) -> Iterator[Requirement]:
             start = end = found.end("name")
         written = text[start:end]
         end -= len(written) - len(written.rstrip(" \t,"))
-        specifier = specifier_of(written, kind)
+        specifier = parse_specifier(written, kind)
         if specifier is not None:
             marker = (found.groupdict().get("marker") or "").strip()
             if len(marker) > _LONGEST:
                 continue
-            yield Requirement(canonical(found["name"]), specifier, marker, start, max(start, end), kind)
+            yield Requirement(canonicalize_name(found["name"]), specifier, marker, start, max(start, end), kind)
 
 
-def canonical(name: str) -> str:
+def canonicalize_name(name: str) -> str:
     """A package's name as PyPI compares names."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def specifier_of(text: str, kind: str) -> str | None:
+def parse_specifier(text: str, kind: str) -> str | None:
     """The statement in the words of ``packaging``; None where it is none, as one that is too long."""
     text = text.strip(" \t,()")
     if len(text) > _LONGEST:
@@ -129,13 +131,13 @@ def specifier_of(text: str, kind: str) -> str | None:
     if kind == "lock" and text[:1].isdigit():
         return f"=={text}"
     if kind == "poetry":
-        return None if text == "*" else ",".join(_poetry(part.strip()) for part in text.split(","))
+        return None if text == "*" else ",".join(_convert_poetry(part.strip()) for part in text.split(","))
     if kind == "conda":
-        return ",".join(_conda(part) for part in text.split(",")) if text else ""
+        return ",".join(_convert_conda(part) for part in text.split(",")) if text else ""
     return text
 
 
-def _poetry(part: str) -> str:
+def _convert_poetry(part: str) -> str:
     """``^2.1`` means up to the next major version, ``~2.1`` up to the next minor one, a bare version itself."""
     numbers = re.fullmatch(r"[\^~](\d+)(?:\.(\d+))?[\w.]*", part)
     if numbers:
@@ -145,7 +147,7 @@ def _poetry(part: str) -> str:
     return f"=={part}" if part[:1].isdigit() else part
 
 
-def _conda(part: str) -> str:
+def _convert_conda(part: str) -> str:
     """``=2.1`` means any 2.1, ``==2.1`` that one, and a build may follow."""
     found = re.fullmatch(r"(=?)=([\w.+!-]+)\*?(?:=[\w.*-]+)?", part.strip())
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ddp_codemod.discover.kinds import GUIDES, WINDOWS
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
-from ddp_codemod.parse.shell import GUIDE, MAX_BYTES, Parts, Script
+from ddp_codemod.parse.shell import GUIDE, MAX_BYTES, Script, ScriptParts
 
 
 def parse_shell(source: Source) -> Script | Skipped:
@@ -14,7 +14,7 @@ def parse_shell(source: Source) -> Script | Skipped:
 
     if len(source.data) > MAX_BYTES:
         if source.name.endswith(GUIDES):
-            return Script(source, GUIDE, Parts((), (), (), ()))  # a history of changes, say, which nobody types
+            return Script(source, GUIDE, ScriptParts((), (), (), ()))  # a history of changes, say, which nobody types
         return Skipped(source.name, Reason.of("skipped-too-large", limit=f"{MAX_BYTES / 1_000_000:g}"))
     if (kind := WINDOWS.get(source.path.suffix.lower())) is not None:
         from ddp_codemod.parse import windows
@@ -24,18 +24,18 @@ def parse_shell(source: Source) -> Script | Skipped:
 
     kind = shell_kinds.kind(source)
     if kind is None:
-        return Script(source, "", Parts((), (), (), ()))
+        return Script(source, "", ScriptParts((), (), (), ()))
     try:
         return Script(source, kind, read(source, kind))
     except RecursionError as why:
         return Skipped(source.name, Reason.of("skipped-parser", Meaning.GIVEN_UP, why=type(why).__name__))
 
 
-def script_of(source: Source) -> Script:
+def read_script(source: Source) -> Script:
     """A text that a shell reads, whatever its name."""
     from ddp_codemod.parse.shell_reader import read
 
     try:
         return Script(source, "shell", read(source, "shell"))
     except RecursionError:
-        return Script(source, "", Parts((), (), (), ()))
+        return Script(source, "", ScriptParts((), (), (), ()))

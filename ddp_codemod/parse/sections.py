@@ -12,32 +12,32 @@ _GIVEN = re.compile(r"([\w.-]+)[\"']?\]?[ \t]*(?:\+?=|:)[ \t\r\n]*\Z")
 _NEAR = 20_000  # characters that a list is looked for in
 
 
-def section(name: str, text: str, at: int) -> str:
+def find_section(name: str, text: str, at: int) -> str:
     """The names under which a statement stands, "" where there are none; ``name`` is the file's."""
     suffix = PurePosixPath(name).suffix
     if suffix == ".cfg":
-        return _last(_OPTION, text, at)
+        return _find_last(_OPTION, text, at)
     if suffix == ".py":
-        return _list(text, at)
+        return _find_list_name(text, at)
     if suffix == ".toml" or name == "Pipfile":
-        return f"{_last(_TABLE, text, at)} {_list(text, at)}".strip()
+        return f"{_find_last(_TABLE, text, at)} {_find_list_name(text, at)}".strip()
     return ""
 
 
 def is_optional(name: str, text: str, at: int) -> bool:
     """Whether a statement of a project's own file is for those who ask for an extra or a group; not for each who installs it."""
-    table = _last(_TABLE, text, at) if PurePosixPath(name).suffix in (".toml", ".cfg") else ""
+    table = _find_last(_TABLE, text, at) if PurePosixPath(name).suffix in (".toml", ".cfg") else ""
     return any(word in table for word in ("optional-dependencies", "extras_require", "dependency-groups", ".group."))
 
 
-def _last(pattern: re.Pattern[str], text: str, at: int) -> str:
+def _find_last(pattern: re.Pattern[str], text: str, at: int) -> str:
     found = None
     for found in pattern.finditer(text, 0, at):  # noqa: B007 - the last one counts
         pass
     return found[1] if found else ""
 
 
-def _list(text: str, at: int) -> str:
+def _find_list_name(text: str, at: int) -> str:
     """The name that the innermost list around a place is given to."""
     depth, near = 0, max(0, at - _NEAR)
     for place in range(at - 1, near - 1, -1):

@@ -68,7 +68,7 @@ class Program(Struct, frozen=True):
     used: int  # where the command stands, as an Option of it has it
 
 
-class Parts(Struct, frozen=True):
+class ScriptParts(Struct, frozen=True):
     """What a file holds."""
 
     options: tuple[Option, ...]
@@ -84,7 +84,7 @@ class Script(Struct, eq=False):
 
     source: Source
     kind: str  # "shell", "docker", "make", "batch", "powershell", "manifest" or "guide"
-    parts: Parts
+    parts: ScriptParts
     cache: dict[object, object] = field(default_factory=dict)
 
     @property

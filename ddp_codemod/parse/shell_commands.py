@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ddp_codemod.parse.shell_words import Word, after, head, known
+from ddp_codemod.parse.shell_words import Word, drop_characters, get_known_text, get_literal_head
 
 _OPTION = re.compile(r"--?([A-Za-z_][\w.-]*)(=)?")
 _OVERRIDE = re.compile(r"\+{0,2}([A-Za-z_][\w./@-]*)=")
@@ -33,45 +33,45 @@ class Command(Struct, frozen=True):
     launches: bool
 
 
-def commands(words: list[Word]) -> Iterator[Command]:
+def split_commands(words: list[Word]) -> Iterator[Command]:
     """The commands in a list of words, which may hold operators where a string was split."""
     part: list[Word] = []
     for word in [*words, None]:
-        text = known(word) if word else ";"
+        text = get_known_text(word) if word else ";"
         if word is None or text in _ENDS or (text or "").endswith(";"):
             if word and text not in _ENDS:
-                part.append(_unended(word))
+                part.append(_strip_semicolon(word))
             if part:
-                yield _command(part)
+                yield _classify_command(part)
             part = []
         else:
             part.append(word)
 
 
-def _unended(word: Word) -> Word:
+def _strip_semicolon(word: Word) -> Word:
     """A word without the semicolon that ends it."""
     last = word[-1]
     cut = replace(last, text=(last.text or "")[:-1], end=last.end - 1, outer_start=last.start, outer_end=last.end - 1)
     return (*word[:-1], cut)
 
 
-def _command(words: list[Word]) -> Command:
-    if known(words[0]) in _SPEAKERS:
-        return Command(words[:1], str(known(words[0])), 0, False)
+def _classify_command(words: list[Word]) -> Command:
+    if get_known_text(words[0]) in _SPEAKERS:
+        return Command(words[:1], str(get_known_text(words[0])), 0, False)
     for index, word in enumerate(words):
-        text = _tail(word)
+        text = _find_known_tail(word)
         if _SCRIPT.fullmatch(text) and not text.startswith("-"):
             return Command(words, text, index, True)
         if text == "-m" and index and index + 1 < len(words):
-            module = known(words[index + 1]) or ""
+            module = get_known_text(words[index + 1]) or ""
             if _MODULE.fullmatch(module) and module.rpartition(".")[2] not in _LAUNCHERS:
                 return Command(words, module, index + 1, True)
         if word and word[-1].found:
             return Command(words, word[-1].found, index, True)
-    if head(words[0]).startswith("-"):
+    if get_literal_head(words[0]).startswith("-"):
         return Command(words, "", -1, False)  # options that some other command is given
     for index, word in enumerate(words):
-        text = known(word) or ""
+        text = get_known_text(word) or ""
         if text and text not in _CARRIERS and not _SETTING.match(text) and not text.startswith("-") and not text.isdigit():
             return Command(words, text.rpartition("/")[2], index, False)
         if not text:
@@ -79,7 +79,7 @@ def _command(words: list[Word]) -> Command:
     return Command(words, "", 0, False)
 
 
-def _tail(word: Word) -> str:
+def _find_known_tail(word: Word) -> str:
     """What is known of a word's end: ``train.py`` of ``$HERE/train.py``."""
     text = ""
     for piece in reversed(word):
@@ -89,43 +89,47 @@ def _tail(word: Word) -> str:
     return text
 
 
-def settings(command: Command) -> Iterator[tuple[str, Word]]:
+def find_settings(command: Command) -> Iterator[tuple[str, Word]]:
     """Variables that the words before the program set for it, or a container's options for what runs in it."""
     end = command.index if command.launches else len(command.words)
     for index, word in enumerate(command.words[:end]):
-        before = known(command.words[index - 1]) if index else ""
-        found = _SETTING.match(head(word))
-        if found and (before in _SETTERS or (index < command.index and _carried(command.words[:index]))):
-            yield found[1], after(word, found.end())
+        before = get_known_text(command.words[index - 1]) if index else ""
+        found = _SETTING.match(get_literal_head(word))
+        if found and (before in _SETTERS or (index < command.index and _is_carried_by_env(command.words[:index]))):
+            yield found[1], drop_characters(word, found.end())
 
 
-def _carried(words: list[Word]) -> bool:
-    return any(known(word) == "env" for word in words)
+def _is_carried_by_env(words: list[Word]) -> bool:
+    return any(get_known_text(word) == "env" for word in words)
 
 
-def options(command: Command) -> Iterator[tuple[str, Word, str, bool]]:
+def find_options(command: Command) -> Iterator[tuple[str, Word, str, bool]]:
     """(name, value, program, whether it is an override) of every option; those before the program belong to what starts it."""
     words = command.words
     for index, word in enumerate(words):
-        text = head(word)
+        text = get_literal_head(word)
         if text == "-m" and index < command.index:
             continue
-        program = command.program if index >= command.index else _launcher(words[: command.index])
+        program = command.program if index >= command.index else _find_launcher(words[: command.index])
         if found := _OPTION.match(text):
             if found[2]:
-                yield found[1], after(word, found.end()), program, False
-            elif found.end() == len(text) == len(known(word) or "") and index + 1 < len(words):
+                yield found[1], drop_characters(word, found.end()), program, False
+            elif found.end() == len(text) == len(get_known_text(word) or "") and index + 1 < len(words):
                 value = words[index + 1]
                 # after a flag without a value an override may stand, which is then no value
-                if not _OPTION.match(head(value)) and not _OVERRIDE.match(head(value)) and index + 1 != command.index:
+                if (
+                    not _OPTION.match(get_literal_head(value))
+                    and not _OVERRIDE.match(get_literal_head(value))
+                    and index + 1 != command.index
+                ):
                     yield found[1], value, program, False
         elif index > command.index and (found := _OVERRIDE.match(text)):
-            yield found[1], after(word, found.end()), program, True
+            yield found[1], drop_characters(word, found.end()), program, True
 
 
-def _launcher(words: list[Word]) -> str:
+def _find_launcher(words: list[Word]) -> str:
     """What starts the program: the module after ``-m``, else the first word."""
-    texts = [known(word) or "" for word in words]
+    texts = [get_known_text(word) or "" for word in words]
     for index, text in enumerate(texts[:-1]):
         if text == "-m" and _MODULE.fullmatch(texts[index + 1]):
             return texts[index + 1]

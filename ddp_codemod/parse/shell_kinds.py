@@ -31,28 +31,28 @@ def kind(source: Source) -> str | None:
     return "shell" if name.endswith(SHELL) or _SHEBANG.match(source.text) else None
 
 
-def shell_text(text: str, kind: str) -> str:
+def extract_shell_text(text: str, kind: str) -> str:
     """The commands of a file of a kind, everything else blank."""
     if kind == "docker":
-        return "".join(_docker(line[0]) for line in _LINE.finditer(text))
+        return "".join(_convert_docker_line(line[0]) for line in _LINE.finditer(text))
     if kind == "make":
-        return "".join(_make(line[0]) for line in _LINE.finditer(text))
+        return "".join(_convert_make_line(line[0]) for line in _LINE.finditer(text))
     if kind == GUIDE:
         from ddp_codemod.parse import guide
 
-        return guide.shell_text(text)
+        return guide.extract_shell_text(text)
     return text
 
 
-def _blank(text: str) -> str:
+def _blank_out(text: str) -> str:
     return re.sub(r"[^\r\n]", " ", text)
 
 
-def _docker(line: str) -> str:
+def _convert_docker_line(line: str) -> str:
     found = _INSTRUCTION.match(line)
     word = found["word"].upper() if found else ""
     if found is None or word not in ("RUN", "CMD", "ENTRYPOINT", "ENV", "ARG"):
-        return _blank(line)
+        return _blank_out(line)
     rest = line[found.end() :]
     # comment lines inside a continued instruction are no part of it
     rest = re.sub(r"(?m)^[ \t]*#[^\r\n]*", lambda comment: " " * (len(comment[0]) - 1) + "\\", rest)
@@ -66,20 +66,20 @@ def _docker(line: str) -> str:
     return " " * found.start("word") + ":;" + " " * (found.end() - found.start("word") - 2) + rest
 
 
-def _make(line: str) -> str:
+def _convert_make_line(line: str) -> str:
     if found := _RECIPE.match(line):
         return " " * found.end() + line[found.end() :]
     if (found := _MAKE_VARIABLE.match(line)) and "$(shell" not in line:
-        return _assignment(line, found)
-    return _blank(line)
+        return _convert_assignment(line, found)
+    return _blank_out(line)
 
 
-def _assignment(line: str, found: re.Match[str]) -> str:
+def _convert_assignment(line: str, found: re.Match[str]) -> str:
     value = re.sub(r"[ \t]+#.*", lambda comment: " " * len(comment[0]), line[found.end() :])
     body = value.rstrip()
     start = found.end() - found.start("name")
     if not re.fullmatch(r"[\w./:,+-]+", body) or "\n" in body:
-        return _blank(line)
+        return _blank_out(line)
     name = found["name"]
     gap = start - len(name) - 1
     prefix = "export" if line.startswith("export") else ""

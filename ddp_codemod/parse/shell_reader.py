@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse import shell_commands, shell_kinds
-from ddp_codemod.parse.grammar import Tree, broken
-from ddp_codemod.parse.shell import Launch, Option, Parts, Program, Setting
+from ddp_codemod.parse.grammar import Tree, is_broken
+from ddp_codemod.parse.shell import Launch, Option, Program, ScriptParts, Setting
 from ddp_codemod.parse.shell_variables import Assignment, Branch, Variables
-from ddp_codemod.parse.shell_words import Word, known, literal, split, unquoted
+from ddp_codemod.parse.shell_words import Word, get_known_text, split_word, strip_quotes, to_literal
 from ddp_codemod.parse.shell_words import read as read_word
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ DEEPEST = 2_000  # brackets inside each other
 MOST_BRANCHES = 500  # inside each other; every node knows all of its own
 
 
-def _guard(text: str) -> None:
+def _guard_depth(text: str) -> None:
     """Raise RecursionError for substitutions so deep in each other that reading them takes for ever."""
     depth = 0
     for character in text if text.count("(") + text.count("{") > DEEPEST else "":
@@ -48,15 +48,15 @@ def _guard(text: str) -> None:
         depth = max(depth, 0)  # the patterns of case close what nothing opened
 
 
-def read(source: Source, kind: str) -> Parts:
+def read(source: Source, kind: str) -> ScriptParts:
     """Options, settings and launches of a file of a kind (``shell_kinds.kind``)."""
-    _guard(source.text)
-    reader = _Reader(source, Tree("bash", shell_kinds.shell_text(source.text, kind)), kind)
+    _guard_depth(source.text)
+    reader = _ShellReader(source, Tree("bash", shell_kinds.extract_shell_text(source.text, kind)), kind)
     reader.walk()
     return reader.parts()
 
 
-class _Reader:
+class _ShellReader:
     def __init__(self, source: Source, tree: Tree, kind: str) -> None:
         self.source = source
         self.tree = tree
@@ -76,16 +76,16 @@ class _Reader:
             if len(inside) > MOST_BRANCHES:
                 raise RecursionError
             name, children = node.type, node.children  # each is made anew when it is asked for
-            if name == "heredoc_body" or (broken(node) and not children):
+            if name == "heredoc_body" or (is_broken(node) and not children):
                 continue
             if name == "variable_assignment" and not node.has_error:
-                self._assigned(node, inside, kind)
+                self._read_assignment(node, inside, kind)
             elif name == "for_statement":
-                self._loop(node, inside)
+                self._read_loop(node, inside)
             elif name == "command" and not node.has_error:
-                words = [self._word(child) for child in node.named_children if child.type not in _NO_WORDS]
+                words = [self._read_word(child) for child in node.named_children if child.type not in _NO_WORDS]
                 self.commands.append((node, words))
-                self._defaults(node, words, inside)
+                self._read_defaults(node, words, inside)
             if name == "function_definition":
                 self.variables.functions.append(self.tree.span(node))
             if name in _BRANCHES:
@@ -97,13 +97,13 @@ class _Reader:
                 kind = "command"
             elif name in ("command_substitution", "program"):
                 kind = ""
-            begin, parted = self._begin(node) if name == "command" else 0, name in _PARTED
+            begin, parted = self._find_start(node) if name == "command" else 0, name in _PARTED
             for child in reversed(children):
                 if child.child_count:  # a token by itself says nothing
-                    around = (*inside, *self._branch(node, child)) if parted else inside
+                    around = (*inside, *self._find_branch(node, child)) if parted else inside
                     todo.append((child, around, kind if child.start_byte >= begin else ""))
 
-    def _begin(self, node: Node) -> int:
+    def _find_start(self, node: Node) -> int:
         """Where a command begins: the grammar takes a line of two assignments above it for its own."""
         begin, children = node.start_byte, node.children
         for left, right in pairwise(children):
@@ -112,7 +112,7 @@ class _Reader:
                 begin = right.start_byte
         return begin
 
-    def _branch(self, node: Node, child: Node) -> tuple[Branch, ...]:
+    def _find_branch(self, node: Node, child: Node) -> tuple[Branch, ...]:
         """The span of a branch that has no node of its own: after ``then``, after ``&&`` and ``||``."""
         if node.type == "if_statement" and child.type not in ("elif_clause", "else_clause"):
             then = next((each for each in node.children if each.type == "then"), None)
@@ -124,84 +124,88 @@ class _Reader:
             return (Branch(*self.tree.span(child), *self.tree.span(child)),)
         return ()
 
-    def _word(self, node: Node) -> Word:
+    def _read_word(self, node: Node) -> Word:
         return read_word(self.tree, node, make=self.kind == "make")
 
-    def _assigned(self, node: Node, inside: tuple[Branch, ...], kind: str) -> None:
+    def _read_assignment(self, node: Node, inside: tuple[Branch, ...], kind: str) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None or name.type != "variable_name":
             return
         text, at = self.tree.of(name), self.tree.span(node)[0]
         append = any(child.type == "+=" for child in node.children)
         if value is not None and value.type == "array":
-            words = tuple(self._word(child) for child in value.named_children if child.type != "comment")
+            words = tuple(self._read_word(child) for child in value.named_children if child.type != "comment")
             self.variables.add(Assignment(text, at, words=words, append=append, inside=inside))
             return
-        word = self._word(value) if value is not None else ()
+        word = self._read_word(value) if value is not None else ()
         if kind != "command":
             self.variables.add(Assignment(text, at, word, append=append, inside=inside))
         if not append:
-            self._set(text, word, kind or ("image" if self.kind == "docker" and not inside else "variable"))
+            self._add_setting(text, word, kind or ("image" if self.kind == "docker" and not inside else "variable"))
 
-    def _defaults(self, node: Node, words: list[Word], inside: tuple[Branch, ...]) -> None:
+    def _read_defaults(self, node: Node, words: list[Word], inside: tuple[Branch, ...]) -> None:
         """What ``: ${BACKEND:=nccl}`` assigns."""
-        if words and known(words[0]) == _NOTHING:
+        if words and get_known_text(words[0]) == _NOTHING:
             for piece in (piece for word in words[1:] for piece in word if piece.name and piece.default):
                 self.variables.add(Assignment(piece.name, self.tree.span(node)[0], piece.default, inside=inside))
-                self._set(piece.name, piece.default, "variable")
+                self._add_setting(piece.name, piece.default, "variable")
 
-    def _set(self, name: str, word: Word, kind: str) -> None:
+    def _add_setting(self, name: str, word: Word, kind: str) -> None:
         if len(word) == 1 and word[0].default:
             word = word[0].default
-        if found := literal(word):
+        if found := to_literal(word):
             line = self.source.position(found.start)[0]
             self.settings[Setting(name, found.start, found.end, found.value, line, kind, found.quote)] = None
 
-    def _loop(self, node: Node, inside: tuple[Branch, ...]) -> None:
+    def _read_loop(self, node: Node, inside: tuple[Branch, ...]) -> None:
         name = node.child_by_field_name("variable")
-        if name is not None and not any(broken(child) for child in node.children):
-            words = tuple(self._word(child) for child in node.children_by_field_name("value"))
+        if name is not None and not any(is_broken(child) for child in node.children):
+            words = tuple(self._read_word(child) for child in node.children_by_field_name("value"))
             self.variables.add(Assignment(self.tree.of(name), self.tree.span(node)[0], words=words, inside=inside, loop=True))
 
-    def parts(self) -> Parts:
+    def parts(self) -> ScriptParts:
         """Work the commands out, now that every assignment is known."""
         for node, words in self.commands:
-            at = self.tree.offset(self._begin(node))
-            for command in shell_commands.commands(self._inner(self.variables.expanded(words, at))):
-                self._command(command, at, self.tree.span(node)[1])
+            at = self.tree.offset(self._find_start(node))
+            for command in shell_commands.split_commands(self._expand_shell_c(self.variables.expand_words(words, at))):
+                self._add_command(command, at, self.tree.span(node)[1])
                 if command.launches:
-                    self._launch(node, command.program)
+                    self._add_launch(node, command.program)
         for assignment in self.variables.all():  # lists of options that something else uses
             parts = self.variables.parts(assignment)
             if assignment not in self.variables.used and len(parts) > 1 and not assignment.loop:
-                for command in shell_commands.commands(self.variables.expanded(parts, assignment.at)):
-                    self._command(command, assignment.at, assignment.at, assignment.name)
-        return Parts(
+                for command in shell_commands.split_commands(self.variables.expand_words(parts, assignment.at)):
+                    self._add_command(command, assignment.at, assignment.at, assignment.name)
+        return ScriptParts(
             tuple(sorted(self.options, key=lambda option: (option.start, option.used))),
             tuple(sorted(self.settings, key=lambda setting: setting.start)),
             tuple(self.launches),
             tuple(self.tree.errors()),
-            tuple(known(words[1]) or "" for _, words in self.commands if len(words) > 1 and known(words[0]) in _SOURCE),
+            tuple(
+                get_known_text(words[1]) or ""
+                for _, words in self.commands
+                if len(words) > 1 and get_known_text(words[0]) in _SOURCE
+            ),
             tuple(self.programs),
         )
 
-    def _inner(self, words: list[Word]) -> list[Word]:
+    def _expand_shell_c(self, words: list[Word]) -> list[Word]:
         """The words of the command that ``bash -c "..."`` is given, in place of it."""
         for index in range(len(words) - 2):
-            shell, flag = (known(words[index]) or "").rpartition("/")[2], known(words[index + 1]) or ""
+            shell, flag = (get_known_text(words[index]) or "").rpartition("/")[2], get_known_text(words[index + 1]) or ""
             if shell in _SHELL_C and flag.startswith("-") and flag.endswith("c"):
-                return split(self.tree.text, words[index + 2])
+                return split_word(self.tree.text, words[index + 2])
         return words
 
-    def _command(self, command: shell_commands.Command, at: int, end: int, variable: str = "") -> None:
+    def _add_command(self, command: shell_commands.Command, at: int, end: int, variable: str = "") -> None:
         if command.program and not variable:
             word = command.words[command.index]
             line = self.source.position(word[0].outer_start)[0]
             self.programs.append(Program(command.program, word[0].outer_start, word[-1].outer_end, line, at))
-        for name, word in shell_commands.settings(command):
-            self._set(name, word, "command")
-        for name, word, program, override in shell_commands.options(command):
-            for found in map(unquoted, self.variables.values(word, at)):
+        for name, word in shell_commands.find_settings(command):
+            self._add_setting(name, word, "command")
+        for name, word, program, override in shell_commands.find_options(command):
+            for found in map(strip_quotes, self.variables.values(word, at)):
                 if found.value:
                     line, away = self.source.position(found.start)[0], not at <= found.start < end
                     option = Option(
@@ -209,12 +213,12 @@ class _Reader:
                     )
                     self.options[option] = None
 
-    def _launch(self, node: Node, program: str) -> None:
-        start, end = self.tree.offset(self._begin(node)), self.tree.span(node)[1]
+    def _add_launch(self, node: Node, program: str) -> None:
+        start, end = self.tree.offset(self._find_start(node)), self.tree.span(node)[1]
         insert, indent = None, ""
         at: Node | None = node if self.kind == "shell" else None
         while at is not None and at.type not in ("program", "function_definition"):
-            statement = self._first_on_line(at, start if at is node else self.tree.span(at)[0])
+            statement = self._find_line_start(at, start if at is node else self.tree.span(at)[0])
             row = self.source.line_span(statement)[0]
             before = self.source.text[row:statement]
             # a line that continues the one above is inside a statement
@@ -228,7 +232,7 @@ class _Reader:
             at = at.parent
         self.launches.append(Launch(program, start, end, self.source.position(start)[0], insert, indent))
 
-    def _first_on_line(self, node: Node, start: int) -> int:
+    def _find_line_start(self, node: Node, start: int) -> int:
         """Where the first of the statements begins that stand on one line with this one, in the same block."""
         row = self.source.line_span(start)[0]
         before = node.prev_named_sibling

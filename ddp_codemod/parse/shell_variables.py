@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ddp_codemod.parse.shell_words import Literal, Word, literal, split
+from ddp_codemod.parse.shell_words import Literal, Word, split_word, to_literal
 
 _DEPTH = 8
 
@@ -73,7 +73,7 @@ class Variables:
 
         None of a variable that a ``+=`` makes longer: what it starts with is not what arrives.
         """
-        if found := literal(word):
+        if found := to_literal(word):
             return [found]
         if len(word) != 1 or not word[0].name or depth > _DEPTH:
             return []
@@ -88,7 +88,7 @@ class Variables:
                 values += self.values(assignment.word, assignment.at, depth + 1)
         return list(dict.fromkeys(values))
 
-    def expanded(self, words: list[Word], at: int, depth: int = 0) -> list[Word]:
+    def expand_words(self, words: list[Word], at: int, depth: int = 0) -> list[Word]:
         """Words of a command, with those in place that arrays and strings of several words give."""
         found: list[Word] = []
         for word in words:
@@ -98,10 +98,10 @@ class Variables:
                     parts = self.parts(assignment) if word[0].many and not assignment.loop else []
                     if len(parts) > 1 or (parts and assignment.words is not None):
                         self.used.add(assignment)
-                        given += self.expanded(parts, assignment.at, depth + 1)
+                        given += self.expand_words(parts, assignment.at, depth + 1)
             found += given or [word]
         return found
 
     def parts(self, assignment: Assignment) -> list[Word]:
         """The words that an assignment holds."""
-        return split(self._text, assignment.word) if assignment.words is None else list(assignment.words)
+        return split_word(self._text, assignment.word) if assignment.words is None else list(assignment.words)

@@ -49,9 +49,9 @@ class Literal(Struct, frozen=True):
     quote: str = ""
 
 
-def literal(word: Word) -> Literal | None:
+def to_literal(word: Word) -> Literal | None:
     """A word as one literal; None where anything in it is not."""
-    text = known(word)
+    text = get_known_text(word)
     if text is None or not word:
         return None
     first, last = word[0], word[-1]
@@ -59,7 +59,7 @@ def literal(word: Word) -> Literal | None:
     return Literal(text, first.outer_start, last.outer_end, first.quote if inside else "")
 
 
-def unquoted(found: Literal) -> Literal:
+def strip_quotes(found: Literal) -> Literal:
     """A literal without the quotes that stand inside the shell's own, which the program takes off: ``"a='x'"``."""
     value = found.value
     if found.quote and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
@@ -67,13 +67,13 @@ def unquoted(found: Literal) -> Literal:
     return found
 
 
-def known(word: Word) -> str | None:
+def get_known_text(word: Word) -> str | None:
     """The text of a word of which all is known."""
     texts = [piece.text for piece in word]
     return "".join(text for text in texts if text is not None) if None not in texts else None
 
 
-def head(word: Word) -> str:
+def get_literal_head(word: Word) -> str:
     """The literal text that a word begins with."""
     found = ""
     for piece in word:
@@ -83,7 +83,7 @@ def head(word: Word) -> str:
     return found
 
 
-def after(word: Word, count: int) -> Word:
+def drop_characters(word: Word, count: int) -> Word:
     """A word without its first characters, which are literal."""
     for number, piece in enumerate(word):
         length = len(piece.text or "")
@@ -104,25 +104,25 @@ def read(tree: Tree, node: Node, quote: str = "", make: bool = False) -> Word:
     if node.type in ("word", "number", "command_name", "concatenation") and node.named_children:
         return tuple(piece for child in node.children for piece in read(tree, child, quote, make))
     if node.type in ("word", "number", "variable_name"):
-        return (_plain(text, start, end, start, end, quote),)
+        return (_make_piece(text, start, end, start, end, quote),)
     if node.type == "raw_string":
         return (Piece(text[1:-1], start + 1, end - 1, start, end, "'"),)
     if node.type == "string":
-        return tuple(_string(tree, node, make))
+        return tuple(_read_string(tree, node, make))
     if node.type in ("simple_expansion", "expansion"):
-        return (_variable(tree, node, quote),)
+        return (_read_variable(tree, node, quote),)
     if make and node.type == "command_substitution" and _NAME.fullmatch(text[2:-1]):
         return (Piece(None, start, end, start, end, quote, name=text[2:-1], many=True),)
     found = _FOUND.fullmatch(text)
     return (Piece(None, start, end, start, end, quote, found=found[1] if found else ""),)
 
 
-def _plain(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Piece:
+def _make_piece(text: str, start: int, end: int, outer_start: int, outer_end: int, quote: str) -> Piece:
     escaped = "\\" in text
     return Piece(None if escaped else text, start, end, outer_start, outer_end, quote, escaped=escaped)
 
 
-def _string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
+def _read_string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
     """What stands between double quotes: the text around its expansions, and these."""
     start, end = tree.span(node)
     inner = [child for child in node.named_children if child.type != "string_content"]
@@ -132,15 +132,15 @@ def _string(tree: Tree, node: Node, make: bool) -> Iterator[Piece]:
         # of two expansions, the grammar gives the second the blanks between them
         child_start += len(tree.text[child_start:child_end]) - len(tree.text[child_start:child_end].lstrip())
         if child_start > at:
-            yield _plain(tree.text[at:child_start], at, child_start, at, child_start, '"')
+            yield _make_piece(tree.text[at:child_start], at, child_start, at, child_start, '"')
         yield from read(tree, child, '"', make)
         at = child_end
     if at < end - 1 or not inner:
         alone = not inner
-        yield _plain(tree.text[at : end - 1], at, end - 1, start if alone else at, end if alone else end - 1, '"')
+        yield _make_piece(tree.text[at : end - 1], at, end - 1, start if alone else at, end if alone else end - 1, '"')
 
 
-def _variable(tree: Tree, node: Node, quote: str) -> Piece:
+def _read_variable(tree: Tree, node: Node, quote: str) -> Piece:
     start, end = tree.span(node)
     piece = Piece(None, start, end, start, end, quote, many=not quote)
     named, signs = node.named_children, [child.type for child in node.children if not child.is_named]
@@ -158,7 +158,7 @@ def _variable(tree: Tree, node: Node, quote: str) -> Piece:
     return piece
 
 
-def split(text: str, word: Word) -> list[Word]:
+def split_word(text: str, word: Word) -> list[Word]:
     """The words that an unquoted use of a variable with this value gives: cut at white space and continued lines."""
     words: list[list[Piece]] = []
     joined = False  # the last word ends where this piece begins
@@ -171,7 +171,7 @@ def split(text: str, word: Word) -> list[Word]:
         raw, end = text[piece.start : piece.end], 0
         for token in _TOKEN.finditer(raw):
             start, end = piece.start + token.start(), piece.start + token.end()
-            found = _plain(token[0], start, end, start, end, piece.quote)
+            found = _make_piece(token[0], start, end, start, end, piece.quote)
             if not (joined and token.start() == 0 and words):
                 words.append([])
             words[-1].append(found)

@@ -19,7 +19,7 @@ _PLACE = ("lineno", "end_lineno", "col_offset", "end_col_offset")
 _MOSTLY_GIVEN = frozenset({"arg", "value", "module", "level"})  # of the fields that may be None
 
 
-def maker(first: ast.AST) -> tuple[type[ast.AST], Make]:
+def make_slotted_class(first: ast.AST) -> tuple[type[ast.AST], Make]:
     """The class with slots for a kind of nodes, of which one is given, and what remakes them: a list in one is a list in all.
 
     A field that may be None has no slot, since the class itself gives None for it; another value of it goes into a dictionary. Where

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ddp_codemod.parse.document import Content, Entry, Path, Room
+from ddp_codemod.parse.document import Content, Entry, EntryBudget, Path
 from ddp_codemod.parse.grammar import Tree
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def read(text: str) -> Content:
     if tree.root.has_error:
         return Content((), errors=tuple(tree.errors()))
     entries: list[Entry] = []
-    room = Room()
+    room = EntryBudget()
     last: dict[Path, int] = {}  # arrays of tables: the position of the table that a header speaks of
     todo: list[tuple[Node, Path]] = []
     for top in tree.root.children:
         if top.type in ("table", "table_array_element"):
-            if path := _header(tree, top, last):
+            if path := _read_header(tree, top, last):
                 todo = [(child, path) for child in reversed(top.children) if child.type == "pair"]
         elif top.type == "pair":
             todo = [(top, ())]
@@ -40,12 +40,12 @@ def read(text: str) -> Content:
             node, path = todo.pop()
             children = [child for child in node.named_children if child.type != "comment"]
             if node.type in _SCALARS:
-                if (value := _value(tree.of(node))) is not None:
+                if (value := _read_value(tree.of(node))) is not None:
                     entries.append(Entry(path, *tree.span(node), value, node.type == "string"))
-            elif not room.takes(path, len(children), tree.span(node)[0]):
+            elif not room.reserve(path, len(children), tree.span(node)[0]):
                 continue
             elif node.type == "pair":
-                if len(children) == 2 and (keys := _keys(tree, children[0])):
+                if len(children) == 2 and (keys := _read_keys(tree, children[0])):
                     todo.append((children[1], path + keys))
             elif node.type == "array":
                 todo += [(child, (*path, str(index))) for index, child in reversed([*enumerate(children)])]
@@ -54,9 +54,9 @@ def read(text: str) -> Content:
     return Content(tuple(entries), errors=tuple(room.full))
 
 
-def _header(tree: Tree, node: Node, last: dict[Path, int]) -> Path:
+def _read_header(tree: Tree, node: Node, last: dict[Path, int]) -> Path:
     """The path of a ``[table]`` or ``[[table]]``, through the arrays of tables on its way; () if it cannot be told."""
-    keys = next((_keys(tree, child) for child in node.named_children if child.type.endswith("_key")), ())
+    keys = next((_read_keys(tree, child) for child in node.named_children if child.type.endswith("_key")), ())
     path: Path = ()
     for number, key in enumerate(keys, 1):
         path = (*path, key)
@@ -67,7 +67,7 @@ def _header(tree: Tree, node: Node, last: dict[Path, int]) -> Path:
     return path
 
 
-def _keys(tree: Tree, node: Node) -> Path:
+def _read_keys(tree: Tree, node: Node) -> Path:
     """The keys of a bare, quoted or dotted key; () if they cannot be told."""
     if node.end_byte - node.start_byte > _LONGEST_KEY:
         return ()
@@ -75,7 +75,7 @@ def _keys(tree: Tree, node: Node) -> Path:
         return (tree.of(node),)
     try:
         # a TOML reader takes the key apart better than the grammar, which nests dotted keys
-        table: Any = _toml(f"{tree.of(node)} = 1")
+        table: Any = _load_toml(f"{tree.of(node)} = 1")
     except (ValueError, RecursionError):
         return ()
     keys: list[str] = []
@@ -85,17 +85,17 @@ def _keys(tree: Tree, node: Node) -> Path:
     return tuple(keys)
 
 
-def _value(text: str) -> str | None:
+def _read_value(text: str) -> str | None:
     if plain := _PLAIN.fullmatch(text):
         return text if plain.lastindex is None else plain[plain.lastindex]
     try:
-        value = _toml(f"v = {text}")["v"]
+        value = _load_toml(f"v = {text}")["v"]
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, str) else text
 
 
-def _toml(text: str) -> dict[str, Any]:
+def _load_toml(text: str) -> dict[str, Any]:
     from ddp_codemod.toml import tomllib
 
     return tomllib.loads(text)
@@ -111,7 +111,7 @@ def written(text: str, entry: Entry, value: str) -> str:
     except UnicodeEncodeError as why:
         raise ValueError(f"not Unicode text: {value!r}") from why
     there = text[entry.start : entry.end]
-    if not entry.is_text and re.fullmatch(r"[\w.+:-]+", value) and _value(value) == value:
+    if not entry.is_text and re.fullmatch(r"[\w.+:-]+", value) and _read_value(value) == value:
         return value
     quotes = next((quotes for quotes in ("'''", '"""', "'") if there.startswith(quotes)), '"')
     if quotes[0] == "'":

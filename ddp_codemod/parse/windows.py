@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse import shell_commands
-from ddp_codemod.parse.shell import Launch, Option, Parts, Program, Setting
+from ddp_codemod.parse.shell import Launch, Option, Program, ScriptParts, Setting
 from ddp_codemod.parse.shell_variables import Assignment, Variables
-from ddp_codemod.parse.shell_words import Piece, Word, known, literal, split
+from ddp_codemod.parse.shell_words import Piece, Word, get_known_text, split_word, to_literal
 
 # A line with those that continue it, a comment, and what stands inside a word: quotes, variables, plain text.
 _LINES = {
@@ -37,19 +37,19 @@ _ASSIGNED = {
 }
 
 
-def read(source: Source, kind: str) -> Parts:
+def read(source: Source, kind: str) -> ScriptParts:
     """Options, settings and launches of a file of a kind ("batch" or "powershell")."""
-    reader = _Reader(source, kind)
+    reader = _WindowsReader(source, kind)
     for line in _LINES[kind].finditer(reader.text):
         if line[0].strip():
             reader.line(line.start(), line.end())
     return reader.parts()
 
 
-class _Reader:
+class _WindowsReader:
     def __init__(self, source: Source, kind: str) -> None:
         self.source, self.kind = source, kind
-        self.text = _BLOCK_COMMENT.sub(_blank, source.text) if kind == "powershell" else source.text
+        self.text = _BLOCK_COMMENT.sub(_blank_out, source.text) if kind == "powershell" else source.text
         self.variables = Variables(self.text)
         self.settings: list[Setting] = []
         self.commands: list[tuple[int, int, list[Word]]] = []
@@ -60,35 +60,35 @@ class _Reader:
             end = comment.start()
         given = _ASSIGNED[self.kind].match(self.text, start, end)
         if given is not None:
-            self._assigned(given, end)
+            self._read_assignment(given, end)
         if given is None or self.kind == "powershell":
             at = given.end() if given else start
-            self.commands.append((start, end, list(self._words(at, end))))
+            self.commands.append((start, end, list(self._read_words(at, end))))
 
-    def _assigned(self, given: re.Match[str], end: int) -> None:
+    def _read_assignment(self, given: re.Match[str], end: int) -> None:
         if self.kind == "batch":
             part = "inside" if given["quoted"] else "value"
-            name, word = given["quoted"] or given["name"], self._word(given.start(part), given.end(part))
+            name, word = given["quoted"] or given["name"], self._read_value(given.start(part), given.end(part))
         else:
-            name, words = given["name"], list(self._words(given.end(), end))
+            name, words = given["name"], list(self._read_words(given.end(), end))
             stops = [word for word in words if _BREAKS[self.kind].match(self.text, word[0].start)]
             word = words[0] if len(words) == 1 and not stops else ()
         inherited = self.kind == "batch" or name.lower().startswith("env:")
-        if found := literal(word):
+        if found := to_literal(word):
             line = self.source.position(found.start)[0]
             shown = name.rpartition(":")[2]
             kind = "export" if inherited else "variable"
             self.settings.append(Setting(shown, found.start, found.end, found.value, line, kind, found.quote))
         self.variables.add(Assignment(name.lower(), given.start(), word))
 
-    def _word(self, start: int, end: int) -> Word:
+    def _read_value(self, start: int, end: int) -> Word:
         """A batch value, which runs to the end of its line: blanks at its end belong to it and mean nothing here."""
         text = self.text[start:end].rstrip()
         if re.search(r"[%!]", text):
             return (Piece(None, start, start + len(text), start, start + len(text)),)
         return (Piece(text, start, start + len(text), start, start + len(text)),) if text else ()
 
-    def _words(self, at: int, end: int) -> Iterator[Word]:
+    def _read_words(self, at: int, end: int) -> Iterator[Word]:
         pieces: list[Piece] = []
         while at < end:
             if gap := _GAPS[self.kind].match(self.text, at, end):
@@ -99,12 +99,12 @@ class _Reader:
                 yield (Piece(";", stop.start(), stop.end(), stop.start(), stop.end()),)
                 pieces, at = [], stop.end()
             else:
-                pieces.append(self._piece(at, end))
+                pieces.append(self._read_piece(at, end))
                 at = pieces[-1].outer_end
         if pieces:
             yield tuple(pieces)
 
-    def _piece(self, at: int, end: int) -> Piece:
+    def _read_piece(self, at: int, end: int) -> Piece:
         found = _PIECES[self.kind].match(self.text, at, end)
         if found is None:
             plain = _PLAIN[self.kind].match(self.text, at, end)
@@ -118,15 +118,15 @@ class _Reader:
         name = found[part].lower() if part != "other" else ""
         return Piece(None, at, found.end(), at, found.end(), name=name)
 
-    def parts(self) -> Parts:
+    def parts(self) -> ScriptParts:
         """Work the commands out, now that every assignment is known."""
         options: dict[Option, None] = {}
         launches: list[Launch] = []
         programs: list[Program] = []
         for start, end, words in self.commands:
-            for command in shell_commands.commands(self._apart(words)):
+            for command in shell_commands.split_commands(self._expand_quoted_command(words)):
                 program = command.program.replace("\\", "/")
-                for name, word, taker, override in shell_commands.options(command):
+                for name, word, taker, override in shell_commands.find_options(command):
                     for value in self.variables.values(word, start):
                         line, away = self.source.position(value.start)[0], not start <= value.start < end
                         program_of = taker.replace("\\", "/")
@@ -142,16 +142,16 @@ class _Reader:
                     first = command.words[0][0].outer_start
                     launches.append(Launch(program, first, end, self.source.position(first)[0], None, ""))
         in_order = sorted(options, key=lambda option: (option.start, option.used))
-        return Parts(tuple(in_order), tuple(self.settings), tuple(launches), (), (), tuple(programs))
+        return ScriptParts(tuple(in_order), tuple(self.settings), tuple(launches), (), (), tuple(programs))
 
-    def _apart(self, words: list[Word]) -> list[Word]:
+    def _expand_quoted_command(self, words: list[Word]) -> list[Word]:
         """The words, with those of a quoted command line in its place."""
         found: list[Word] = []
         for word in words:
-            text = known(word) or ""
-            found += split(self.text, word) if re.search(r"\.py\s", text) else [word]
+            text = get_known_text(word) or ""
+            found += split_word(self.text, word) if re.search(r"\.py\s", text) else [word]
         return found
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank_out(found: re.Match[str]) -> str:
     return re.sub(r"[^\r\n]", " ", found[0])

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ddp_codemod.parse import yaml_scalar
-from ddp_codemod.parse.document import Content, Entry, Link, Path, Room
-from ddp_codemod.parse.grammar import Tree, broken
+from ddp_codemod.parse.document import Content, Entry, EntryBudget, Link, Path
+from ddp_codemod.parse.grammar import Tree, is_broken
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,12 +34,12 @@ _DECORATIONS = frozenset({"anchor", "tag", "comment"})
 
 def read(text: str) -> Content:
     """The scalars of a YAML text; nothing of a mapping or list in which something is not valid."""
-    if _too_deep(text):
+    if _is_too_deep(text):
         return Content((), errors=(0,))
     tree = Tree("yaml", text)
-    if _is_unsure(tree) and (joined := _joined(text)) != text:
+    if _is_unsure(tree) and (joined := _join_flow_lines(text)) != text:
         tree = Tree("yaml", joined)  # of the same length, so that every place is the same
-    reader = _Reader(tree)
+    reader = _YamlReader(tree)
     documents = [node for node in tree.root.children if node.type == "document"]
     if _is_unsure(tree):
         documents = []  # where one document ends and the next begins is not sure
@@ -49,10 +49,10 @@ def read(text: str) -> Content:
 
 
 def _is_unsure(tree: Tree) -> bool:
-    return tree.root.is_error or any(broken(child) for child in tree.root.children)
+    return tree.root.is_error or any(is_broken(child) for child in tree.root.children)
 
 
-def _joined(text: str) -> str:
+def _join_flow_lines(text: str) -> str:
     """The text with each ``{...}`` and ``[...]`` that runs over lines on one of them.
 
     PyYAML takes a bracket that closes in the column of its key, and the grammar does not.
@@ -70,17 +70,17 @@ def _joined(text: str) -> str:
                 break
         if depth:
             return text  # it does not end
-        flow = _FLOW.sub(_without_breaks, text[opening.start(1) : end])
+        flow = _FLOW.sub(_blank_breaks, text[opening.start(1) : end])
         pieces += [text[at : opening.start(1)], flow]
         at = end
     return "".join([*pieces, text[at:]])
 
 
-def _without_breaks(token: re.Match[str]) -> str:
+def _blank_breaks(token: re.Match[str]) -> str:
     return " " * len(token[0]) if token[0][0] in "#\r\n" else token[0]
 
 
-def _too_deep(text: str) -> bool:
+def _is_too_deep(text: str) -> bool:
     """Whether blocks may nest deeper than the grammar bears.
 
     Its scanner keeps the columns of open blocks in 1,024 bytes, and a text with some 250 of them ends the process (seen with
@@ -96,29 +96,29 @@ def _too_deep(text: str) -> bool:
     return False
 
 
-class _Reader:
+class _YamlReader:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.entries: list[Entry] = []
         self.links: list[Link] = []
-        self.room = Room()
+        self.room = EntryBudget()
         self.anchors: dict[str, Path] = {}
         self.number = 0
 
     def document(self, number: int, document: Node) -> None:
         """Read one document; the walk is a stack of its own, for YAML nests without limit."""
         self.number, self.anchors = number, {}
-        if any(broken(child) for child in document.children):
+        if any(is_broken(child) for child in document.children):
             return
         todo: list[tuple[Node, Path]] = [(node, ()) for node in document.children if node.type.endswith("_node")]
         while todo:
             node, path = todo.pop()
-            if any(broken(child) for child in node.children):
+            if any(is_broken(child) for child in node.children):
                 continue
-            if node.type in _COLLECTIONS and not self.room.takes(path, node.named_child_count, self.tree.span(node)[0]):
+            if node.type in _COLLECTIONS and not self.room.reserve(path, node.named_child_count, self.tree.span(node)[0]):
                 continue
             if node.type in ("block_node", "flow_node"):
-                todo += self._node(node, path)
+                todo += self._read_node(node, path)
             elif node.type in ("block_sequence", "flow_sequence"):
                 items = [child for child in node.named_children if child.type not in _DECORATIONS]
                 todo += [(child, (*path, str(index))) for index, child in reversed([*enumerate(items)])]
@@ -128,9 +128,9 @@ class _Reader:
                 # what is no pair is a key without a value
                 todo += [(child, path) for child in reversed(node.named_children) if child.type in _PAIRS]
             elif node.type in _PAIRS:
-                todo += self._pair(node, path)
+                todo += self._read_pair(node, path)
 
-    def _node(self, node: Node, path: Path) -> list[tuple[Node, Path]]:
+    def _read_node(self, node: Node, path: Path) -> list[tuple[Node, Path]]:
         """Take a node's anchor and scalar; what is left to read of it."""
         content = [child for child in node.named_children if child.type not in _DECORATIONS]
         for child in node.named_children:
@@ -146,25 +146,25 @@ class _Reader:
                 self.links.append(Link(path, target, self.number))
             return []
         if not content[0].has_error:
-            self._scalar(content[0], path)
+            self._read_scalar(content[0], path)
         return []
 
-    def _pair(self, node: Node, path: Path) -> list[tuple[Node, Path]]:
+    def _read_pair(self, node: Node, path: Path) -> list[tuple[Node, Path]]:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
-        name = self._key(key) if key is not None and not key.has_error else None
+        name = self._read_key(key) if key is not None and not key.has_error else None
         if name is None or value is None:
             return []
-        if name == "<<" and self._merge(value, path):
+        if name == "<<" and self._read_merge(value, path):
             return []
         return [(value, (*path, name))]
 
-    def _key(self, node: Node) -> str | None:
+    def _read_key(self, node: Node) -> str | None:
         content = [child for child in node.named_children if child.type not in _DECORATIONS]
         if len(content) != 1 or content[0].type not in yaml_scalar.KINDS:
             return None
         return yaml_scalar.value(content[0].type, self.tree.of(content[0]))
 
-    def _merge(self, value: Node, path: Path) -> bool:
+    def _read_merge(self, value: Node, path: Path) -> bool:
         """Follow ``<<: *a`` and ``<<: [*a, *b]``; False where something else stands there."""
         todo, names = [value], []
         while todo:
@@ -178,7 +178,7 @@ class _Reader:
         self.links += [Link(path, self.anchors[name], self.number, merge=True) for name in names if name in self.anchors]
         return bool(names)
 
-    def _scalar(self, node: Node, path: Path) -> None:
+    def _read_scalar(self, node: Node, path: Path) -> None:
         text = self.tree.of(node)
         start, end = self.tree.span(node)
         if node.type == "block_scalar":  # at the end of a file the grammar takes the last line's end too
@@ -200,14 +200,14 @@ def written(text: str, entry: Entry, value: str) -> str:
         return "'" + value.replace("'", "''") + "'"
     if not there.startswith(('"', "'", "|", ">")) and value.lower() not in _WORDS and _PLAIN.fullmatch(value):
         # inside brackets older readers stop a plain scalar at a colon
-        if _FLOW_PLAIN.fullmatch(value) or not _in_flow(text, entry):
+        if _FLOW_PLAIN.fullmatch(value) or not _is_in_flow(text, entry):
             return value
     if not entry.is_text and _is_number(value):
         return value
-    return yaml_scalar.double_quoted(value)
+    return yaml_scalar.quote_double(value)
 
 
-def _in_flow(text: str, entry: Entry) -> bool:
+def _is_in_flow(text: str, entry: Entry) -> bool:
     """Whether a plain scalar here would end at a comma."""
     probe = read(text[: entry.start] + "a,b" + text[entry.end :]).entries
     return not any(found.start == entry.start and found.value == "a,b" and found.path == entry.path for found in probe)

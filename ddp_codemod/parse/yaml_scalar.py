@@ -28,36 +28,36 @@ def value(kind: str, text: str) -> str | None:
     if _BREAK_OF_1_1.search(text):
         return None
     if kind == "plain_scalar":
-        return _fold(text)
+        return _fold_lines(text)
     if kind == "single_quote_scalar":
-        return _fold(text[1:-1]).replace("''", "'")
+        return _fold_lines(text[1:-1]).replace("''", "'")
     if kind == "double_quote_scalar":
         try:
-            return _DOUBLE.sub(_unescaped, text[1:-1])
+            return _DOUBLE.sub(_unescape, text[1:-1])
         except (KeyError, ValueError, OverflowError):
             return None
-    return _block(text)
+    return _parse_block(text)
 
 
-def _fold(text: str) -> str:
-    return _FOLD.sub(lambda found: _folded(found[1]), text)
+def _fold_lines(text: str) -> str:
+    return _FOLD.sub(lambda found: _fold_breaks(found[1]), text)
 
 
-def _folded(breaks: str) -> str:
+def _fold_breaks(breaks: str) -> str:
     """One line break is a space, each further one is a line break."""
     return "\n" * (len(_ONE_BREAK.findall(breaks)) - 1) or " "
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     if found["fold"]:
-        return _folded(found["fold"])
+        return _fold_breaks(found["fold"])
     if found["join"]:
         return "\n" * (len(_ONE_BREAK.findall(found["join"])) - 1)
     code = found["x"] or found["u"] or found["U"]
     return chr(int(code, 16)) if code else _ESCAPES[found["one"]]
 
 
-def _block(text: str) -> str | None:
+def _parse_block(text: str) -> str | None:
     head, *lines = _ONE_BREAK.split(text)
     header = re.fullmatch(r"([|>])(-?)(?:[ \t]+#.*|[ \t]*)", head)
     filled = [line for line in lines if line.strip(" ")]
@@ -77,13 +77,13 @@ def _block(text: str) -> str | None:
     return joined.rstrip("\n") + ("" if header[2] else "\n")
 
 
-def double_quoted(value: str) -> str:
+def quote_double(value: str) -> str:
     """A text in double quotes, on one line."""
     escaped = re.sub(r'["\\]', lambda found: _WRITTEN[found[0]], value)
-    return '"' + UNPRINTABLE.sub(_escaped, escaped) + '"'
+    return '"' + UNPRINTABLE.sub(_escape, escaped) + '"'
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     return _WRITTEN.get(found[0]) or (
         f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

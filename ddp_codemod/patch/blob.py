@@ -57,14 +57,14 @@ def blob_id(data: bytes, digits: int = 40) -> str:
         from hashlib import sha256
 
         return sha256(start + data, usedforsecurity=False).hexdigest()
-    digest: str = _sha1()(start + data, usedforsecurity=False).hexdigest()
+    digest: str = _find_sha1()(start + data, usedforsecurity=False).hexdigest()
     return digest
 
 
 @cache
-def _sha1() -> Any:
+def _find_sha1() -> Any:
     try:
-        from _sha1 import sha1  # type: ignore[import-not-found, unused-ignore] # hashlib brings OpenSSL: 3 ms
+        from _find_sha1 import sha1  # type: ignore[import-not-found, unused-ignore] # hashlib brings OpenSSL: 3 ms
     except ImportError:
         from hashlib import sha1
     return sha1

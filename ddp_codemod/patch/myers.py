@@ -21,7 +21,7 @@ class Run(Struct, frozen=True):
     new_end: int
 
 
-def runs(gone: Sequence[bool], put: Sequence[bool]) -> Iterator[Run]:
+def find_runs(gone: Sequence[bool], put: Sequence[bool]) -> Iterator[Run]:
     """The stretches of lines that differ, of the flags that ``changed_lines`` gives."""
     at = new_at = 0
     while at < len(gone) or new_at < len(put):
@@ -36,7 +36,7 @@ def runs(gone: Sequence[bool], put: Sequence[bool]) -> Iterator[Run]:
             at, new_at = at + 1, new_at + 1
 
 
-def changed_lines(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[list[bool], list[bool]]:
+def find_changed_lines(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[list[bool], list[bool]]:
     """One flag a line: does the line go (old), is it put in (new)?"""
     start, stop = 0, 0
     shorter = min(len(old), len(new))
@@ -84,13 +84,13 @@ class _Matcher:
                 kept_new.append(bottom)
             if left == right or top == bottom:
                 continue
-            middle = self._middle(left, right, top, bottom)
+            middle = self._find_middle(left, right, top, bottom)
             if middle is not None:
                 x, y = middle
                 boxes += [(left, x, top, y), (x, right, y, bottom)]
         return kept_old, kept_new
 
-    def _middle(self, left: int, right: int, top: int, bottom: int) -> tuple[int, int] | None:
+    def _find_middle(self, left: int, right: int, top: int, bottom: int) -> tuple[int, int] | None:
         """A point in the middle of a shortest path, where the paths from both corners meet."""
         old, new = self.old, self.new
         lowest, highest = left - bottom, right - top
@@ -101,7 +101,7 @@ class _Matcher:
         ahead_low = ahead_high = first
         back_low = back_high = last
         for _ in range(MAX_COST):
-            ahead_low, ahead_high = _widen(ahead, ahead_low, ahead_high, lowest, highest, -1)
+            ahead_low, ahead_high = _widen_box(ahead, ahead_low, ahead_high, lowest, highest, -1)
             for diagonal in range(ahead_high, ahead_low - 1, -2):
                 x = max(ahead[diagonal - 1] + 1, ahead[diagonal + 1])
                 while x < right and x - diagonal < bottom and old[x] == new[x - diagonal]:
@@ -109,7 +109,7 @@ class _Matcher:
                 ahead[diagonal] = x
                 if odd and back_low <= diagonal <= back_high and back[diagonal] <= x:
                     return x, x - diagonal
-            back_low, back_high = _widen(back, back_low, back_high, lowest, highest, far)
+            back_low, back_high = _widen_box(back, back_low, back_high, lowest, highest, far)
             for diagonal in range(back_high, back_low - 1, -2):
                 x = min(back[diagonal - 1], back[diagonal + 1] - 1)
                 while x > left and x - diagonal > top and old[x - 1] == new[x - diagonal - 1]:
@@ -120,7 +120,7 @@ class _Matcher:
         return None
 
 
-def _widen(reach: dict[int, int], low: int, high: int, lowest: int, highest: int, nowhere: int) -> tuple[int, int]:
+def _widen_box(reach: dict[int, int], low: int, high: int, lowest: int, highest: int, nowhere: int) -> tuple[int, int]:
     """One more diagonal on either side, or one less where the box ends; the neighbours outside are set to ``nowhere``."""
     if low > lowest:
         low -= 1

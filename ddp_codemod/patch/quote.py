@@ -12,7 +12,7 @@ def raw_name(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape") if os.name == "nt" else os.fsencode(name)
 
 
-def quoted(name: bytes) -> bytes:
+def quote_name(name: bytes) -> bytes:
     """The name as it is, or in C quotes where it holds quotes, backslashes, control or non-ASCII bytes."""
     if all(0x20 <= code < 0x7F and code not in _ESCAPES for code in name):
         return name

@@ -61,7 +61,7 @@ class _Runs:
         return True
 
 
-def settle(lines: Sequence[bytes], changed: list[bool], other_lines: Sequence[bytes], other_changed: list[bool]) -> None:
+def settle_runs(lines: Sequence[bytes], changed: list[bool], other_lines: Sequence[bytes], other_changed: list[bool]) -> None:
     """Move the runs of ``changed`` to where git shows them; the other side is only looked at."""
     run, other = _Runs(lines, changed), _Runs(other_lines, other_changed)
     while True:
@@ -91,22 +91,22 @@ def _settle_one(run: _Runs, other: _Runs) -> None:
             run.slide_up()
             other.backward()
         return
-    best = _best_end(run.lines, run.end, size, max(highest, run.end - size - 1, run.end - _MAX_SLIDE))
+    best = _find_best_end(run.lines, run.end, size, max(highest, run.end - size - 1, run.end - _MAX_SLIDE))
     while run.end > best:
         run.slide_up()
         other.backward()
 
 
-def _best_end(lines: Sequence[bytes], lowest: int, size: int, highest: int) -> int:
-    best, best_score = highest, _score(lines, highest, size)
+def _find_best_end(lines: Sequence[bytes], lowest: int, size: int, highest: int) -> int:
+    best, best_score = highest, _score_end(lines, highest, size)
     for end in range(highest + 1, lowest + 1):
-        score = _score(lines, end, size)
+        score = _score_end(lines, end, size)
         if 60 * ((score[0] > best_score[0]) - (score[0] < best_score[0])) + score[1] - best_score[1] <= 0:
             best, best_score = end, score
     return best
 
 
-def _score(lines: Sequence[bytes], end: int, size: int) -> tuple[int, int]:
+def _score_end(lines: Sequence[bytes], end: int, size: int) -> tuple[int, int]:
     """(indentation, penalty) of a run that ends before line ``end``: both of its borders count, less is better."""
     below, above = _Border.at(lines, end), _Border.at(lines, end - size)
     return below.effective + above.effective, below.penalty + above.penalty
@@ -119,9 +119,9 @@ class _Border(Struct, frozen=True):
     @classmethod
     def at(cls, lines: Sequence[bytes], split: int) -> _Border:
         """The border above line ``split``, measured by the lines around it."""
-        own = _indent(lines[split]) if split < len(lines) else None
-        blanks_before, before = _nearest(lines, range(split - 1, -1, -1))
-        blanks_after, after = _nearest(lines, range(split + 1, len(lines)))
+        own = _indent_of(lines[split]) if split < len(lines) else None
+        blanks_before, before = _find_nearest(lines, range(split - 1, -1, -1))
+        blanks_after, after = _find_nearest(lines, range(split + 1, len(lines)))
         penalty = 0
         if before is None and not blanks_before:
             penalty += 1  # at the start of the file
@@ -143,11 +143,11 @@ class _Border(Struct, frozen=True):
         return cls(effective, penalty)
 
 
-def _nearest(lines: Sequence[bytes], rows: range) -> tuple[int, int | None]:
+def _find_nearest(lines: Sequence[bytes], rows: range) -> tuple[int, int | None]:
     """How many blank lines there are on the way, and the indentation of the first that is not."""
     blanks = 0
     for row in rows:
-        indent = _indent(lines[row])
+        indent = _indent_of(lines[row])
         if indent is not None:
             return blanks, indent
         blanks += 1
@@ -156,7 +156,7 @@ def _nearest(lines: Sequence[bytes], rows: range) -> tuple[int, int | None]:
     return blanks, None
 
 
-def _indent(line: bytes) -> int | None:
+def _indent_of(line: bytes) -> int | None:
     """Columns before the first character, None for a blank line."""
     column = 0
     for code in line:

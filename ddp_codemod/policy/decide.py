@@ -9,89 +9,89 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
-from ddp_codemod.dataflow.classes import of_class
+from ddp_codemod.dataflow.classes import trace_class_attribute
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
-from ddp_codemod.dataflow.objects import objects
-from ddp_codemod.dataflow.parameters import is_handed_on
-from ddp_codemod.dataflow.star_args import at_position
+from ddp_codemod.dataflow.parameters import is_forwarded
+from ddp_codemod.dataflow.points_to import find_points_to_set
+from ddp_codemod.dataflow.star_args import trace_index
+from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decision_reasons import (
     OMITTED,
     default_reason,
-    edit_reason,
-    keep_reason,
+    explain_edit,
+    explain_keep,
+    is_value_omitted,
     line_of,
     open_reason,
     text_of,
-    was_left_out,
 )
+from ddp_codemod.policy.default_argument import decide_omitted_backend, describe_default_chooser, is_default_wrong
+from ddp_codemod.policy.device_arguments import explain_takers
+from ddp_codemod.policy.device_branches import decide_device_branch, is_for_other_hardware
 from ddp_codemod.policy.device_counts import Count, count_of
+from ddp_codemod.policy.dominating_init import find_dominating_init
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, Splice, start, unreachable
-from ddp_codemod.policy.foreign_hardware import for_other_hardware, one_branch
-from ddp_codemod.policy.left_out import naming, picks_wrong, who
-from ddp_codemod.policy.made_before import made_before
-from ddp_codemod.policy.other_devices import said_of_object
-from ddp_codemod.policy.related_backends import standing
-from ddp_codemod.policy.shown_groups import is_unshown, showing
-from ddp_codemod.policy.test_code import about, is_tested, why_not_real
-from ddp_codemod.policy.under_launcher import is_bare, when_launched
+from ddp_codemod.policy.launcher_condition import drop_unlaunched_sources, is_unconditional
+from ddp_codemod.policy.related_backends import judge_backend
+from ddp_codemod.policy.test_code import explain_fake, find_testing_function, is_tested
+from ddp_codemod.policy.visible_groups import assess_use, is_group_invisible
 from ddp_codemod.sites.entities import Definition, External
-from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.keyed import imports
+from ddp_codemod.sites.key_path_uses import imports_package
 from ddp_codemod.sites.scopes import bindings
+from ddp_codemod.sites.surface_calls import Use
 
 
-def leaves_of(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Leaf]]:
+def collect_sources(context: Context, use: Use, parameter: Parameter) -> tuple[ast.expr | None, list[Value]]:
     """The argument for a parameter and the leaves of its value; a left-out one is a leaf of its own, at the call."""
     module, call = use.module, use.call
     argument = use.argument(parameter)
     if argument is not None and parameter.inside:
-        return argument, _in_dictionary(context, module, argument, parameter.inside)
+        return argument, _collect_dictionary_sources(context, module, argument, parameter.inside)
     if argument is not None:
         return argument, [*context.tracer.evaluate(module, argument)]
-    found: list[Leaf] = []
+    found: list[Value] = []
     for mapping in use.spread:
         if any(isinstance(part, ast.Starred) and part.value is mapping for part in call.args):
             position = parameter.position
-            leaves = at_position(context.tracer, module, call.args, position + use.skip, Way()) if position is not None else []
+            leaves = trace_index(context.tracer, module, call.args, position + use.skip, Trace()) if position is not None else []
         else:
-            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Way(), whole=True)
+            leaves = look_up(context.tracer, module, mapping, ast.Constant(parameter.name), Trace(), whole=True)
         if leaves is None:
-            return None, [context.tracer.unknown(module, call, Way(), "why-spread", text=module.text(mapping))]
+            return None, [context.tracer.unknown(module, call, Trace(), "why-spread", text=module.text(mapping))]
         found += leaves
     if use.skip and not found:
-        return None, [Leaf(module, call, OriginKind.PARTIAL)]
+        return None, [Value(module, call, OriginKind.PARTIAL)]
     if use.own_init and not found:
-        return None, leaves_of(context, use.base, parameter)[1] if use.base else [Leaf(module, call, OriginKind.CLASS)]
-    found = found or _of_class(context, use, parameter)
-    omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else Default()
-    return None, found or [Leaf(module, call, OMITTED, omitted)]
+        return None, collect_sources(context, use.base, parameter)[1] if use.base else [Value(module, call, OriginKind.CLASS)]
+    found = found or _collect_class_sources(context, use, parameter)
+    omitted = Known(parameter.omitted_value) if parameter.omitted_value is not None else PlatformDefault()
+    return None, found or [Value(module, call, OMITTED, omitted)]
 
 
-def _in_dictionary(context: Context, module: Module, argument: ast.expr, key: str) -> list[Leaf]:
+def _collect_dictionary_sources(context: Context, module: Module, argument: ast.expr, key: str) -> list[Value]:
     """The leaves of what stands under a key of a dictionary; a written one that lacks it is a leaf of its own."""
     if isinstance(argument, ast.Constant) and argument.value is None:
-        return [Leaf(module, argument, OriginKind.LITERAL, Default())]
-    leaves = look_up(context.tracer, module, argument, ast.Constant(key), Way(), whole=True)
+        return [Value(module, argument, OriginKind.LITERAL, PlatformDefault())]
+    leaves = look_up(context.tracer, module, argument, ast.Constant(key), Trace(), whole=True)
     if leaves or (leaves is not None and isinstance(argument, ast.Dict)):
-        return leaves or [Leaf(module, argument, OMITTED, Default())]
-    return [context.tracer.unknown(module, argument, Way(), "why-expression", text=module.text(argument))]
+        return leaves or [Value(module, argument, OMITTED, PlatformDefault())]
+    return [context.tracer.unknown(module, argument, Trace(), "why-expression", text=module.text(argument))]
 
 
-def _of_class(context: Context, use: Use, parameter: Parameter) -> list[Leaf]:
+def _collect_class_sources(context: Context, use: Use, parameter: Parameter) -> list[Value]:
     """What a class of the project that is called has for a field of the parameter's name."""
     tracer = context.tracer
     for entity in tracer.resolver.resolve(use.module, use.call.func):
         if isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef):
             lineage = tracer.resolver.lineage(entity.module, entity.node)
             if any(parameter.name in bindings(module, node) for module, node in lineage):
-                found = of_class(tracer, entity.module, entity.node, parameter.name, use.call, Way())
+                found = trace_class_attribute(tracer, entity.module, entity.node, parameter.name, use.call, Trace())
                 named = [leaf for leaf in found if isinstance(leaf.value, Known) and leaf.value.value is not None]
-                return named or [Leaf(use.module, use.call, OriginKind.CLASS)]  # what None means is the class's own business
+                return named or [Value(use.module, use.call, OriginKind.CLASS)]  # what None means is the class's own business
     return []
 
 
@@ -101,16 +101,16 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if use.handed:
         made = start(context, use, parameter, None, [], ())
         never = unreachable(context, use)
-        where = {"name": who(context, use), "text": " ".join(use.module.text(use.call.func).split())}
+        where = {"name": describe_default_chooser(context, use), "text": " ".join(use.module.text(use.call.func).split())}
         return made.keep(never) if never is not None else made.review(fix.id, Reason.of("review-handed", **where))
-    argument, leaves = leaves_of(context, use, parameter)
-    if parameter.ignored is not None and _makes_none(context, use, parameter, argument, leaves):
+    argument, leaves = collect_sources(context, use, parameter)
+    if parameter.ignored is not None and _is_no_group(context, use, parameter, argument, leaves):
         return None
     if argument is None and parameter.omitted == "no-site" and all(leaf.kind in (OMITTED, "unknown") for leaf in leaves):
         return None
     made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
     left_out = all(leaf.kind == OMITTED for leaf in leaves)
-    never = unreachable(context, use) or why_not_real(context, use) or (said_of_object(context, use) if left_out else None)
+    never = unreachable(context, use) or explain_fake(context, use) or (explain_takers(context, use) if left_out else None)
     if never is not None:
         return made.keep(never)
     if left_out and platform.fits(parameter.open_on):
@@ -120,16 +120,16 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if (
         parameter.ignored is not None
         and use.surface.finds_group
-        and (maker := made_before(context, use)) is not None
+        and (maker := find_dominating_init(context, use)) is not None
         and maker.sure
     ):
         return made.keep(Reason.of("keep-made-before", origin=f"{maker.module.name}:{maker.module.line(maker.node)}"))
-    if parameter.ignored is not None and use.surface.shown is not None and (why := showing(context, use)[1]) is not None:
+    if parameter.ignored is not None and use.surface.shown is not None and (why := assess_use(context, use)[1]) is not None:
         return made.keep(why)
-    decided = decide(context, made, parameter, fix)
+    decided = decide_site(context, made, parameter, fix)
     if decided.action is Action.EDIT and left_out:
-        decided = naming(context, parameter, decided, fix)
-    elif decided.action is Action.EDIT and is_unshown(context, use):
+        decided = decide_omitted_backend(context, parameter, decided, fix)
+    elif decided.action is Action.EDIT and is_group_invisible(context, use):
         decided = replace(decided, applicability=Applicability.UNSAFE, untraced=False)
     if decided.action is Action.KEEP and parameter.needs_plugin and left_out:
         needed = platform.required_import
@@ -139,11 +139,11 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     if not use.unknown_receiver:
         return decided
     assert isinstance(use.call.func, ast.Attribute)
-    held = objects(context.tracer, use.module, use.call.func.value)
+    held = find_points_to_set(context.tracer, use.module, use.call.func.value)
     if held and not any(isinstance(entity, External) for entity in held):
         return None  # the project's own objects and no other come here
     packages = {name.partition(".")[0] for name in use.surface.names}
-    if parameter.ignored is not None and decided.action is Action.REVIEW and imports(use.module, packages):
+    if parameter.ignored is not None and decided.action is Action.REVIEW and imports_package(use.module, packages):
         return decided  # no value is there that would tell the method from a namesake: the import does
     if decided.action is Action.KEEP or not decided.changes:
         # a namesake, for all that is known; what is foreign is for a person in any case
@@ -152,14 +152,14 @@ def decide_backend(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     return decided.review(fix.id, Reason.of("why-receiver", text=use.module.text(use.call.func), value=values))
 
 
-def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
+def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding:
     """What becomes of a site whose leaves are known."""
     platform, surface = context.platform, made.use.surface
-    if len(left := when_launched(context.facts, parameter, made.possible)) < len(made.possible):
+    if len(left := drop_unlaunched_sources(context.facts, parameter, made.possible)) < len(made.possible):
         made = start(context, made.use, parameter, made.argument, left, (text_of(context, leaf, parameter) for leaf in left))
-    if (not_heeded := ignored(context, made, parameter, fix)) is not None:
+    if (not_heeded := decide_if_ignored(context, made, parameter, fix)) is not None:
         return not_heeded
-    changes, blocked = _changes(context, parameter, list(made.possible))
+    changes, blocked = _plan_changes(context, parameter, list(made.possible))
     if parameter.foreign is not None and (changes or blocked):
         reason = Reason.of(
             "review-foreign", Meaning.FOREIGN, why=parameter.foreign, why_zh=parameter.foreign_zh or parameter.foreign
@@ -168,24 +168,24 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
     untraced = False
     if changes:
         safe = fix.applicability == "safe" and surface.edit_applicability == "safe"
-        left_to_torch = parameter.omitted == "platform-default" and picks_wrong(context, parameter)
+        left_to_torch = parameter.omitted == "platform-default" and is_default_wrong(context, parameter)
         if any(isinstance(change, NewKeyword) for change in changes):
             safe = safe and parameter.add_applicability == "safe" and not any(map(may_clash, changes))
-        reason = edit_reason(context, made, parameter, changes[0], len(changes))
-        asked = any(isinstance(change, NewText) and isinstance(change.leaf.value, Default) for change in changes)
+        reason = explain_edit(context, made, parameter, changes[0], len(changes))
+        asked = any(isinstance(change, NewText) and isinstance(change.leaf.value, PlatformDefault) for change in changes)
         if asked and not {*platform.device_types} <= {*context.rules.backends[platform.backend.wanted].devices}:
             safe = False  # torch is asked about a device, and may be about one for which the name is none
-        if platform.fits(parameter.named_on) and any(map(was_left_out, changes)):
+        if platform.fits(parameter.named_on) and any(map(is_value_omitted, changes)):
             safe = False  # what the framework would pick by itself is not known
-        if any(is_bare(parameter, made, change) for change in changes):
+        if any(is_unconditional(parameter, made, change) for change in changes):
             safe = False  # a process that no launcher started ends there
-        names = (about(context, change.leaf) for change in changes if isinstance(change, NewText))
+        names = (find_testing_function(context, change.leaf) for change in changes if isinstance(change, NewText))
         if (name := next(filter(None, names), None)) is not None:
             safe, reason = False, Reason("edit-about", (*reason.args, ("function", name)))
         elif made.possible.why is not None and made.possible.why.is_lost:  # the edits cure only a part of what can come here
             untraced = safe
             safe, reason = False, Reason("edit-partly", reason.args)
-        elif left_to_torch and any(map(_is_default, _untouched(made, changes))):
+        elif left_to_torch and any(map(_is_default, _find_unmended_sources(made, changes))):
             default = {"default": platform.backend.default}
             untraced = safe  # a change at the call takes what torch would pick along
             safe, reason = False, Reason("edit-beside-default", (*reason.args, *default.items()))
@@ -195,12 +195,12 @@ def decide(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> F
         unknown = any(leaf.kind in (OriginKind.UNKNOWN, OriginKind.LOOP, OriginKind.OBJECT) for leaf in made.possible)
         unknown = unknown or (not platform.fits(parameter.named_on) and any(map(_is_default, made.possible)))
         return replace(made.review(fix.id, blocked), untraced=safe and unknown)
-    if (branch := one_branch(context, made, fix)) is not None:
+    if (branch := decide_device_branch(context, made, fix)) is not None:
         return branch
-    return made.keep(keep_reason(context, made, parameter))
+    return made.keep(explain_keep(context, made, parameter))
 
 
-def ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
+def decide_if_ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
     """What becomes of a site whose surface does not heed the parameter: kept, or for a person with what does decide; None for others."""
     platform = context.platform
     if parameter.ignored is None or not (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
@@ -212,7 +212,7 @@ def ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> 
     return made.review(fix.id, Reason.of("review-instead", platform=platform.id, **why, **instead))
 
 
-def _makes_none(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Leaf]) -> bool:
+def _is_no_group(context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Value]) -> bool:
     """Whether what the call is given shows that it makes no group: it is switched off, for one device, or another argument decides."""
     off = bool(leaves) and all(isinstance(leaf.value, Known) and leaf.value.value is False for leaf in leaves)
     spared = any(keyword.arg in parameter.spared_by for keyword in use.call.keywords)
@@ -220,41 +220,41 @@ def _makes_none(context: Context, use: Use, parameter: Parameter, argument: ast.
     return off or spared or (counts and argument is not None and count_of(context, use.module, argument) is not Count.SEVERAL)
 
 
-def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tuple[list[Change], Reason | None]:
+def _plan_changes(context: Context, parameter: Parameter, leaves: list[Value]) -> tuple[list[Change], Reason | None]:
     """What has to change, and the first thing that a person has to look at instead."""
     changes: list[Change] = []
     blocked: Reason | None = None
     choice = context.platform.backend
     default_open = context.platform.fits(parameter.named_on)
-    default_wrong = default_open or picks_wrong(context, parameter)
+    default_wrong = default_open or is_default_wrong(context, parameter)
     for leaf in leaves:
         value = leaf.value
         if isinstance(value, Known) and isinstance(value.value, str):
-            stands = standing(context, leaf, value.value)
+            stands = judge_backend(context, leaf, value.value)
             verdict = assess(value.value, stands.choice, context.rules.backends, stands.packages)
-            if verdict.wanted is not None and (for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
+            if verdict.wanted is not None and (is_for_other_hardware(context, leaf, leaves) or is_tested(context, leaf)):
                 continue
-            if (objection := stands.objection(context, value.value, verdict.wanted)) is not None:
+            if (objection := stands.explain_objection(context, value.value, verdict.wanted)) is not None:
                 blocked = blocked or objection
-            elif verdict.wanted is not None and _runs_with(leaves, leaf, verdict.wanted):
+            elif verdict.wanted is not None and _is_looped_with_wanted(leaves, leaf, verdict.wanted):
                 blocked = blocked or Reason.of("why-loop", value=value.value, platform=context.platform.id)
             elif verdict.wanted is not None:
-                changes.append(_change(parameter, leaf, verdict.wanted))
+                changes.append(_make_change(parameter, leaf, verdict.wanted))
             elif not verdict.known:
                 blocked = blocked or Reason.of("review-strange", value=value.value)
         elif leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
             if parameter.omitted != "platform-default" or not default_wrong:
                 continue
             if (leaf.kind == OMITTED and parameter.add == "keyword") or leaf.kind == OriginKind.LITERAL:
-                changes.append(_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
+                changes.append(_make_change(parameter, leaf, choice.wanted))  # written out, None is the same as left out
             else:
                 blocked = blocked or (open_reason(context, parameter) if default_open else default_reason(context))
-        elif isinstance(value, Default):
+        elif isinstance(value, PlatformDefault):
             if default_wrong and isinstance(leaf.node, ast.Call) and parameter.omitted == "platform-default":
-                changes.append(_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
+                changes.append(_make_change(parameter, leaf, choice.wanted))  # a call asks torch: the name can stand for it
             else:
                 blocked = blocked or (default_reason(context) if default_wrong else None)
-        elif not isinstance(value, Current) and leaf.kind not in (
+        elif not isinstance(value, CurrentBackend) and leaf.kind not in (
             OriginKind.PARAMETER,
             OriginKind.CLASS,
             OriginKind.PARTIAL,
@@ -264,24 +264,24 @@ def _changes(context: Context, parameter: Parameter, leaves: list[Leaf]) -> tupl
     return changes, blocked
 
 
-def _runs_with(leaves: list[Leaf], leaf: Leaf, wanted: str) -> bool:
+def _is_looped_with_wanted(leaves: list[Value], leaf: Value, wanted: str) -> bool:
     """Whether a loop runs with a value, and with the wanted one besides: a person drops the value there."""
     others = (other for other in leaves if leaf.kind == other.kind == OriginKind.LOOP)
     return any(isinstance(other.value, Known) and other.value.value == wanted for other in others)
 
 
-def _is_default(leaf: Leaf) -> bool:
+def _is_default(leaf: Value) -> bool:
     """Whether a leaf leaves the choice to torch: it asks for it, or gives None."""
-    return isinstance(leaf.value, Default) or (isinstance(leaf.value, Known) and leaf.value.value is None)
+    return isinstance(leaf.value, PlatformDefault) or (isinstance(leaf.value, Known) and leaf.value.value is None)
 
 
-def _untouched(made: Finding, changes: list[Change]) -> list[Leaf]:
+def _find_unmended_sources(made: Finding, changes: list[Change]) -> list[Value]:
     """The leaves that no change mends."""
     changed = {id(change.leaf) for change in changes if isinstance(change, NewText)}
     return [leaf for leaf in made.possible if leaf.kind != OMITTED and id(leaf) not in changed]
 
 
-def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
+def _make_change(parameter: Parameter, leaf: Value, wanted: str) -> Change:
     if leaf.kind == OMITTED:
         assert isinstance(leaf.module, Module)
         if isinstance(leaf.node, ast.Dict):
@@ -296,4 +296,4 @@ def _change(parameter: Parameter, leaf: Leaf, wanted: str) -> Change:
 def may_clash(change: Change) -> bool:
     """Whether a keyword is added beside ``**kwargs`` that the function takes in, in which a caller from outside may hand it too."""
     spread = [keyword.value for keyword in change.call.keywords if keyword.arg is None] if isinstance(change, NewKeyword) else []
-    return any(isinstance(change, NewKeyword) and is_handed_on(change.module, part) for part in spread)
+    return any(isinstance(change, NewKeyword) and is_forwarded(change.module, part) for part in spread)

@@ -12,36 +12,41 @@ from ddp_codemod.catalog.model import Parameter, Surface
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decide_fields import edit_reason, is_decorated, is_first, new_field
+from ddp_codemod.policy.decide_fields import explain_field_edit, is_decorated, is_direct_subclass, make_field
+from ddp_codemod.policy.default_argument import (
+    explain_old_versions,
+    is_default_wrong,
+    mark_unsure_of_versions,
+    pick_default_backend,
+)
 from ddp_codemod.policy.findings import Context, Finding, NewKeyword, NewStatement, start
-from ddp_codemod.policy.left_out import picked, picks_wrong, too_old, unsure_of_versions
-from ddp_codemod.policy.parsed_classes import taken_classes
+from ddp_codemod.policy.parser_classes import find_parser_classes
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.keyed import KeyedUse
+from ddp_codemod.sites.key_path_uses import KeyedUse
 from ddp_codemod.sites.scopes import bindings
+from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_classes(context: Context, findings: Sequence[Finding], fix: Fix, writable: Callable[[str], bool]) -> Iterator[Finding]:
     """The findings of classes that get the field, beside those that parsers and constructors were found for."""
     for surface in context.rules.surfaces.values():
         for parameter in surface.parameters:
-            if parameter.fields is None or not picks_wrong(context, parameter):
+            if parameter.fields is None or not is_default_wrong(context, parameter):
                 continue
-            seen = {node for finding in findings for node in _taken(context, finding)}
-            for module, node in _deriving(context, parameter):
+            seen = {node for finding in findings for node in _find_given_classes(context, finding)}
+            for module, node in _find_deriving_classes(context, parameter):
                 if node not in seen and writable(module.name) and not is_test(module.name) and _is_used(context, module, node):
-                    yield _found(context, surface, parameter, module, node, fix)
+                    yield _decide_class(context, surface, parameter, module, node, fix)
 
 
-def settled_by_class(context: Context, findings: Sequence[Finding]) -> list[Finding]:
+def apply_class_defaults(context: Context, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, those of calls kept whose class, or one that it derives from, gets the field: its default decides."""
     changes = [change for finding in findings if finding.action is Action.EDIT for change in finding.changes]
     given = {change.node for change in changes if isinstance(change, NewStatement) and change.where == "inside"}
-    return [_settled(context, finding, given) for finding in findings] if given else list(findings)
+    return [_keep_if_class_decides(context, finding, given) for finding in findings] if given else list(findings)
 
 
-def _settled(context: Context, finding: Finding, given: Set[ast.AST]) -> Finding:
+def _keep_if_class_decides(context: Context, finding: Finding, given: Set[ast.AST]) -> Finding:
     use = finding.use
     if (
         finding.action is not Action.EDIT
@@ -59,18 +64,24 @@ def _settled(context: Context, finding: Finding, given: Set[ast.AST]) -> Finding
     return finding
 
 
-def _found(context: Context, surface: Surface, parameter: Parameter, module: Module, node: ast.ClassDef, fix: Fix) -> Finding:
+def _decide_class(
+    context: Context, surface: Surface, parameter: Parameter, module: Module, node: ast.ClassDef, fix: Fix
+) -> Finding:
     platform, fields = context.platform, parameter.fields
     assert fields is not None
-    made = start(context, KeyedUse(module, node.bases[0], surface), parameter, None, [], [picked(context, parameter)])
-    if (why := too_old(context, module.name, parameter)) is not None:
+    made = start(
+        context, KeyedUse(module, node.bases[0], surface), parameter, None, [], [pick_default_backend(context, parameter)]
+    )
+    if (why := explain_old_versions(context, module.name, parameter)) is not None:
         return made.review(fix.id, why)
-    reason = edit_reason(context, parameter)
-    changes = [new_field(module, node, fields, f'"{platform.backend.wanted}"')]
-    return unsure_of_versions(context, parameter, module.name, made.edit(fix.id, fix.applicability == "safe", reason, changes))
+    reason = explain_field_edit(context, parameter)
+    changes = [make_field(module, node, fields, f'"{platform.backend.wanted}"')]
+    return mark_unsure_of_versions(
+        context, parameter, module.name, made.edit(fix.id, fix.applicability == "safe", reason, changes)
+    )
 
 
-def _deriving(context: Context, parameter: Parameter) -> Iterator[tuple[Module, ast.ClassDef]]:
+def _find_deriving_classes(context: Context, parameter: Parameter) -> Iterator[tuple[Module, ast.ClassDef]]:
     """The project's classes that derive from one of the library itself and do not have the field."""
     fields, project = parameter.fields, context.tracer.resolver.project
     assert fields is not None
@@ -80,12 +91,12 @@ def _deriving(context: Context, parameter: Parameter) -> Iterator[tuple[Module, 
         for node in module.nodes.get(ast.ClassDef, ()) if module is not None else ():
             assert isinstance(node, ast.ClassDef)
             assert module is not None
-            if is_first(context, module, node, fields) and is_decorated(context, module, node, fields):
+            if is_direct_subclass(context, module, node, fields) and is_decorated(context, module, node, fields):
                 if fields.field not in bindings(module, node):
                     yield module, node
 
 
-def _taken(context: Context, finding: Finding) -> Iterator[ast.ClassDef]:
+def _find_given_classes(context: Context, finding: Finding) -> Iterator[ast.ClassDef]:
     """The classes, with those that they derive from, that a parser is given or a call makes an object of."""
     use, resolver = finding.use, context.tracer.resolver
     if not isinstance(use, Use) or is_test(use.module.name):
@@ -93,7 +104,7 @@ def _taken(context: Context, finding: Finding) -> Iterator[ast.ClassDef]:
     for parameter in use.surface.parameters:
         argument = use.argument(parameter) if parameter.fields is not None else None
         if argument is not None and parameter.fields is not None:
-            for one in taken_classes(context, use.module, argument, parameter.fields):
+            for one in find_parser_classes(context, use.module, argument, parameter.fields):
                 if one.module is not None and one.node is not None:
                     yield from (node for _, node in resolver.lineage(one.module, one.node))
     for entity in resolver.resolve(use.module, use.call.func):

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.objects import Environment
-from ddp_codemod.dataflow.fold import Known, Value
+from ddp_codemod.dataflow.fold import FoldResult, Known
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decision_reasons import set_already
+from ddp_codemod.policy.decision_reasons import explain_variable_set
 from ddp_codemod.policy.findings import AnyUse, Context, Finding, NewObject, NewText, NewVariable, start, unreachable
-from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_environment(context: Context, use: Use, fix: Fix, backend: Finding | None) -> Finding | None:
@@ -28,13 +28,13 @@ def decide_environment(context: Context, use: Use, fix: Fix, backend: Finding | 
     if not use.surface.default_group:
         return None
     made = start(context, use, None, None, [], [])
-    made = _named(made, fix.environment)
+    made = _name_variable(made, fix.environment)
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
     if fix.when_backend:
-        outcome = outcomes(backend) if backend is not None else set()
-        if not of_libraries(context, fix, outcome) & set(fix.when_backend):
+        outcome = list_backend_outcomes(backend) if backend is not None else set()
+        if not expand_library_names(context, fix, outcome) & set(fix.when_backend):
             if "?" in outcome:
                 return made.review(
                     fix.id, Reason.of("review-environment-unknown", variable=fix.environment.name, value=fix.environment.value)
@@ -42,10 +42,10 @@ def decide_environment(context: Context, use: Use, fix: Fix, backend: Finding | 
             return made.keep(
                 Reason.of("keep-environment-backend", value=", ".join(sorted(outcome)), wanted=", ".join(fix.when_backend))
             )
-    return set_before(context, use, fix, made, backend)
+    return decide_variable_before_use(context, use, fix, made, backend)
 
 
-def unneeded(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | None:
+def explain_unneeded_fix(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | None:
     """Why a part of a fix has nothing to do here with the versions that the project states, if that is so."""
     framework = context.rules.frameworks.get(use.surface.id)
     for one in fix.unneeded:
@@ -56,14 +56,14 @@ def unneeded(context: Context, use: AnyUse, fix: Fix, part: str) -> Reason | Non
     return None
 
 
-def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
+def decide_variable_before_use(context: Context, use: Use, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
     """The finding for a use that needs the variable: kept where it is set before, else an edit that sets it."""
     environment = fix.environment
     assert environment is not None
-    value = already_set(context, use, environment.name)
+    value = find_value_before_call(context, use, environment.name)
     if value is not None:
-        return made.keep(set_already(environment.name, value))
-    if (spared := unneeded(context, use, fix, "environment")) is not None:
+        return made.keep(explain_variable_set(environment.name, value))
+    if (spared := explain_unneeded_fix(context, use, fix, "environment")) is not None:
         return made.keep(spared)
     reason = Reason.of("edit-environment", variable=environment.name, value=environment.value)
     # an object that the backend rule writes elsewhere asks for the variable itself, once it stands there
@@ -71,7 +71,7 @@ def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Fin
     earlier = [
         (module, node)
         for module, node in (leaf.code for leaf in objects if leaf is not None)
-        if set_at(context, module, node, environment.name) is None
+        if find_value_at_node(context, module, node, environment.name) is None
         and context.facts.unreachable(module, node) is None
         and not (module is use.module and module.place(node).start >= module.place(use.call).start)
     ]
@@ -80,16 +80,16 @@ def set_before(context: Context, use: Use, fix: Fix, made: Finding, backend: Fin
     return made.edit(fix.id, fix.applicability == "safe", reason, [NewVariable(*at, environment) for at in nodes])
 
 
-def _named(made: Finding, environment: Environment) -> Finding:
+def _name_variable(made: Finding, environment: Environment) -> Finding:
     return replace(made, parameter=environment.name)
 
 
-def of_libraries(context: Context, fix: Fix, outcome: Iterable[str]) -> set[str]:
+def expand_library_names(context: Context, fix: Fix, outcome: Iterable[str]) -> set[str]:
     """The backends, and those of which they are other names: what is set for a library mostly holds under each of its names."""
-    return set(outcome) if fix.by_name else set().union(*(libraries(name, context.rules.backends) for name in outcome))
+    return set(outcome) if fix.by_name else set().union(*(find_libraries(name, context.rules.backends) for name in outcome))
 
 
-def outcomes(backend: Finding) -> set[str]:
+def list_backend_outcomes(backend: Finding) -> set[str]:
     """The backends that a group can have once the backend rule's edits are made; "?" stands for what is not known."""
     changed = {change.leaf: change.text for change in backend.changes if isinstance(change, NewText)}
     found: set[str] = set()
@@ -104,12 +104,12 @@ def outcomes(backend: Finding) -> set[str]:
     return found
 
 
-def already_set(context: Context, use: Use, name: str) -> Value | None:
+def find_value_before_call(context: Context, use: Use, name: str) -> FoldResult | None:
     """The value that the code gives the variable before this call runs; None where it does not set it."""
-    return set_at(context, use.module, use.call, name)
+    return find_value_at_node(context, use.module, use.call, name)
 
 
-def set_at(context: Context, module: Module, node: ast.AST, name: str) -> Value | None:
+def find_value_at_node(context: Context, module: Module, node: ast.AST, name: str) -> FoldResult | None:
     """The value that the code gives the variable before a node runs; None where it does not set it.
 
     What counts is an earlier statement of the same function or class body, of one around it, or of the module.
@@ -119,7 +119,7 @@ def set_at(context: Context, module: Module, node: ast.AST, name: str) -> Value 
     own = scope_of(module, node)
     start_of_use = module.place(node).start
     around = set(module.ancestors(node))
-    for statement, value in _settings(context, module, name):
+    for statement, value in _find_variable_settings(context, module, name):
         scope = scope_of(module, statement)
         earlier = module.place(statement).start < start_of_use
         if scope not in scopes or (not earlier and (scope is own or scope is not module.tree)):
@@ -129,17 +129,17 @@ def set_at(context: Context, module: Module, node: ast.AST, name: str) -> Value 
         conditional = [
             at for at in module.ancestors(statement) if isinstance(at, (ast.If, ast.For, ast.While, ast.Try, ast.IfExp))
         ]
-        if any(at not in around and not _certain(context, module, at) for at in conditional):
+        if any(at not in around and not _is_certain_condition(context, module, at) for at in conditional):
             continue  # it may not have run
         return context.facts.fold(module, value)
     return None
 
 
-def _certain(context: Context, module: Module, node: ast.AST) -> bool:
+def _is_certain_condition(context: Context, module: Module, node: ast.AST) -> bool:
     return isinstance(node, ast.If) and context.facts.truth(module, node.test) is not None
 
 
-def _settings(context: Context, module: Module, name: str) -> Iterator[tuple[ast.AST, ast.expr]]:
+def _find_variable_settings(context: Context, module: Module, name: str) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Statements that set an environment variable, and the value."""
     resolver = context.tracer.resolver
     for assignment in module.nodes.get(ast.Assign, ()):

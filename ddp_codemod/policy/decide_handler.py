@@ -7,22 +7,22 @@ import ast
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Handler
-from ddp_codemod.dataflow.callers import callers
-from ddp_codemod.dataflow.calls import calls_of
+from ddp_codemod.dataflow.callers import callers_of
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.escape_analysis import GROWING, analyze_escapes
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.journey import GROWING, journey
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
-from ddp_codemod.dataflow.parameters import is_handed_on
+from ddp_codemod.dataflow.parameters import is_forwarded
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.default_argument import decide_omitted_backend, describe_default_chooser
+from ddp_codemod.policy.device_arguments import explain_by_argument
 from ddp_codemod.policy.findings import Change, Context, Finding, NewHandler, NewObject, start, unreachable
-from ddp_codemod.policy.left_out import naming, who
-from ddp_codemod.policy.other_devices import said_beside
-from ddp_codemod.policy.under_launcher import why_of
-from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.scopes import owner, scope_of
+from ddp_codemod.policy.launcher_condition import explain_wanted_backend
+from ddp_codemod.sites.scopes import owner_scope, scope_of
+from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -34,27 +34,27 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
     argument = use.argument(parameter)
     choice = platform.backend
     made = start(context, use, parameter, argument, [], [choice.default or choice.wanted])
-    never = unreachable(context, use) or said_beside(context, use.module, use.call, parameter.beside)
+    never = unreachable(context, use) or explain_by_argument(context, use.module, use.call, parameter.beside)
     if never is not None:
         return made.keep(never)
     if not choice.default or choice.default in choice.works:
         return made.keep(Reason.of("keep-omitted", parameter=handler.keyword))
-    into = _unpacked(context, use, parameter) if argument is None else False
+    into = _find_unpacked_list(context, use, parameter) if argument is None else False
     if into is True:
         unknown = made.review(fix.id, Reason.of("why-spread", text=use.module.text(use.spread[0])))
-        return naming(context, parameter, unknown, fix)
+        return decide_omitted_backend(context, parameter, unknown, fix)
     if argument is not None and handler.single:
         return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=handler.names[0].rsplit(".", 1)[-1]))
     listed = argument if argument is not None else into if isinstance(into, ast.List) else None
     if listed is not None:
-        there = _handlers(context, use.module, listed, handler) or _listed(context, use, handler)
-        if not there and not _is_written(context, use.module, listed, handler):
+        there = _find_handler_calls(context, use.module, listed, handler) or _find_handlers_in_file(context, use, handler)
+        if not there and not _is_written_out(context, use.module, listed, handler):
             return made.review(fix.id, Reason.of("why-expression", text=use.module.text(argument or use.call)))
         if there:
             name = handler.names[0].rsplit(".", 1)[-1]
-            others = [other for module, call in there if (other := _otherwise(context, module, call)) is not None]
+            others = [other for module, call in there if (other := _find_none_branch(context, module, call)) is not None]
             if len(others) == len(there):
-                return _in_both(context, made, parameter, fix, there[0], others[0])
+                return _add_to_none_branch(context, made, parameter, fix, there[0], others[0])
             return made.keep(Reason.of("keep-handler", Meaning.ELSEWHERE, handler=name))
     reason = Reason.of(
         "edit-handler",
@@ -62,8 +62,8 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         value=choice.default,
         wanted=choice.wanted,
         platform=platform.id,
-        who=who(context, use),
-        **why_of(platform, parameter.launched),
+        who=describe_default_chooser(context, use),
+        **explain_wanted_backend(platform, parameter.launched),
     )
     place = into if isinstance(into, ast.List) else None
     change: Change = NewHandler(use.module, use.call, parameter.name, handler, choice.wanted, place)
@@ -71,11 +71,11 @@ def decide_handler(context: Context, use: Use, parameter: Parameter, fix: Fix) -
         package, _, name = handler.names[0].rpartition(".")
         change = NewObject(use.module, use.call, parameter.name, None, package, name, (), handler.keyword, choice.wanted)
     safe = parameter.add_applicability == "safe" and not platform.fits(parameter.named_on)
-    safe = safe and not (argument is None and _is_for_others(context, use))
-    return naming(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
+    safe = safe and not (argument is None and _is_passed_through(context, use))
+    return decide_omitted_backend(context, parameter, made.edit(fix.id, safe, reason, [change]), fix)
 
 
-def _unpacked(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:
+def _find_unpacked_list(context: Context, use: Use, parameter: Parameter) -> ast.List | bool:
     """The list in what the call unpacks, if it is written out there; else whether there can be one that is not known."""
     found: list[ast.List] = []
     for mapping in use.spread:
@@ -85,24 +85,24 @@ def _unpacked(context: Context, use: Use, parameter: Parameter) -> ast.List | bo
         written = [value for key, value in parts if isinstance(key, ast.Constant) and key.value == parameter.name]
         if len(written) == 1 and isinstance(written[0], ast.List) and written[0].elts:
             found.append(written[0])
-        elif look_up(context.tracer, use.module, mapping, ast.Constant(parameter.name), Way()) != []:
+        elif look_up(context.tracer, use.module, mapping, ast.Constant(parameter.name), Trace()) != []:
             return True
     return found[0] if len(found) == 1 else bool(found)
 
 
-def _is_for_others(context: Context, use: Use) -> bool:
+def _is_passed_through(context: Context, use: Use) -> bool:
     """Whether the call unpacks a parameter of a function that nobody in the project calls: who does may hand on the same keyword."""
     for part in use.spread:
-        if isinstance(part, ast.Name) and is_handed_on(use.module, part):
-            function = owner(use.module, scope_of(use.module, part), part.id)
-            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and not callers(
+        if isinstance(part, ast.Name) and is_forwarded(use.module, part):
+            function = owner_scope(use.module, scope_of(use.module, part), part.id)
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and not callers_of(
                 context.tracer, use.module, function
             ):
                 return True
     return False
 
 
-def _is_written(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool:
+def _is_written_out(context: Context, module: Module, argument: ast.expr, handler: Handler) -> bool:
     """Whether all that the list can be is written out, also what is appended to it."""
     leaves = context.tracer.evaluate(module, argument)
     if not leaves or not all(isinstance(leaf.node, (ast.List, ast.Tuple)) for leaf in leaves):
@@ -110,7 +110,7 @@ def _is_written(context: Context, module: Module, argument: ast.expr, handler: H
     grown = [
         call
         for leaf in leaves
-        for home, place in journey(context.tracer, leaf.code[0], leaf.code[1]).places  # type: ignore[arg-type]
+        for home, place in analyze_escapes(context.tracer, leaf.code[0], leaf.code[1]).places  # type: ignore[arg-type]
         if isinstance(named := home.parents.get(place), ast.Attribute)
         and named.attr in GROWING
         and isinstance(call := home.parents.get(named), ast.Call)
@@ -119,19 +119,21 @@ def _is_written(context: Context, module: Module, argument: ast.expr, handler: H
         if len(call.args) != 1 or last_name(call.func) != "append":
             return False
         made = context.tracer.evaluate(module, call.args[0])
-        if not made or not all(isinstance(leaf.node, ast.Call) and _is_another(context, *leaf.code, handler) for leaf in made):
+        if not made or not all(
+            isinstance(leaf.node, ast.Call) and _is_sibling_class(context, *leaf.code, handler) for leaf in made
+        ):
             return False
     return True
 
 
-def _is_another(context: Context, module: Module, call: ast.AST, handler: Handler) -> bool:
+def _is_sibling_class(context: Context, module: Module, call: ast.AST, handler: Handler) -> bool:
     """Whether a call makes an object of another class of the handler's own package."""
     names = context.tracer.resolver.names(module, call.func) if isinstance(call, ast.Call) else []
     package = handler.names[0].partition(".")[0]
     return bool(names) and all(name.partition(".")[0] == package and name not in handler.names for name in names)
 
 
-def _handlers(context: Context, module: Module, argument: ast.expr, handler: Handler) -> list[tuple[Module, ast.Call]]:
+def _find_handler_calls(context: Context, module: Module, argument: ast.expr, handler: Handler) -> list[tuple[Module, ast.Call]]:
     """The calls that make the handler in a list that is written out."""
     found: list[tuple[Module, ast.Call]] = []
     for leaf in context.tracer.evaluate(module, argument):
@@ -143,19 +145,19 @@ def _handlers(context: Context, module: Module, argument: ast.expr, handler: Han
     return found
 
 
-def _listed(context: Context, use: Use, handler: Handler) -> list[tuple[Module, ast.Call]]:
+def _find_handlers_in_file(context: Context, use: Use, handler: Handler) -> list[tuple[Module, ast.Call]]:
     """The handlers that the file makes and that get to the call through lists which are not followed otherwise."""
     words = {name.rpartition(".")[2] for name in handler.names}
     return [
         (use.module, call)
         for word in sorted(words)
-        for call in calls_of(use.module).get(word, ())
+        for call in index_calls(use.module).get(word, ())
         if set(context.tracer.resolver.names(use.module, call.func)) & set(handler.names)
-        and any(taker is use.call for _, taker in journey(context.tracer, use.module, call).arguments)
+        and any(taker is use.call for _, taker in analyze_escapes(context.tracer, use.module, call).arguments)
     ]
 
 
-def _otherwise(context: Context, module: Module, call: ast.Call) -> ast.Constant | None:
+def _find_none_branch(context: Context, module: Module, call: ast.Call) -> ast.Constant | None:
     """The None that stands in the handler's place where a condition does not hold; None where there is no such condition."""
     around = module.parents.get(call)
     if not isinstance(around, ast.IfExp) or call is around.test or context.facts.truth(module, around.test) is not None:
@@ -164,7 +166,7 @@ def _otherwise(context: Context, module: Module, call: ast.Call) -> ast.Constant
     return other if isinstance(other, ast.Constant) and other.value is None else None
 
 
-def _in_both(
+def _add_to_none_branch(
     context: Context, made: Finding, parameter: Parameter, fix: Fix, there: tuple[Module, ast.Call], other: ast.Constant
 ) -> Finding:
     """The handler in the other branch too: without it the library picks by itself."""
@@ -175,10 +177,17 @@ def _in_both(
     assert isinstance(around, ast.IfExp)
     full = next(name for name in context.tracer.resolver.names(module, call.func) if name in handler.names)
     package, _, name = full.rpartition(".")
-    said = {"value": choice.default, "wanted": choice.wanted, "who": who(context, use), "keyword": handler.keyword}
+    said = {
+        "value": choice.default,
+        "wanted": choice.wanted,
+        "who": describe_default_chooser(context, use),
+        "keyword": handler.keyword,
+    }
     reason = Reason.of("edit-handler-otherwise", handler=name, test=module.short_text(around.test), **said)
     if module is not use.module:
         return made.review(fix.id, reason)
-    leaf = Leaf(module, other, OriginKind.LITERAL, Known(None))
+    leaf = Value(module, other, OriginKind.LITERAL, Known(None))
     change = NewObject(module, use.call, parameter.name, leaf, package, name, (), handler.keyword, choice.wanted)
-    return naming(context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix)
+    return decide_omitted_backend(
+        context, parameter, made.edit(fix.id, parameter.add_applicability == "safe", reason, [change]), fix
+    )

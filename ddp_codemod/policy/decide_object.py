@@ -11,22 +11,29 @@ from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import TextObject
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import NOTEBOOK, is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decide import leaves_of
-from ddp_codemod.policy.decide_chosen import by_variable, has_part, is_of_old, names_object
+from ddp_codemod.policy.decide import collect_sources
+from ddp_codemod.policy.decide_backend_variable import decide_by_variable, has_nested_site, is_for_old_versions, names_object
 from ddp_codemod.policy.decision_reasons import OMITTED
-from ddp_codemod.policy.device_counts import Count, devices_of
+from ddp_codemod.policy.device_arguments import explain_by_keyword
+from ddp_codemod.policy.device_counts import Count, count_devices
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
-from ddp_codemod.policy.other_devices import said_by
-from ddp_codemod.policy.text_objects import backend_of, by_hand, class_name, said_of, stands_for, why_object
+from ddp_codemod.policy.text_objects import (
+    backend_of,
+    build_object_arguments,
+    class_name,
+    explain_manual_object,
+    explain_object,
+    resolve_text_object,
+)
 from ddp_codemod.sites.entities import Definition, External
-from ddp_codemod.sites.find import Use
 from ddp_codemod.sites.scopes import scope_of
+from ddp_codemod.sites.surface_calls import Use
 
-Named = tuple[Leaf, tuple[TextObject, bool]]
+NamedObject = tuple[Value, tuple[TextObject, bool]]
 
 
 def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -34,22 +41,22 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     assert parameter.objects is not None
     if use.own_init:
         return None  # what it hands on is a call of its own
-    argument, leaves = leaves_of(context, use, parameter)
+    argument, leaves = collect_sources(context, use, parameter)
     chosen = parameter.objects.chosen
-    if chosen is not None and has_part(context, use):
+    if chosen is not None and has_nested_site(context, use):
         return None  # that is a site of its own
     if chosen is not None and names_object(context, use, chosen):
-        return by_variable(context, use, parameter, chosen, fix)
-    named = [(leaf, found) for leaf in leaves if (found := stands_for(context, use.module.name, parameter, leaf.value))]
+        return decide_by_variable(context, use, parameter, chosen, fix)
+    named = [(leaf, found) for leaf in leaves if (found := resolve_text_object(context, use.module.name, parameter, leaf.value))]
     several = True
     if not named:
-        named, several = _chosen_by_count(context, use, parameter, leaves)
+        named, several = _choose_by_device_count(context, use, parameter, leaves)
     if not named:
-        return _unknown(context, use, parameter, argument, leaves, fix)
-    elsewhere = said_by(context, use.module, use.call, parameter.objects.elsewhere)
+        return _decide_unknown_object(context, use, parameter, argument, leaves, fix)
+    elsewhere = explain_by_keyword(context, use.module, use.call, parameter.objects.elsewhere)
     if chosen is not None and elsewhere is None:
-        if is_of_old(context, use, chosen):
-            return by_variable(context, use, parameter, chosen, fix)
+        if is_for_old_versions(context, use, chosen):
+            return decide_by_variable(context, use, parameter, chosen, fix)
     choice = context.platform.backend
     if not several and (elsewhere is not None or choice.default in choice.works):
         return None
@@ -65,65 +72,71 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
     safe = fix.applicability == "safe"
     for leaf, (wanted, sure) in named:
         backend = backend_of(context, wanted)
-        blocked = _blocked(context, use, parameter, argument, leaf, wanted)
+        blocked = _find_replacement_obstacle(context, use, parameter, argument, leaf, wanted)
         if blocked is not None:
             return made.review(fix.id, blocked)
         safe = safe and sure and leaf.kind != OMITTED and backend.add_applicability == "safe"
         target = leaf if leaf.kind != OMITTED and isinstance(leaf.node, ast.Constant) else None
         if target is None and argument is not None:
-            return made.review(fix.id, by_hand(context, parameter, wanted))
+            return made.review(fix.id, explain_manual_object(context, parameter, wanted))
         changes.append(
             NewObject(
-                use.module, use.call, parameter.name, target, _package(context, use.module, parameter, wanted), class_name(context, wanted),
+                use.module, use.call, parameter.name, target, _find_module(context, use.module, parameter, wanted), class_name(context, wanted),
                 tuple(wanted.arguments.items()), backend.name, choice.wanted,
             )
         )  # fmt: skip
-    reason = why_object(context, parameter, named[0][1][0])
-    if _unfollowed(context, leaves):  # the edits cure only a part of what can come here
+    reason = explain_object(context, parameter, named[0][1][0])
+    if _find_unfollowed_sources(context, leaves):  # the edits cure only a part of what can come here
         return made.edit(fix.id, False, Reason("edit-object-partly", reason.args), changes)
     if not several and context.may_be_bare:
         return made.review(fix.id, Reason("review-object-open", reason.args))
     return made.edit(fix.id, safe and several, reason if several else Reason("edit-object-open", reason.args), changes)
 
 
-def _has_the_choice(use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> bool:
+def _has_framework_choice(use: Use, parameter: Parameter, leaves: Sequence[Value]) -> bool:
     """Whether the call leaves it to the framework what object it takes."""
     assert parameter.objects is not None
     open_values = {None, *parameter.objects.open}
     return all(leaf.kind == OMITTED or (isinstance(leaf.value, Known) and leaf.value.value in open_values) for leaf in leaves)
 
 
-def _chosen_by_count(context: Context, use: Use, parameter: Parameter, leaves: Sequence[Leaf]) -> tuple[list[Named], bool]:
+def _choose_by_device_count(
+    context: Context, use: Use, parameter: Parameter, leaves: Sequence[Value]
+) -> tuple[list[NamedObject], bool]:
     """The object that the framework takes where it has the choice and there can be several devices, and whether there surely are."""
     objects = parameter.objects
     assert objects is not None
-    count = devices_of(context, use, objects) if _has_the_choice(use, parameter, leaves) else Count.ONE
+    count = count_devices(context, use, objects) if _has_framework_choice(use, parameter, leaves) else Count.ONE
     if count is Count.UNSAID and objects.takes_all and not use.module.name.endswith(NOTEBOOK):
         if context.versions.holds(objects.takes_all, use.module.name, asks=False) is not False:
             count = Count.OPEN
     if count not in (Count.SEVERAL, Count.OPEN) or (count is Count.OPEN and is_test(use.module.name)):
         return [], False
-    automatic = stands_for(context, use.module.name, parameter, Known(objects.automatic))
+    automatic = resolve_text_object(context, use.module.name, parameter, Known(objects.automatic))
     return [(leaf, automatic) for leaf in leaves if automatic is not None], count is Count.SEVERAL
 
 
-def _unknown(
-    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Leaf], fix: Fix
+def _decide_unknown_object(
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaves: list[Value], fix: Fix
 ) -> Finding | None:
     """It is not known what stands for the object: for a person, where the framework's choice does not work."""
     choice = context.platform.backend
     unpacked = [use.module.text(part) for part in use.spread if any(leaf.is_lost and leaf.node is use.call for leaf in leaves)]
-    unfollowed = _unfollowed(context, leaves)
+    unfollowed = _find_unfollowed_sources(context, leaves)
     assert parameter.objects is not None
     if not (unfollowed or unpacked) or choice.default in choice.works or is_test(use.module.name):
         return None
-    one = use.module.name.endswith(NOTEBOOK) or devices_of(context, use, parameter.objects) is Count.ONE
+    one = use.module.name.endswith(NOTEBOOK) or count_devices(context, use, parameter.objects) is Count.ONE
     if argument is None and one:
         return None  # whatever the mapping holds, there is one process
-    automatic = stands_for(context, use.module.name, parameter, Known(parameter.objects.automatic))
-    if automatic is None or unreachable(context, use) or said_by(context, use.module, use.call, parameter.objects.elsewhere):
+    automatic = resolve_text_object(context, use.module.name, parameter, Known(parameter.objects.automatic))
+    if (
+        automatic is None
+        or unreachable(context, use)
+        or explain_by_keyword(context, use.module, use.call, parameter.objects.elsewhere)
+    ):
         return None
-    said = said_of(context, parameter, automatic[0])
+    said = build_object_arguments(context, parameter, automatic[0])
     made = start(context, use, parameter, argument, leaves, ["?"])
     if unpacked:
         expression = ", ".join(" ".join(part.split()) for part in unpacked)
@@ -131,12 +144,12 @@ def _unknown(
     return made.review(fix.id, Reason.of("review-object-unknown", expression=unfollowed[0].text, **said))
 
 
-def _unfollowed(context: Context, leaves: Sequence[Leaf]) -> list[Leaf]:
+def _find_unfollowed_sources(context: Context, leaves: Sequence[Value]) -> list[Value]:
     """The leaves of which it is not known what they give, and that are no object of a class that is known."""
     return [leaf for leaf in leaves if leaf.is_lost and not (isinstance(leaf.node, ast.Call) and _is_object(context, leaf))]
 
 
-def _is_object(context: Context, leaf: Leaf) -> bool:
+def _is_object(context: Context, leaf: Value) -> bool:
     """Whether a call makes an object of a class that is known, which is a site of its own or makes no group."""
     module, node = leaf.code
     assert isinstance(node, ast.Call)
@@ -145,18 +158,18 @@ def _is_object(context: Context, leaf: Leaf) -> bool:
     return bool(named) or any(isinstance(entity, Definition) and isinstance(entity.node, ast.ClassDef) for entity in entities)
 
 
-def _blocked(
-    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaf: Leaf, wanted: TextObject
+def _find_replacement_obstacle(
+    context: Context, use: Use, parameter: Parameter, argument: ast.expr | None, leaf: Value, wanted: TextObject
 ) -> Reason | None:
     """Why an object cannot stand where the text stands."""
     if leaf.kind == OMITTED or (argument is not None and argument in (leaf.node, leaf.outer)):
         return None
-    if isinstance(argument, ast.Name) and leaf.module is use.module and _only_for(use, argument, leaf):
+    if isinstance(argument, ast.Name) and leaf.module is use.module and _is_only_for_call(use, argument, leaf):
         return None
-    return by_hand(context, parameter, wanted)
+    return explain_manual_object(context, parameter, wanted)
 
 
-def _only_for(use: Use, argument: ast.Name, leaf: Leaf) -> bool:
+def _is_only_for_call(use: Use, argument: ast.Name, leaf: Value) -> bool:
     """Whether a variable of the call's own function is assigned the text for this call and nothing else, a message aside."""
     module, node = leaf.code
     statement = module.statement(node)
@@ -169,7 +182,7 @@ def _only_for(use: Use, argument: ast.Name, leaf: Leaf) -> bool:
     return whole and read == [argument] and scope_of(module, node) is scope_of(use.module, use.call)
 
 
-def _package(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
+def _find_module(context: Context, module: Module, parameter: Parameter, wanted: TextObject) -> str:
     """The module that the class comes from: the one that the file imports it from already, else where the framework offers it."""
     assert parameter.objects is not None
     name = class_name(context, wanted)

@@ -7,13 +7,18 @@ import ast
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Settings
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.default_argument import (
+    build_default_arguments,
+    decide_omitted_backend,
+    is_default_wrong,
+    pick_default_backend,
+)
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, Splice, start, unreachable
-from ddp_codemod.policy.left_out import arguments_of, naming, picked, picks_wrong
-from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.surface_calls import Use
 
 
 def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) -> Finding | None:
@@ -23,23 +28,23 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
     if use.own_init:
         return None  # what the class hands on is a call of its own
     argument = use.argument(parameter)
-    made = start(context, use, parameter, argument, [], [picked(context, parameter)])
+    made = start(context, use, parameter, argument, [], [pick_default_backend(context, parameter)])
     if (never := unreachable(context, use)) is not None:
         return made.keep(never)
-    if not picks_wrong(context, parameter):
+    if not is_default_wrong(context, parameter):
         return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
-    args = {**arguments_of(context, parameter), "name": settings.value, "keyword": settings.keyword}
+    args = {**build_default_arguments(context, parameter), "name": settings.value, "keyword": settings.keyword}
     if context.may_be_bare:
         return made.review(fix.id, Reason.of("review-settings-open", **args))
     by_hand = made.review(fix.id, Reason.of("review-settings", **args))
-    text = f'"{settings.key}": {_object(settings, platform.backend.wanted)}'
+    text = f'"{settings.key}": {_format_inner_dictionary(settings, platform.backend.wanted)}'
     change: Change
     if argument is None:
         if use.spread:
             return by_hand
         change = NewKeyword(use.module, use.call, parameter.name, f"{{{text}}}")
     else:
-        there = look_up(context.tracer, use.module, argument, ast.Constant(settings.key), Way())
+        there = look_up(context.tracer, use.module, argument, ast.Constant(settings.key), Trace())
         if there and all(_names_backend(context, one, settings) for one in there):
             return None  # the key in the inner dictionary is a site of its own
         if there != [] or not isinstance(argument, ast.Dict):
@@ -47,10 +52,10 @@ def decide_settings(context: Context, use: Use, parameter: Parameter, fix: Fix) 
         separator = ", " if argument.keys else ""
         change = Splice(use.module, use.module.place(argument).start + 1, text + separator)
     safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
-    return naming(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
+    return decide_omitted_backend(context, parameter, made.edit(fix.id, safe, Reason.of("edit-settings", **args), [change]), fix)
 
 
-def _names_backend(context: Context, leaf: Leaf, settings: Settings) -> bool:
+def _names_backend(context: Context, leaf: Value, settings: Settings) -> bool:
     """Whether an object's dictionary is written out, with its backend."""
     found = [leaf]
     for key in (settings.arguments, settings.keyword):
@@ -61,13 +66,13 @@ def _names_backend(context: Context, leaf: Leaf, settings: Settings) -> bool:
     return True
 
 
-def _of_key(context: Context, leaf: Leaf, key: str) -> list[Leaf]:
+def _of_key(context: Context, leaf: Value, key: str) -> list[Value]:
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.Dict):
         return []
-    return look_up(context.tracer, leaf.module, leaf.node, ast.Constant(key), Way()) or []
+    return look_up(context.tracer, leaf.module, leaf.node, ast.Constant(key), Trace()) or []
 
 
-def _object(settings: Settings, wanted: str) -> str:
+def _format_inner_dictionary(settings: Settings, wanted: str) -> str:
     """Source text of the inner dictionary."""
     arguments = f'{{"{settings.keyword}": "{wanted}"}}'
     return f'{{"{settings.target}": "{settings.value}", "{settings.arguments}": {arguments}}}'

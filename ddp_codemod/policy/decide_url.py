@@ -11,19 +11,19 @@ from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.catalog.objects import Query
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.policy.decide import leaves_of, may_clash
-from ddp_codemod.policy.decide_environment import already_set, set_before, unneeded
+from ddp_codemod.policy.built_urls import append_query, head_of, is_query_off
+from ddp_codemod.policy.decide import collect_sources, may_clash
+from ddp_codemod.policy.decide_environment import decide_variable_before_use, explain_unneeded_fix, find_value_before_call
 from ddp_codemod.policy.decision_reasons import OMITTED
 from ddp_codemod.policy.findings import Change, Context, Finding, NewKeyword, NewText, start, unreachable
 from ddp_codemod.policy.other_uses import OtherUses
-from ddp_codemod.policy.url_beside import beside_backend
-from ddp_codemod.policy.url_compared import compared
-from ddp_codemod.policy.url_ends import appended, head_of, is_off
-from ddp_codemod.sites.find import Use
+from ddp_codemod.policy.url_comparisons import find_url_comparison
+from ddp_codemod.policy.url_in_mapping import add_url_to_mappings
+from ddp_codemod.sites.surface_calls import Use
 
 _MANY = 50  # places in files of settings with an address for one call
 
@@ -33,15 +33,15 @@ def decide_init_method(context: Context, use: Use, fix: Fix, backend: Finding | 
     assert fix.query is not None
     roles = {parameter.role: parameter for parameter in use.surface.parameters}
     if fix.store is not None and set(use.surface.names) & set(fix.store.names):
-        return _own_store(context, use, fix)
+        return _decide_own_store(context, use, fix)
     if "init_method" not in roles:
         if use.surface.id not in fix.environment_surfaces:
             return None
         made = start(context, use, None, None, [], [])
         never = unreachable(context, use)
-        return made.keep(never) if never is not None else set_before(context, use, fix, made, backend)
+        return made.keep(never) if never is not None else decide_variable_before_use(context, use, fix, made, backend)
     parameter = roles["init_method"]
-    argument, leaves = leaves_of(context, use, parameter)
+    argument, leaves = collect_sources(context, use, parameter)
     texts = [
         str(leaf.value.value) if isinstance(leaf.value, Known) else fix.query.default_url if leaf.kind == OMITTED else "?"
         for leaf in leaves
@@ -50,15 +50,15 @@ def decide_init_method(context: Context, use: Use, fix: Fix, backend: Finding | 
     never = unreachable(context, use)
     if never is not None:
         return made.keep(never)
-    if backend is not None and _without_store(context, backend):
+    if backend is not None and _can_meet_without_store(context, backend):
         return made.keep(Reason.of("keep-no-store", value=", ".join(backend.resolves_to)))
     if backend is not None and backend.action is Action.REVIEW and {leaf.why for leaf in leaves} == {backend.reason}:
         call = use.module.line(use.call)
         return made.keep(Reason.of("keep-said", origin=f"{use.module.name}:{call}"))  # both come through what is unpacked there
     if argument is None and use.spread and all(leaf.node is use.call and leaf.kind != OMITTED for leaf in leaves):
-        url = with_query(fix.query.default_url, fix.query)
-        changes = None if _switched(context, use, fix, on=False) else beside_backend(backend, parameter, url)
-        if changes and unneeded(context, use, fix, "query") is None:
+        url = turn_off_query(fix.query.default_url, fix.query)
+        changes = None if _is_variable_switched(context, use, fix, on=False) else add_url_to_mappings(backend, parameter, url)
+        if changes and explain_unneeded_fix(context, use, fix, "query") is None:
             reason = Reason.of("edit-url", query=f"{fix.query.key}={fix.query.value}", value=fix.query.default_url)
             return made.edit(fix.id, fix.applicability == "safe", reason, changes)
     if "store" in roles and use.argument(roles["store"]) is not None:
@@ -69,32 +69,36 @@ def decide_init_method(context: Context, use: Use, fix: Fix, backend: Finding | 
 def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding, backend: Finding | None) -> Finding:
     query = fix.query
     assert query is not None
-    switched_off = _switched(context, use, fix, on=False)
-    spared = None if switched_off or _switched(context, use, fix, on=True) else unneeded(context, use, fix, "query")
+    switched_off = _is_variable_switched(context, use, fix, on=False)
+    spared = (
+        None
+        if switched_off or _is_variable_switched(context, use, fix, on=True)
+        else explain_unneeded_fix(context, use, fix, "query")
+    )
     switched_off = switched_off or spared is not None
     changes: list[Change] = []
     blocked: Reason | None = None
     for leaf in made.possible:
         value = leaf.value
         if leaf.kind == OMITTED or (isinstance(value, Known) and value.value is None):
-            if switched_off or _older_torch(leaf, query):
+            if switched_off or _is_for_older_torch(leaf, query):
                 continue
             if leaf.kind == OMITTED:
                 if parameter.add != "keyword":
                     continue
-                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{with_query(query.default_url, query)}"'))
+                changes.append(NewKeyword(use.module, use.call, parameter.name, f'"{turn_off_query(query.default_url, query)}"'))
             elif leaf.kind == OriginKind.LITERAL:
-                changes.append(NewText(leaf, with_query(query.default_url, query)))
+                changes.append(NewText(leaf, turn_off_query(query.default_url, query)))
         elif isinstance(value, Known) and isinstance(value.value, str):
-            wanted = with_query(value.value, query, switched_off)
+            wanted = turn_off_query(value.value, query, switched_off)
             if wanted != value.value:  # what is put together from names, ``f"tcp://{host}:{port}"``, stays so
                 built = isinstance(leaf.node, ast.expr) and not isinstance(leaf.node, ast.Constant)
-                changes.append((appended(leaf, query) if built else None) or NewText(leaf, wanted))
+                changes.append((append_query(leaf, query) if built else None) or NewText(leaf, wanted))
         elif leaf.kind != OriginKind.PARAMETER:
             scheme = head_of(leaf)
-            if (scheme is not None and scheme not in query.schemes) or switched_off or is_off(leaf, query):
+            if (scheme is not None and scheme not in query.schemes) or switched_off or is_query_off(leaf, query):
                 continue
-            spliced = appended(leaf, query)
+            spliced = append_query(leaf, query)
             if spliced is not None:
                 changes.append(spliced)
             else:
@@ -105,16 +109,16 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
         change.leaf.place for change in changes if isinstance(change, NewText) and not isinstance(change.leaf.module, Module)
     }
     if len(settings) > _MANY and fix.environment is not None:
-        return set_before(context, use, fix, made, backend)  # one line does what hundreds would
-    where = compared(context, use, changes) if fix.environment is not None else None
+        return decide_variable_before_use(context, use, fix, made, backend)  # one line does what hundreds would
+    where = find_url_comparison(context, use, changes) if fix.environment is not None else None
     key = "edit-environment-compared" if where is not None else "edit-environment-used"
-    if fix.environment is not None and (where := where or _used(context, made, changes)) is not None:
-        found = set_before(context, use, fix, made, backend)
+    if fix.environment is not None and (where := where or _find_other_use_of_address(context, made, changes)) is not None:
+        found = decide_variable_before_use(context, use, fix, made, backend)
         why = Reason.of(key, variable=fix.environment.name, value=fix.environment.value, origin=where)
         return replace(found, reason=why) if found.action is Action.EDIT else found
     if changes:
         known = [text for text in made.resolves_to if "://" in text]
-        leads = known[0] if known else " ".join(_built(made.possible, query).split())
+        leads = known[0] if known else " ".join(_format_built_address(made.possible, query).split())
         reason = Reason.of("edit-url", query=f"{query.key}={query.value}", value=leads)
         safe = fix.applicability == "safe" and not any(map(may_clash, changes))
         return made.edit(fix.id, safe, reason, changes)
@@ -128,7 +132,7 @@ def _decide_url(context: Context, use: Use, parameter: Parameter, fix: Fix, made
     return made.keep(Reason.of("keep-url", value=", ".join(made.resolves_to)))
 
 
-def _used(context: Context, made: Finding, changes: Iterable[Change]) -> str | None:
+def _find_other_use_of_address(context: Context, made: Finding, changes: Iterable[Change]) -> str | None:
     """Where an address that is to be changed is used for something else, FILE:LINE."""
     uses = OtherUses(context, [made])
     found = (
@@ -140,26 +144,26 @@ def _used(context: Context, made: Finding, changes: Iterable[Change]) -> str | N
     return f"{other.name}:{other.line}" if other is not None else None
 
 
-def _without_store(context: Context, backend: Finding) -> bool:
+def _can_meet_without_store(context: Context, backend: Finding) -> bool:
     """Whether the processes of all groups that a call can make find each other without a store."""
     known = [context.rules.backends.get(text) for text in backend.resolves_to]
     return bool(known) and all(one is not None and not one.store for one in known)
 
 
-def _built(leaves: Iterable[Leaf], query: Query) -> str:
+def _format_built_address(leaves: Iterable[Value], query: Query) -> str:
     """The source text of an address that is put together."""
     return next((leaf.text for leaf in leaves if head_of(leaf) in query.schemes), query.default_url)
 
 
-def _switched(context: Context, use: Use, fix: Fix, on: bool) -> bool:
+def _is_variable_switched(context: Context, use: Use, fix: Fix, on: bool) -> bool:
     """Whether the code has set the variable to an on or off value before; the query of the URL still wins over it."""
     if fix.environment is None or fix.query is None:
         return False
-    value = already_set(context, use, fix.environment.name)
+    value = find_value_before_call(context, use, fix.environment.name)
     return isinstance(value, Known) and (str(value.value) in fix.query.on) is on
 
 
-def with_query(url: str, query: Query, switched_off: bool = False) -> str:
+def turn_off_query(url: str, query: Query, switched_off: bool = False) -> str:
     """The URL with the query parameter turned off; unchanged where it is off already or the scheme does not take it."""
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in query.schemes:
@@ -180,14 +184,14 @@ def with_query(url: str, query: Query, switched_off: bool = False) -> str:
     return f"{scheme}://{address}?{'&'.join(items)}"
 
 
-def _older_torch(leaf: Leaf, query: Query) -> bool:
+def _is_for_older_torch(leaf: Value, query: Query) -> bool:
     """Whether nothing is given here because a test of the version gives an address with the parameter turned off on the other side."""
     outer = leaf.outer
     if not isinstance(outer, ast.IfExp) or "version" not in ast.unparse(outer.test).lower():
         return False
     other = outer.body if leaf.node is outer.orelse else outer.orelse
     texts = [part.value for part in ast.walk(other) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    return any(query.key in text and with_query(text, query) == text for text in texts)
+    return any(query.key in text and turn_off_query(text, query) == text for text in texts)
 
 
 def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, made: Finding) -> Finding:
@@ -197,7 +201,7 @@ def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, ma
     assert argument is not None
     if store is None:
         return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
-    if (spared := unneeded(context, use, fix, "store")) is not None:
+    if (spared := explain_unneeded_fix(context, use, fix, "store")) is not None:
         return made.keep(spared)
     changes: list[Change] = []
     for leaf in context.tracer.evaluate(use.module, argument):
@@ -218,14 +222,14 @@ def _decide_store(context: Context, use: Use, parameter: Parameter, fix: Fix, ma
     return made.keep(Reason.of("keep-store", text=use.module.text(argument)))
 
 
-def _own_store(context: Context, use: Use, fix: Fix) -> Finding:
+def _decide_own_store(context: Context, use: Use, fix: Fix) -> Finding:
     """A store that the code opens, whoever it is for."""
     store = fix.store
     assert store is not None
     parameter = next(parameter for parameter in use.surface.parameters if parameter.name == store.keyword)
     argument = use.argument(parameter)
     made = start(context, use, parameter, argument, [], [])
-    spared = unreachable(context, use) or unneeded(context, use, fix, "store")
+    spared = unreachable(context, use) or explain_unneeded_fix(context, use, fix, "store")
     given = context.facts.fold(use.module, argument) if argument is not None else None
     shown = use.module.text(use.call.func)
     if spared is not None or (isinstance(given, Known) and not given.value):

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from ddp_codemod.catalog.objects import Objects
-from ddp_codemod.dataflow.config_values import is_set, read_from_files
+from ddp_codemod.dataflow.config_values import is_set, read_config_values
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Way
 from ddp_codemod.dataflow.mappings import look_up
+from ddp_codemod.dataflow.values import Trace, Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.surface_calls import Use
 
 _DEFAULTS = (OriginKind.OPTION_DEFAULT, OriginKind.PARAMETER_DEFAULT, OriginKind.FIELD_DEFAULT)  # the user gives another number
 
@@ -30,56 +30,56 @@ class Count(Enum):
     UNSAID = "unsaid"
 
 
-def devices_of(context: Context, use: Use, objects: Objects) -> Count:
+def count_devices(context: Context, use: Use, objects: Objects) -> Count:
     """How many devices the call asks for; one keyword that says several decides."""
-    found = set(_said(context, use, objects))
+    found = set(_collect_keyword_counts(context, use, objects))
     return next((count for count in Count if count in found), Count.UNSAID)
 
 
-def _said(context: Context, use: Use, objects: Objects) -> Iterator[Count]:
+def _collect_keyword_counts(context: Context, use: Use, objects: Objects) -> Iterator[Count]:
     for keyword in use.call.keywords:
         if keyword.arg in objects.several:
             yield count_of(context, use.module, keyword.value)
     for mapping in use.spread:
         for name in objects.several:
-            leaves = look_up(context.tracer, use.module, mapping, ast.Constant(name), Way())
+            leaves = look_up(context.tracer, use.module, mapping, ast.Constant(name), Trace())
             if leaves:
-                yield together(_counted(context, leaf) for leaf in leaves)
-            elif texts := read_from_files(context.tracer, use.module, mapping, (name,)):
-                yield together(map(counted, texts))
+                yield merge_counts(_count_source(context, leaf) for leaf in leaves)
+            elif texts := read_config_values(context.tracer, use.module, mapping, (name,)):
+                yield merge_counts(map(count_value, texts))
 
 
 def count_of(context: Context, module: Module, value: ast.expr) -> Count:
     """How many devices an expression counts, wherever its value starts."""
     known = context.facts.fold(module, value)
     if isinstance(known, Known) and not (isinstance(value, ast.Name) and isinstance(known.value, tuple)):
-        return counted(known.value)
+        return count_value(known.value)
     if _is_at_most_one(context, module, value):
         return Count.ONE
     if isinstance(value, ast.Attribute) and is_set(context.tracer, value.attr):
         return Count.OPEN  # the tracer does not look for numbers that other code stores
-    if (texts := read_from_files(context.tracer, module, value)) is not None:
-        return together(map(counted, texts))
-    return together(_counted(context, leaf) for leaf in context.tracer.evaluate(module, value))
+    if (texts := read_config_values(context.tracer, module, value)) is not None:
+        return merge_counts(map(count_value, texts))
+    return merge_counts(_count_source(context, leaf) for leaf in context.tracer.evaluate(module, value))
 
 
-def _counted(context: Context, leaf: Leaf) -> Count:
+def _count_source(context: Context, leaf: Value) -> Count:
     """How many devices one of the starts of a value counts."""
     if leaf.kind in _DEFAULTS or leaf.way.doubt is not None:
         return Count.OPEN
     if isinstance(leaf.value, Known):
-        return counted(leaf.value.value)
+        return count_value(leaf.value.value)
     if isinstance(leaf.module, Module) and isinstance(leaf.node, ast.expr):
         if isinstance(leaf.node, (ast.List, ast.Tuple)):
-            return Count.OPEN if _grows(leaf.module, leaf.node) else counted(tuple(leaf.node.elts))
+            return Count.OPEN if _can_grow(leaf.module, leaf.node) else count_value(tuple(leaf.node.elts))
         if _is_at_most_one(context, leaf.module, leaf.node):
             return Count.ONE
         known = context.facts.fold(leaf.module, leaf.node)
-        return counted(known.value if isinstance(known, Known) else "auto")
+        return count_value(known.value if isinstance(known, Known) else "auto")
     return Count.OPEN
 
 
-def _grows(module: Module, listed: ast.List | ast.Tuple) -> bool:
+def _can_grow(module: Module, listed: ast.List | ast.Tuple) -> bool:
     """Whether more devices than are written may be in a list: it unpacks one, or a variable holds it that gets more."""
     around = module.parents.get(listed)
     named = {target.id for target in around.targets if isinstance(target, ast.Name)} if isinstance(around, ast.Assign) else set()
@@ -106,7 +106,7 @@ def _is_at_most_one(context: Context, module: Module, value: ast.expr) -> bool:
     return whole or (value.func.id == "int" and truth)
 
 
-def together(counts: Iterable[Count]) -> Count:
+def merge_counts(counts: Iterable[Count]) -> Count:
     """What one keyword says whose value can start in several places."""
     found = set(counts) or {Count.OPEN}
     if len(found) > 1 and Count.SEVERAL in found:
@@ -114,7 +114,7 @@ def together(counts: Iterable[Count]) -> Count:
     return next(count for count in Count if count in found)
 
 
-def counted(many: object) -> Count:
+def count_value(many: object) -> Count:
     """What a number of devices says, or a list of them, or a text for either; of a text that is neither nothing is known."""
     if isinstance(many, str):
         many = int(many) if many.isdigit() else many.split(",") if "," in many else -1

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.objects import Environment
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.shell import Launch, Script, Setting
-from ddp_codemod.policy.calling_files import starting
+from ddp_codemod.policy.calling_files import find_launches_of
 from ddp_codemod.policy.findings import Change, Context, Finding, NewText, NewVariable, Splice
-from ddp_codemod.sites.launches import Launches
+from ddp_codemod.sites.launch_commands import LaunchCommands
 
 _SHOWN = 3  # places that a reason names
 _INHERITED = frozenset({"export", "command", "image"})
 _TARGET = re.compile(r"(?m)^[^\s#:=][^:=\r\n]*:(?!=)")
 
 
-def in_launch_files(context: Context, launches: Launches, finding: Finding) -> Iterator[Finding]:
+def set_in_launch_files(context: Context, launches: LaunchCommands, finding: Finding) -> Iterator[Finding]:
     """The finding with what it would set in Python set in the launch files; where none starts the program, or none is edited, for review."""
     variables = [change for change in finding.changes if isinstance(change, NewVariable)]
     if finding.action is not Action.EDIT or not variables:
@@ -31,7 +31,9 @@ def in_launch_files(context: Context, launches: Launches, finding: Finding) -> I
     assert finding.rule is not None
     environment = variables[0].environment
     said = {"variable": environment.name, "value": environment.value}
-    starts = dict.fromkeys(start for change in variables for start in starting(context, launches, change.module, change.node))
+    starts = dict.fromkeys(
+        start for change in variables for start in find_launches_of(context, launches, change.module, change.node)
+    )
     if not starts:
         names = ", ".join(dict.fromkeys(change.module.name for change in variables))
         yield finding.review(finding.rule, Reason.of("review-no-launch", name=names, **said))
@@ -39,8 +41,8 @@ def in_launch_files(context: Context, launches: Launches, finding: Finding) -> I
     changes: list[Change] = [change for change in finding.changes if change not in variables]
     places, by_hand = [], []
     for script, launch in starts:
-        there = _set_there(script, launch, environment.name)
-        made = _corrected(script, there, environment) if there else _before(script, launch, environment)
+        there = _find_setting(script, launch, environment.name)
+        made = _correct_setting(script, there, environment) if there else _insert_setting(script, launch, environment)
         if made is not None:
             changes.append(made)
             places.append(f"{script.name}:{script.source.position(launch.start)[0]}")
@@ -52,13 +54,13 @@ def in_launch_files(context: Context, launches: Launches, finding: Finding) -> I
         reason = Reason.of("edit-environment-launch", where=shown, **said)
         yield replace(finding, changes=tuple(changes), reason=reason)
     elif not by_hand:
-        yield replace(finding, changes=()).keep(_kept(environment))
+        yield replace(finding, changes=()).keep(_explain_keep(environment))
     for script, launch in by_hand:
-        made_by_hand = finding.review(finding.rule, Reason.of("review-launch-line", line=_line(script, environment)))
-        yield replace(made_by_hand, at=(Leaf(script, launch, OriginKind.LAUNCH),))
+        made_by_hand = finding.review(finding.rule, Reason.of("review-launch-line", line=_format_setting(script, environment)))
+        yield replace(made_by_hand, at=(Value(script, launch, OriginKind.LAUNCH),))
 
 
-def heed_launch_files(context: Context, launches: Launches, finding: Finding) -> Finding:
+def keep_if_launches_set(context: Context, launches: LaunchCommands, finding: Finding) -> Finding:
     """The finding; kept where every launch file that starts the program sets the variable already."""
     variables = [change for change in finding.changes if isinstance(change, NewVariable)]
     if finding.action is not Action.EDIT or not variables or len(variables) < len(finding.changes):
@@ -66,52 +68,54 @@ def heed_launch_files(context: Context, launches: Launches, finding: Finding) ->
     environment = variables[0].environment
     if not context.tracer.resolver.project.scripts(environment.name):
         return finding
-    starts = dict.fromkeys(start for change in variables for start in starting(context, launches, change.module, change.node))
-    there = [_set_there(script, launch, environment.name) for script, launch in starts]
+    starts = dict.fromkeys(
+        start for change in variables for start in find_launches_of(context, launches, change.module, change.node)
+    )
+    there = [_find_setting(script, launch, environment.name) for script, launch in starts]
     if there and all(setting and (not environment.override or setting.value == environment.value) for setting in there):
-        return replace(finding, changes=()).keep(_kept(environment))
+        return replace(finding, changes=()).keep(_explain_keep(environment))
     return finding
 
 
-def _kept(environment: Environment) -> Reason:
+def _explain_keep(environment: Environment) -> Reason:
     return Reason.of("keep-environment-launch", variable=environment.name, value=environment.value)
 
 
-def _set_there(script: Script, launch: Launch, name: str) -> Setting | None:
+def _find_setting(script: Script, launch: Launch, name: str) -> Setting | None:
     """Where the file sets the variable for a command."""
     before = [setting for setting in script.settings if setting.name == name and setting.kind in _INHERITED]
     return next((setting for setting in reversed(before) if setting.start < launch.end), None)
 
 
-def _corrected(script: Script, there: Setting, environment: Environment) -> Change | None:
+def _correct_setting(script: Script, there: Setting, environment: Environment) -> Change | None:
     """The other value, where the variable has to have the rule's."""
     if not environment.override or there.value == environment.value or not script.editable:
         return None
-    return NewText(Leaf(script, there, OriginKind.LAUNCH_VARIABLE, Known(there.value)), environment.value)
+    return NewText(Value(script, there, OriginKind.LAUNCH_VARIABLE, Known(there.value)), environment.value)
 
 
-def _before(script: Script, launch: Launch, environment: Environment) -> Change | None:
+def _insert_setting(script: Script, launch: Launch, environment: Environment) -> Change | None:
     """The new line in front of the command; None where a person has to write it."""
-    where, indent = _where(script, launch)
+    where, indent = _locate_insertion(script, launch)
     if where is None:
         return None
-    text = f"{indent}{_line(script, environment)}{script.source.newline}"
+    text = f"{indent}{_format_setting(script, environment)}{script.source.newline}"
     return Splice(script, where, text, script.place(launch))
 
 
-def _where(script: Script, launch: Launch) -> tuple[int | None, str]:
+def _locate_insertion(script: Script, launch: Launch) -> tuple[int | None, str]:
     """Start of the line that the new one goes above, and how far that is indented."""
     if script.source.file is not script.source or not script.editable:
         return None, ""
     if script.kind == "docker":
-        return _instruction(script, launch), ""
+        return _locate_instruction(script, launch), ""
     if script.kind == "make":
         heads = [found.start() for found in _TARGET.finditer(script.source.text, 0, launch.start)]
         return heads[-1] if heads else None, ""
     return launch.insert, launch.indent
 
 
-def _instruction(script: Script, launch: Launch) -> int:
+def _locate_instruction(script: Script, launch: Launch) -> int:
     """The start of a Dockerfile's instruction, which may go over several lines."""
     start = script.source.line_span(launch.start)[0]
     while start and script.source.text[:start].rstrip("\r\n").endswith("\\"):
@@ -119,7 +123,7 @@ def _instruction(script: Script, launch: Launch) -> int:
     return start
 
 
-def _line(script: Script, environment: Environment) -> str:
+def _format_setting(script: Script, environment: Environment) -> str:
     """The statement that sets the variable; what the user gives stays, unless the rule overrides it."""
     name, value = environment.name, environment.value
     if script.source.file is not script.source:

@@ -15,24 +15,24 @@ from ddp_codemod.catalog.objects import Environment, Handler
 from ddp_codemod.catalog.processes import may_be_bare
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Possible
 from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Value, ValueSet
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.parse.document import Document, Entry
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Node, Tree
 from ddp_codemod.policy.versions import Versions
-from ddp_codemod.sites.commanded import CommandedUse
-from ddp_codemod.sites.configured import ConfiguredUse
-from ddp_codemod.sites.find import Use
-from ddp_codemod.sites.keyed import KeyedUse
+from ddp_codemod.sites.command_uses import CommandedUse
+from ddp_codemod.sites.config_uses import ConfiguredUse
+from ddp_codemod.sites.key_path_uses import KeyedUse
+from ddp_codemod.sites.surface_calls import Use
 
 
 class NewText(Struct, frozen=True, eq=False):
     """The leaf has to give this string."""
 
-    leaf: Leaf
+    leaf: Value
     text: str
 
 
@@ -78,7 +78,7 @@ class NewObject(Struct, frozen=True, eq=False):
     module: Module
     call: ast.Call
     parameter: str
-    leaf: Leaf | None
+    leaf: Value | None
     package: str
     name: str
     arguments: tuple[tuple[str, bool | int | str], ...]
@@ -149,7 +149,7 @@ class Insertions(Struct, frozen=True, eq=False):
     called: tuple[tuple[int, int, str], ...] = ()  # in place of the pieces where a function gives what the marks stand for
 
 
-class Dropped(Struct, frozen=True, eq=False):
+class DroppedArgument(Struct, frozen=True, eq=False):
     """The call loses an argument."""
 
     module: Module
@@ -173,7 +173,7 @@ Change = Union[
     NewStatement,
     NewKey,
     Insertions,
-    Dropped,
+    DroppedArgument,
 ]
 AnyUse = Union[Use, ConfiguredUse, KeyedUse, CommandedUse]
 
@@ -184,7 +184,7 @@ class Finding(Struct, frozen=True, eq=False):
     use: AnyUse
     parameter: str
     argument: Node | None
-    possible: Possible
+    possible: ValueSet
     resolves_to: tuple[str, ...]
     action: Action
     applicability: Applicability
@@ -192,7 +192,7 @@ class Finding(Struct, frozen=True, eq=False):
     reason: Reason
     changes: tuple[Change, ...] = ()
     required_import: str | None = None
-    at: tuple[Leaf, ...] = ()  # where a person should look, if that is not the use itself
+    at: tuple[Value, ...] = ()  # where a person should look, if that is not the use itself
     untraced: bool = False  # it is not safe, or for a person, for nothing else than that not every start of the value is known
 
     def with_plugin(self, plugin: str | None, module: Tree) -> Finding:
@@ -239,7 +239,7 @@ def start(
     use: AnyUse,
     parameter: Parameter | None,
     argument: Node | None,
-    leaves: Iterable[Leaf],
+    leaves: Iterable[Value],
     texts: Iterable[str],
 ) -> Finding:
     """A finding that keeps the site, to be refined; one for code that the platform never runs is final."""
@@ -247,10 +247,10 @@ def start(
     found = tuple(dict.fromkeys(texts))
     values = ", ".join(text for text in found if text != "?")
     reason = Reason.of("keep-right", value=values, platform=context.platform.id)
-    return Finding(use, name, argument, Possible(tuple(leaves)), found, Action.KEEP, Applicability.SAFE, None, reason)
+    return Finding(use, name, argument, ValueSet(tuple(leaves)), found, Action.KEEP, Applicability.SAFE, None, reason)
 
 
-def reason_for(finding: Finding, change: Change) -> Reason:
+def explain_change(finding: Finding, change: Change) -> Reason:
     """Why one of a finding's changes is made: where the value starts, the new one is written, wherever the call may be."""
     said = dict(finding.reason.args)
     if isinstance(change, Translation) and "origin" in said:  # beside the change where the value starts
@@ -281,6 +281,6 @@ def unreachable(context: Context, use: Use) -> Reason | None:
     )
 
 
-def marked(change: Change) -> bool:
+def is_machine_dependent(change: Change) -> bool:
     """Whether a change writes what hangs on the machine that runs the code."""
     return isinstance(change, Insertions) and any(mark in text for _, _, text in change.pieces for mark in MARKS)

@@ -12,8 +12,8 @@ from ddp_codemod.discover.bounds import Bounds
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.tree import Tree, place_of
+from ddp_codemod.policy.finding_decisions import places_of
 from ddp_codemod.policy.findings import Finding, NewText
-from ddp_codemod.policy.reported import places_of
 
 IGNORE = re.compile(r"#\s*ddp-codemod:\s*ignore(?:\[([\w, -]*)\])?")
 
@@ -25,19 +25,19 @@ class Limits(Bounds, frozen=True):
         """Why a rule may not edit a file, if so; ``place`` is what the reader is told."""
         if not self.covers(name):
             return Reason.of("review-outside", origin=place)
-        if self.is_apart(name):
+        if self.is_in_other_work_tree(name):
             return Reason.of("review-apart", origin=place)
         if self.excludes(name):
             return Reason.of("review-excluded", origin=place)
         return Reason.of("review-spared", origin=place, rule=rule) if self.scope.ignores_in(name, {rule}) else None
 
-    def within(self, finding: Finding) -> Finding | None:
+    def filter_finding(self, finding: Finding) -> Finding | None:
         """The finding; None where its line says that it is to be left alone, or the project says so for its file."""
-        marked: list[tuple[Tree, int]] = [(finding.use.module, at) for at in _lines_of(finding)]
+        marked: list[tuple[Tree, int]] = [(finding.use.module, at) for at in _list_touched_offsets(finding)]
         for change in finding.changes:
             if isinstance(change, NewText):
                 marked += [(change.leaf.module, at) for at in (change.leaf.place.start, change.leaf.place.end)]
-        if any(says_ignore(tree, offset, finding.rule) for tree, offset in marked):
+        if any(has_ignore_comment(tree, offset, finding.rule) for tree, offset in marked):
             return None
         idents = {finding.use.surface.id, finding.rule or ""}
         if self.scope.ignores_in(finding.use.module.name, idents):
@@ -46,7 +46,7 @@ class Limits(Bounds, frozen=True):
         return None if finding.at and not at else replace(finding, at=at)
 
 
-def _lines_of(finding: Finding) -> Iterator[int]:
+def _list_touched_offsets(finding: Finding) -> Iterator[int]:
     """Offsets in the lines that an edit of the finding can touch: where its value and its call begin and end, and where an argument is added."""
     module, call = finding.use.module, finding.use.call
     for place in places_of(finding):
@@ -56,26 +56,26 @@ def _lines_of(finding: Finding) -> Iterator[int]:
             yield place_of(module, last).end
 
 
-def says_ignore(tree: Tree, offset: int, rule: str | None) -> bool:
+def has_ignore_comment(tree: Tree, offset: int, rule: str | None) -> bool:
     """Whether a comment at the end of the line says so."""
     start, end = tree.source.line_span(offset)
     for said in IGNORE.finditer(tree.source.text, start, end):
         named = said.group(1)
         if named is None or rule in re.split(r"[,\s]+", named):
-            return not isinstance(tree, Module) or not _in_string(tree, said.start())
+            return not isinstance(tree, Module) or not _is_in_string(tree, said.start())
     return False
 
 
-def ignored_within(tree: Tree, start: int, end: int, rule: str) -> bool:
+def has_ignore_comment_in_span(tree: Tree, start: int, end: int, rule: str) -> bool:
     """Whether a comment says so at the end of any line of a span."""
     at = start
     while at < end:
-        if says_ignore(tree, at, rule):
+        if has_ignore_comment(tree, at, rule):
             return True
         at = tree.source.line_span(at)[1]
     return False
 
 
-def _in_string(module: Module, offset: int) -> bool:
+def _is_in_string(module: Module, offset: int) -> bool:
     texts = (node for kind in (ast.Constant, ast.JoinedStr) for node in module.nodes.get(kind, ()))
     return any(place.start < offset < place.end for place in (module.place(node) for node in texts))

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Possible
+from ddp_codemod.dataflow.values import ValueSet
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.policy.findings import Context, Finding, NewText
 
 
-def apart(context: Context, finding: Finding) -> Iterator[Finding]:
+def split_manual_changes(context: Context, finding: Finding) -> Iterator[Finding]:
     """The finding without the changes that no edit makes, and a finding for each of these, at its line."""
-    by_hand = [change for change in finding.changes if isinstance(change, NewText) and _is_by_hand(change)]
+    by_hand = [change for change in finding.changes if isinstance(change, NewText) and _is_manual(change)]
     if finding.action is not Action.EDIT or not by_hand:
         yield finding
         return
@@ -25,19 +25,19 @@ def apart(context: Context, finding: Finding) -> Iterator[Finding]:
     where = f"{first.module.name}:{first.module.source.position(first.place.start)[0]}"
     yield replace(finding, changes=left) if left else replace(finding, changes=()).keep(Reason.of("keep-by-hand", where=where))
     for change in by_hand:
-        made = finding.review(finding.rule, _reason(context, change))
-        yield replace(made, at=(change.leaf,), possible=Possible((change.leaf,)), resolves_to=(_given(change),))
+        made = finding.review(finding.rule, _explain_manual_change(context, change))
+        yield replace(made, at=(change.leaf,), possible=ValueSet((change.leaf,)), resolves_to=(_format_given_value(change),))
 
 
-def _is_by_hand(change: NewText) -> bool:
+def _is_manual(change: NewText) -> bool:
     return isinstance(change.leaf.module, Script) and not change.leaf.module.editable
 
 
-def _given(change: NewText) -> str:
+def _format_given_value(change: NewText) -> str:
     return str(change.leaf.value.value) if isinstance(change.leaf.value, Known) else "?"
 
 
-def _reason(context: Context, change: NewText) -> Reason:
+def _explain_manual_change(context: Context, change: NewText) -> Reason:
     """What the line sets, why that does not work, and the line as it would have to be."""
     leaf, platform = change.leaf, context.platform
     node = leaf.node
@@ -45,12 +45,14 @@ def _reason(context: Context, change: NewText) -> Reason:
     source = leaf.module.source
     start, end = source.line_span(leaf.place.start)
     line = (
-        source.text[start : leaf.place.start] + leaf.text.replace(_given(change), change.text) + source.text[leaf.place.end : end]
+        source.text[start : leaf.place.start]
+        + leaf.text.replace(_format_given_value(change), change.text)
+        + source.text[leaf.place.end : end]
     )
     return Reason.of(
         "review-by-hand",
         name=node.name,
-        value=_given(change),
+        value=_format_given_value(change),
         wanted=change.text,
         platform=platform.id,
         line=" ".join(line.split()),

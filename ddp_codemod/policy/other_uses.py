@@ -10,18 +10,18 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from ddp_codemod.dataflow.def_use import reads_of
-from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, looking_in, parsers
-from ddp_codemod.dataflow.fold import UNKNOWN, Known, Value, fold, truth
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.def_use import find_reads
+from ddp_codemod.dataflow.file_readers import WHOLE_TEXT, find_launch_readers, list_parser_names
+from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
 from ddp_codemod.dataflow.reads import Read
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.parse.document import Entry
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.parse.shell import Option, Script, Setting
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.sites.entities import External
-from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.surface_calls import Use
 
 _LOOKING = frozenset({"isinstance", "hasattr", "type", "callable", "id"})  # builtins to which one text is as good as another
 _SAYING = frozenset({"help", "metavar", "description", "desc", "epilog", "doc"})  # keywords of texts for a reader
@@ -45,7 +45,7 @@ class OtherUse(Struct, frozen=True, eq=False):
     text: str
 
 
-def _holds_file(read: Read) -> bool:
+def _is_file_text(read: Read) -> bool:
     """Whether what is read is the text of a whole file."""
     return isinstance(read.carrier, ast.Name) and read.carrier.id == WHOLE_TEXT
 
@@ -56,7 +56,7 @@ class OtherUses:
     def __init__(self, context: Context, findings: Iterable[Finding]) -> None:
         self.context = context
         self._groups: set[int] = set()  # the arguments that give groups their backends, and the calls themselves
-        self._alike: dict[int, list[Leaf]] = {}
+        self._alike: dict[int, list[Value]] = {}
         for finding in findings:
             for leaf in finding.possible:
                 self._alike.setdefault(id(leaf.node), []).append(leaf)
@@ -65,7 +65,7 @@ class OtherUses:
                 self._groups |= {id(finding.use.call), *map(id, finding.use.spread)}
         self._shows = frozenset(name for idioms in context.rules.idioms for name in idioms.shows)
         self._to_code = frozenset(name for idioms in context.rules.idioms for name in idioms.shows_to_code)
-        self._parses = parsers(context.tracer)
+        self._parses = list_parser_names(context.tracer)
         self._blind = frozenset(
             name for idioms in context.rules.idioms for name in (*idioms.blind, *idioms.file_packages, *idioms.option_packages)
         )
@@ -73,26 +73,26 @@ class OtherUses:
         self._folders = frozenset(part.removesuffix(".py") for name in names for part in name.split("/"))  # imported however
         self._trackers = frozenset(name for idioms in context.rules.idioms for name in idioms.trackers)
 
-    def of(self, leaf: Leaf, text: str) -> OtherUse | None:
+    def of(self, leaf: Value, text: str) -> OtherUse | None:
         """The first use of a leaf's value which another text would change; None where there is none."""
         if not isinstance(leaf.value, Known) or not isinstance(leaf.value.value, str):
             return None
-        if isinstance(leaf.module, Script) and (said := self._in_script(leaf.module, leaf.node)) is not None:
+        if isinstance(leaf.module, Script) and (said := self._find_in_script(leaf.module, leaf.node)) is not None:
             return said
         if isinstance(leaf.node, Entry):
-            for script, start, line in looking_in(self.context.tracer, leaf.module.name):
+            for script, start, line in find_launch_readers(self.context.tracer, leaf.module.name):
                 return OtherUse(script.name, script.source.position(start)[0], line)
         swap = Swap(leaf.value.value, text)
-        found = reads_of(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
+        found = find_reads(self.context.tracer, leaf, self._alike.get(id(leaf.node), ()))
         in_test = is_test(leaf.module.name)
         for read in found:
             if not in_test and is_test(read.module.name):
                 continue
-            if not self._is_harmless(read, swap) and self._arrives(leaf, read):
-                return OtherUse(read.module.name, read.module.line(read.node), self._said(read))
+            if not self._is_harmless(read, swap) and self._can_arrive(leaf, read):
+                return OtherUse(read.module.name, read.module.line(read.node), self._format_context(read))
         return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text) if found.lost else None
 
-    def _said(self, read: Read) -> str:
+    def _format_context(self, read: Read) -> str:
         """The code around a read, on one line."""
         at: ast.AST = read.node
         for parent in read.module.ancestors(read.node):
@@ -101,7 +101,7 @@ class OtherUses:
             at = parent if isinstance(parent, ast.expr) else at
         return read.module.short_text(at)
 
-    def _arrives(self, leaf: Leaf, read: Read) -> bool:
+    def _can_arrive(self, leaf: Value, read: Read) -> bool:
         """Whether a leaf's value can be what is read; asked where nothing but a word leads there."""
         if read.sure:
             return True
@@ -112,7 +112,7 @@ class OtherUses:
             return True
         return not found.closed
 
-    def _in_script(self, script: Script, node: object) -> OtherUse | None:
+    def _find_in_script(self, script: Script, node: object) -> OtherUse | None:
         """The first place of a launch file at which a variable is more than the value of an option."""
         text, name = script.source.text, ""
         if isinstance(node, Setting):
@@ -164,17 +164,17 @@ class OtherUses:
             parameter, around = around.arg, module.parents.get(around)
             if not isinstance(around, ast.Call):
                 return False
-            shown = parameter not in self._to_code and self._shown(module, around)
+            shown = parameter not in self._to_code and self._is_only_shown(module, around)
             return id(around) in self._groups or shown or self._is_for_group(module, around, node, parameter)
         if read.ends:
             return False
         if isinstance(around, ast.Call):
             last = last_name(around.func)
-            if last in _LOOKING or self._shown(module, around) or (_holds_file(read) and last in self._parses):
+            if last in _LOOKING or self._is_only_shown(module, around) or (_is_file_text(read) and last in self._parses):
                 return True
             return self._is_for_group(module, around, node, None)
         if isinstance(around, ast.Attribute):
-            return self._begins_alike(module, around, swap)
+            return self._has_same_affixes(module, around, swap)
         if isinstance(around, ast.Expr) or (isinstance(around, (ast.If, ast.IfExp, ast.While, ast.Assert)) and not read.inside):
             return True  # both texts are true, and a message is only shown
         if isinstance(around, ast.UnaryOp):
@@ -188,7 +188,7 @@ class OtherUses:
             return node is read.carrier and self._is_same_choice(module, around, node, swap)
         return False
 
-    def _begins_alike(self, module: Module, attribute: ast.Attribute, swap: Swap) -> bool:
+    def _has_same_affixes(self, module: Module, attribute: ast.Attribute, swap: Swap) -> bool:
         """Whether ``startswith`` and ``endswith`` say the same of both texts."""
         call = module.parents.get(attribute)
         asked = call.args[0] if isinstance(call, ast.Call) and call.func is attribute and call.args else None
@@ -208,7 +208,7 @@ class OtherUses:
             return True
         return use is not None and any(use.argument(one) is node for one in parameters)
 
-    def _shown(self, module: Module, call: ast.Call) -> bool:
+    def _is_only_shown(self, module: Module, call: ast.Call) -> bool:
         """Whether a call only shows what it is given, or ends the program with it."""
         last = last_name(call.func)
         names = self.context.tracer.resolver.names(module, call.func)
@@ -229,7 +229,7 @@ class OtherUses:
     def _is_same_choice(self, module: Module, compare: ast.Compare, asked: ast.expr, swap: Swap) -> bool:
         """Whether a comparison has the same outcome for both texts, or decides nothing but what is shown and what the group gets."""
         if not isinstance(compare.ops[0], (ast.Is, ast.IsNot)):
-            outcomes = [self._outcome(module, compare, asked, value) for value in (swap.old, swap.new)]
+            outcomes = [self._evaluate_test(module, compare, asked, value) for value in (swap.old, swap.new)]
             if outcomes[0] is not None and outcomes[0] is outcomes[1]:
                 return True
         else:
@@ -239,7 +239,7 @@ class OtherUses:
         while isinstance(around, (ast.BoolOp, ast.UnaryOp)):
             test, around = around, module.parents.get(around)
         if isinstance(around, (ast.IfExp, ast.If)) and around.test is test:
-            before, after = (self._outcome(module, around.test, asked, value) for value in (swap.old, swap.new))
+            before, after = (self._evaluate_test(module, around.test, asked, value) for value in (swap.old, swap.new))
             if before is not None and before is after:
                 return True
             if isinstance(around, ast.If):
@@ -249,26 +249,26 @@ class OtherUses:
 
     def _is_same_value(self, module: Module, node: ast.IfExp, asked: ast.expr, swap: Swap) -> bool:
         """Whether a conditional expression gives the same, but for the backend's name, whatever else is true."""
-        if self._goes_to_group(module, node):
+        if self._is_group_argument(module, node):
             return True
         text = ast.dump(asked)
         given = []
         for value in (swap.old, swap.new):
-            taken = self._outcome(module, node.test, asked, value)
+            taken = self._evaluate_test(module, node.test, asked, value)
             if taken is None:
                 return False
             part = node.body if taken else node.orelse
             given.append(value if ast.dump(part) == text else part.value if isinstance(part, ast.Constant) else part)
         return given[0] == given[1]
 
-    def _goes_to_group(self, module: Module, node: ast.AST) -> bool:
+    def _is_group_argument(self, module: Module, node: ast.AST) -> bool:
         around = module.parents.get(node)
-        return id(node) in self._groups or (isinstance(around, ast.IfExp) and self._goes_to_group(module, around))
+        return id(node) in self._groups or (isinstance(around, ast.IfExp) and self._is_group_argument(module, around))
 
-    def _outcome(self, module: Module, test: ast.expr, asked: ast.expr, value: str) -> bool | None:
+    def _evaluate_test(self, module: Module, test: ast.expr, asked: ast.expr, value: str) -> bool | None:
         text = ast.dump(asked)
 
-        def look(part: ast.expr) -> Value:
+        def look(part: ast.expr) -> FoldResult:
             if part is asked or ast.dump(part) == text:
                 return Known(value)
             known = self.context.facts.fold(module, part) if isinstance(part, (ast.Name, ast.Attribute, ast.Call)) else None
@@ -285,7 +285,9 @@ class OtherUses:
             if isinstance(call, ast.Constant) or id(call) in self._groups:
                 return True
             return (
-                isinstance(call, ast.Call) and self._shown(module, call) and last_name(call.func) not in ("exit", "error", "fail")
+                isinstance(call, ast.Call)
+                and self._is_only_shown(module, call)
+                and last_name(call.func) not in ("exit", "error", "fail")
             )
         if isinstance(statement, ast.Assign):
             same = all(ast.unparse(target) == ast.unparse(asked) for target in statement.targets)

@@ -6,14 +6,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.backend_model import Backend, Doubt
-from ddp_codemod.catalog.backends import named
+from ddp_codemod.catalog.backends import find_backends
 from ddp_codemod.catalog.model import BackendChoice
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.model import Reason
 from ddp_codemod.policy.findings import Context
 
 
-class Standing(Struct, frozen=True):
+class BackendStatus(Struct, frozen=True):
     """How a backend string stands in a project: ``choice`` is the platform's without the names that the project does not have."""
 
     choice: BackendChoice
@@ -22,7 +22,7 @@ class Standing(Struct, frozen=True):
     doubt: Doubt | None = None
     open: Backend | None = None  # known to some of the versions that the project admits
 
-    def objection(self, context: Context, text: str, wanted: str | None) -> Reason | None:
+    def explain_objection(self, context: Context, text: str, wanted: str | None) -> Reason | None:
         """Why a person has to look at a string that would stay, or become what it is."""
         said = {"value": text, "platform": context.platform.id}
         if wanted is not None and wanted == text.lower():
@@ -32,19 +32,19 @@ class Standing(Struct, frozen=True):
         return None
 
 
-def standing(context: Context, leaf: Leaf, text: str) -> Standing:
+def judge_backend(context: Context, leaf: Value, text: str) -> BackendStatus:
     """How a backend string that stands at a leaf is to be judged, with the project's versions and packages."""
     backends, file = context.rules.backends, leaf.module.name
-    packages = frozenset(one.package for one in backends.values() if one.package and _speaks(leaf, one.package))
-    stands = Standing(context.platform.backend, packages)
+    packages = frozenset(one.package for one in backends.values() if one.package and _has_mention_in_file(leaf, one.package))
+    stands = BackendStatus(context.platform.backend, packages)
     gone = []
-    for one in named(text, backends, packages):
+    for one in find_backends(text, backends, packages):
         if one.name not in stands.choice.works:
             continue
         known = context.versions.holds(one.since, file) if one.since else True
-        if known is False or (one.package and not (one.package in packages or _is_used(context, one.package))):
+        if known is False or (one.package and not (one.package in packages or _is_package_used(context, one.package))):
             gone.append(one)
-        elif (doubt := next((doubt for doubt in one.doubts if _is_doubted(context, doubt, file)), None)) is not None:
+        elif (doubt := next((doubt for doubt in one.doubts if _is_doubt_active(context, doubt, file)), None)) is not None:
             stands = replace(stands, doubt=stands.doubt or doubt)
         elif known is None:
             stands = replace(stands, open=one)
@@ -52,22 +52,22 @@ def standing(context: Context, leaf: Leaf, text: str) -> Standing:
     return replace(stands, choice=replace(stands.choice, works=works), missing=gone[0] if gone else None)
 
 
-def why_gone(context: Context, leaf: Leaf, text: str) -> dict[str, str]:
+def explain_missing_name(context: Context, leaf: Value, text: str) -> dict[str, str]:
     """What a reason says about a name that the platform has, and that this project's torch does not; {} for any other."""
-    missing = standing(context, leaf, text).missing
+    missing = judge_backend(context, leaf, text).missing
     return {"why": missing.why, "why_zh": missing.why_zh or missing.why} if missing is not None else {}
 
 
-def since(context: Context, leaf: Leaf, text: str) -> Reason | None:
+def explain_limited_versions(context: Context, leaf: Value, text: str) -> Reason | None:
     """What is said of a name that stays, and that only some of the versions know which the project admits."""
-    known = standing(context, leaf, text).open
+    known = judge_backend(context, leaf, text).open
     if known is None:
         return None
     versions = ", ".join(f"{package} {condition}" for package, condition in known.since.items())
     return Reason.of("keep-since", value=text, platform=context.platform.id, versions=versions)
 
 
-def _is_doubted(context: Context, doubt: Doubt, file: str) -> bool:
+def _is_doubt_active(context: Context, doubt: Doubt, file: str) -> bool:
     facts = context.platform.facts
     return (
         all(facts.get(name) == value for name, value in doubt.facts.items())
@@ -75,12 +75,12 @@ def _is_doubted(context: Context, doubt: Doubt, file: str) -> bool:
     )
 
 
-def _speaks(leaf: Leaf, package: str) -> bool:
+def _has_mention_in_file(leaf: Value, package: str) -> bool:
     """Whether a file speaks of a package, also in the name of a variable or setting that switches it on."""
-    return leaf.module.source.speaks_of(package)
+    return leaf.module.source.contains_word(package)
 
 
-def _is_used(context: Context, package: str) -> bool:
+def _is_package_used(context: Context, package: str) -> bool:
     """Whether any program or launch file of the project speaks of a package."""
     project, known = context.tracer.resolver.project, context.tracer.memory.setdefault("packages that are used", {})
     if package not in known:

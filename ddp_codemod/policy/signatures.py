@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.catalog.tables import Rules
 from ddp_codemod.policy.versions import Versions
-from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.surface_calls import Use
 
 
 class Signatures:

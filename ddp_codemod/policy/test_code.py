@@ -6,19 +6,19 @@ import ast
 import builtins
 from collections.abc import Set
 
-from ddp_codemod.catalog.backends import libraries
+from ddp_codemod.catalog.backends import find_libraries
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf
+from ddp_codemod.dataflow.values import Value
 from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.find import Use
+from ddp_codemod.sites.surface_calls import Use
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def why_not_real(context: Context, use: Use) -> Reason | None:
+def explain_fake(context: Context, use: Use) -> Reason | None:
     """Why a call makes no group: a test puts something else in its place, or it is what has to fail."""
     failing = {word for idioms in context.rules.idioms for word in idioms.failing}
     for around in use.module.ancestors(use.call):
@@ -26,11 +26,11 @@ def why_not_real(context: Context, use: Use) -> Reason | None:
             for item in around.items:
                 if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in failing:
                     return Reason.of("keep-fails", text=" ".join(use.module.text(item.context_expr).split()))
-    call = _replaced(context, use.module, use.call, {use.surface.id})
+    call = _find_replacing_call(context, use.module, use.call, {use.surface.id})
     return Reason.of("keep-replaced", text=" ".join(use.module.text(call).split())) if call is not None else None
 
 
-def _replaced(context: Context, module: Module, node: ast.AST, surfaces: Set[str] | None = None) -> ast.Call | None:
+def _find_replacing_call(context: Context, module: Module, node: ast.AST, surfaces: Set[str] | None = None) -> ast.Call | None:
     """The call that puts something else in the place of a surface where a node runs: around it, in a decorator, or before it."""
     below: ast.AST = node
     for around in module.ancestors(node):
@@ -42,15 +42,17 @@ def _replaced(context: Context, module: Module, node: ast.AST, surfaces: Set[str
         body = getattr(around, "body", None)
         if isinstance(body, list) and below in body:
             at = body.index(below)
-            calls += [call for number, call in _replacing(context, module, body) if number < at]  # monkeypatch.setattr(...)
+            calls += [
+                call for number, call in _find_replacements(context, module, body) if number < at
+            ]  # monkeypatch.setattr(...)
         for call in calls:
-            if isinstance(call, ast.Call) and _replaces(context, module, call, surfaces):
+            if isinstance(call, ast.Call) and _is_replacement(context, module, call, surfaces):
                 return call
         below = around
     return None
 
 
-def _replacing(context: Context, module: Module, body: list[ast.stmt]) -> list[tuple[int, ast.expr]]:
+def _find_replacements(context: Context, module: Module, body: list[ast.stmt]) -> list[tuple[int, ast.expr]]:
     """The statements of a block that may put something in a place, by their numbers; looked for once in each block."""
     key = ("replacing", id(body))
     if key not in module.cache:
@@ -63,7 +65,7 @@ def _replacing(context: Context, module: Module, body: list[ast.stmt]) -> list[t
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _replaces(context: Context, module: Module, call: ast.Call, surfaces: Set[str] | None) -> bool:
+def _is_replacement(context: Context, module: Module, call: ast.Call, surfaces: Set[str] | None) -> bool:
     """Whether a call puts something in the place of one of the surfaces: ``patch("torch.distributed.x")``, ``setattr(dist, "x", ...)``."""
     if last_name(call.func) not in {word for idioms in context.rules.idioms for word in idioms.replacing} or not call.args:
         return False
@@ -81,7 +83,7 @@ def _replaces(context: Context, module: Module, call: ast.Call, surfaces: Set[st
     return any(surfaces is None or surface.id in surfaces for surface in found)
 
 
-def about(context: Context, leaf: Leaf) -> str | None:
+def find_testing_function(context: Context, leaf: Value) -> str | None:
     """The function around a leaf whose name says that it tries this very backend: what it then reports would be untrue."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
         return None
@@ -94,23 +96,23 @@ def about(context: Context, leaf: Leaf) -> str | None:
     return None
 
 
-def is_tested(context: Context, leaf: Leaf) -> bool:
+def is_tested(context: Context, leaf: Value) -> bool:
     """Whether the leaf stands in a test that asserts this very value, makes no real group, or runs only where its backend is there."""
     if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.AST) or not isinstance(leaf.value, Known):
         return False
-    if is_test(leaf.module.name) and _replaced(context, leaf.module, leaf.node) is not None:
+    if is_test(leaf.module.name) and _find_replacing_call(context, leaf.module, leaf.node) is not None:
         return True
     for around in leaf.module.ancestors(leaf.node):
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and around.name.startswith("test"):
-            if _asserts(around, leaf.value.value):
+            if _has_assertion(around, leaf.value.value):
                 return True
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if any(_guards(context, leaf.module, decorator, leaf.value.value) for decorator in around.decorator_list):
+            if any(_is_backend_guard(context, leaf.module, decorator, leaf.value.value) for decorator in around.decorator_list):
                 return True
     return False
 
 
-def _asserts(function: ast.AST, value: object) -> bool:
+def _has_assertion(function: ast.AST, value: object) -> bool:
     """Whether an assertion of the function speaks of the value."""
     for node in walk(function):
         said: list[ast.AST] = []
@@ -123,10 +125,10 @@ def _asserts(function: ast.AST, value: object) -> bool:
     return False
 
 
-def _guards(context: Context, module: Module, decorator: ast.expr, value: object) -> bool:
+def _is_backend_guard(context: Context, module: Module, decorator: ast.expr, value: object) -> bool:
     """Whether a decorator lets the test run only where the backend is there."""
     guards = {name: backend for idioms in context.rules.idioms for name, backend in idioms.guards.items()}
-    about = libraries(str(value), context.rules.backends)
+    about = find_libraries(str(value), context.rules.backends)
     for part in walk(decorator):
         if isinstance(part, (ast.Name, ast.Attribute)):
             if any(guards.get(name) in about for name in context.tracer.resolver.names(module, part)):

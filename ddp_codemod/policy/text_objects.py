@@ -9,7 +9,7 @@ from ddp_codemod.model import Reason
 from ddp_codemod.policy.findings import Context
 
 
-def stands_for(context: Context, file: str, parameter: Parameter, value: object) -> tuple[TextObject, bool] | None:
+def resolve_text_object(context: Context, file: str, parameter: Parameter, value: object) -> tuple[TextObject, bool] | None:
     """The object that a text stands for at the project's versions, and whether those are sure."""
     assert parameter.objects is not None
     if not isinstance(value, Known) or not isinstance(value.value, str):
@@ -30,19 +30,22 @@ def class_name(context: Context, wanted: TextObject) -> str:
     return context.rules.surfaces[wanted.surface].names[0].rpartition(".")[2]
 
 
-def by_hand(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
+def explain_manual_object(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
     """That a person has to put the object where the text stands."""
-    return Reason.of("review-object", text=wanted.text, **said_of(context, parameter, wanted))
+    return Reason.of("review-object", text=wanted.text, **build_object_arguments(context, parameter, wanted))
 
 
-def why_object(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
+def explain_object(context: Context, parameter: Parameter, wanted: TextObject) -> Reason:
     """Why the object takes the text's place."""
     return Reason.of(
-        "edit-object", text=wanted.text, value=context.platform.backend.default, **said_of(context, parameter, wanted)
+        "edit-object",
+        text=wanted.text,
+        value=context.platform.backend.default,
+        **build_object_arguments(context, parameter, wanted),
     )
 
 
-def said_of(context: Context, parameter: Parameter, wanted: TextObject) -> dict[str, str]:
+def build_object_arguments(context: Context, parameter: Parameter, wanted: TextObject) -> dict[str, str]:
     """What the reasons of either kind name."""
     platform = context.platform
     assert parameter.objects is not None

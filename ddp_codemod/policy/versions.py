@@ -12,11 +12,11 @@ from msgspec import Struct, field
 
 from ddp_codemod.catalog.machine import MachineFacts
 from ddp_codemod.catalog.model import FactValue, Platform
-from ddp_codemod.catalog.packages import Machines, Package, concerns
+from ddp_codemod.catalog.packages import Machines, Package, may_concern
 from ddp_codemod.discover.files import read_text
 from ddp_codemod.model import Source
-from ddp_codemod.parse.sections import is_optional, section
-from ddp_codemod.versions import LOCAL, Stated, holds, possible
+from ddp_codemod.parse.sections import find_section, is_optional
+from ddp_codemod.versions import LOCAL, Stated, holds, is_satisfiable
 
 if TYPE_CHECKING:
     from ddp_codemod.parse.requirements import Requirement
@@ -76,23 +76,27 @@ class Versions(Struct):
                 known = None
         return known
 
-    def doubt(self, when: Mapping[str, str], file: str = "") -> Stated | None:
+    def find_conflict(self, when: Mapping[str, str], file: str = "") -> Stated | None:
         """The first statement under which a condition does not hold, of several that exclude each other.
 
         Where no file states a package, of those that the commands in a README or a Dockerfile install.
         """
         for package, condition in when.items():
-            if (found := next((one for one in self._said(package, file) if holds(condition, one) is False), None)) is not None:
+            if (
+                found := next((one for one in self._collect_stated(package, file) if holds(condition, one) is False), None)
+            ) is not None:
                 return found
         return None
 
-    def shown(self, when: Mapping[str, str], file: str = "") -> bool:
+    def is_shown(self, when: Mapping[str, str], file: str = "") -> bool:
         """Whether a condition holds for a version that the project states, or, where no file does, that a README has people install."""
-        return all(any(holds(condition, one) for one in self._said(package, file)) for package, condition in when.items())
+        return all(
+            any(holds(condition, one) for one in self._collect_stated(package, file)) for package, condition in when.items()
+        )
 
-    def _said(self, package: str, file: str) -> list[Stated]:
+    def _collect_stated(self, package: str, file: str) -> list[Stated]:
         """What files state about a package; where none does, what the commands in a README or a Dockerfile install."""
-        return self.alternatives(package, file) or [one.stated for one in self._nearest(package, file, self._commands)]
+        return self.alternatives(package, file) or [one.stated for one in self._find_nearest(package, file, self._read_commands)]
 
     def stated(self, package: str, file: str = "") -> Stated | None:
         """The one statement about a package that holds for a file's code; None where there is none, or several that exclude each other."""
@@ -105,13 +109,13 @@ class Versions(Struct):
             return [self.given[package]]
         stated = self.statements(package, file)
         locked = [one for one in stated if one.requirement.kind == "lock"]
-        counted = [one for one in locked or stated if possible(one.stated.specifier)]
+        counted = [one for one in locked or stated if is_satisfiable(one.stated.specifier)]
         always = [one.stated for one in counted if not _is_extra(one)]
         extras = [one.stated for one in counted if _is_extra(one)]
         if not always and extras:
             return [*extras, Stated(package, "", extras[0].origin)]  # without the extra it may be any
-        found = _together(always)
-        both = (_together([base, extra]) for extra in extras for base in found)
+        found = _merge_statements(always)
+        both = (_merge_statements([base, extra]) for extra in extras for base in found)
         return [*found, *(one for made in both if len(made) == 1 for one in made)]
 
     def platform(self, platform: Platform) -> Platform:
@@ -132,33 +136,33 @@ class Versions(Struct):
 
         A folder whose README or Dockerfile installs one of its own is no part of what stands further up.
         """
-        return self._nearest(package, file, self._in, self._commands)
+        return self._find_nearest(package, file, self._read_requirements, self._read_commands)
 
-    def _nearest(self, package: str, file: str, *stating: Callable[[str], Iterable[Statement]]) -> list[Statement]:
+    def _find_nearest(self, package: str, file: str, *stating: Callable[[str], Iterable[Statement]]) -> list[Statement]:
         """What the first of the readers says of the nearest folder of which any of them says something."""
         folder = PurePosixPath(file).parent if file else PurePosixPath()
         for at in (folder, *folder.parents):
-            said = [self._at(package, str(at), reader) for reader in stating]
+            said = [self._read_folder(package, str(at), reader) for reader in stating]
             if any(said):
                 return said[0]
         return []
 
-    def _at(self, package: str, folder: str, reader: Callable[[str], Iterable[Statement]]) -> list[Statement]:
+    def _read_folder(self, package: str, folder: str, reader: Callable[[str], Iterable[Statement]]) -> list[Statement]:
         key = (package, folder, reader.__name__)
         if key not in self._near:
             names = self.packages[package].names
             here = (one for one in reader(folder) if one.requirement.package in names and one.requirement.specifier)
             self._near[key] = [
-                one for one in here if self._applies(one.requirement) and self.concerned(one.source, one.requirement)
+                one for one in here if self._is_marker_met(one.requirement) and self.is_for_target(one.source, one.requirement)
             ]
         return self._near[key]
 
-    def concerned(self, source: Source, requirement: Requirement) -> bool:
+    def is_for_target(self, source: Source, requirement: Requirement) -> bool:
         """Whether a statement can be for the target platform, going by what its file and its section are called."""
-        at = section(PurePosixPath(source.name).name, source.text, requirement.start)
-        return all(concerns(self.machines, self.named, name, self.target) for name in (PurePosixPath(source.name).name, at))
+        at = find_section(PurePosixPath(source.name).name, source.text, requirement.start)
+        return all(may_concern(self.machines, self.named, name, self.target) for name in (PurePosixPath(source.name).name, at))
 
-    def _applies(self, requirement: Requirement) -> bool:
+    def _is_marker_met(self, requirement: Requirement) -> bool:
         if not requirement.marker:
             return True
         from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
@@ -169,27 +173,31 @@ class Versions(Struct):
         except (InvalidMarker, UndefinedEnvironmentName, RecursionError):
             return True
 
-    def _in(self, folder: str) -> list[Statement]:
+    def _read_requirements(self, folder: str) -> list[Statement]:
         """All statements of the files of one folder, and of a folder "requirements" in it."""
         if folder not in self._folders:
             at = self.root / folder
             folders = [at, *(one for one in (at / "requirements",) if not one.is_symlink())]
-            from ddp_codemod.parse.requirements import requirements
+            from ddp_codemod.parse.requirements import find_requirements
 
-            self._folders[folder] = [one for path in stating(folders) for one in self._read(path, requirements)]
+            self._folders[folder] = [
+                one for path in find_stating_files(folders) for one in self._parse_file(path, find_requirements)
+            ]
         return self._folders[folder]
 
-    def _commands(self, folder: str) -> list[Statement]:
+    def _read_commands(self, folder: str) -> list[Statement]:
         """What the commands install that a README, a Dockerfile or a script of one folder shows."""
         if folder not in self._installed:
-            from ddp_codemod.parse.installs import installs, may_install
+            from ddp_codemod.parse.installs import find_installs, may_install
 
-            paths = _files([self.root / folder], lambda path: may_install(path.name))
-            every = (one for path in paths for one in self._read(path, installs))
-            self._installed[folder] = [one for one in every if possible(one.stated.specifier)]  # ``torch==$VERSION`` is none
+            paths = _list_files([self.root / folder], lambda path: may_install(path.name))
+            every = (one for path in paths for one in self._parse_file(path, find_installs))
+            self._installed[folder] = [
+                one for one in every if is_satisfiable(one.stated.specifier)
+            ]  # ``torch==$VERSION`` is none
         return self._installed[folder]
 
-    def _read(self, path: Path, reader: Callable[[Source], Iterable[Requirement]]) -> list[Statement]:
+    def _parse_file(self, path: Path, reader: Callable[[Source], Iterable[Requirement]]) -> list[Statement]:
         wanted = {name for package in self.packages.values() for name in package.names}
         made = read_text(path, self.root)
         if not isinstance(made, Source) or not any(name in made.text.lower() for name in wanted):
@@ -198,14 +206,14 @@ class Versions(Struct):
         return list(islice(found, _MOST))
 
 
-def stating(folders: Iterable[Path]) -> list[Path]:
+def find_stating_files(folders: Iterable[Path]) -> list[Path]:
     """The files of some folders that can state versions."""
-    from ddp_codemod.parse.requirements import states_versions
+    from ddp_codemod.parse.requirements import may_state_versions
 
-    return _files(folders, lambda path: states_versions(f"{path.parent.name}/{path.name}"))
+    return _list_files(folders, lambda path: may_state_versions(f"{path.parent.name}/{path.name}"))
 
 
-def _files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path]:
+def _list_files(folders: Iterable[Path], wanted: Callable[[Path], bool]) -> list[Path]:
     found: list[Path] = []
     for folder in folders:
         try:
@@ -219,10 +227,10 @@ def _is_extra(one: Statement) -> bool:
     return is_optional(one.source.name, one.source.text, one.requirement.start)
 
 
-def _together(stated: Sequence[Stated]) -> list[Stated]:
+def _merge_statements(stated: Sequence[Stated]) -> list[Stated]:
     """One statement made of all, or each of those that exclude each other."""
     if len(stated) < 2:
         return list(stated)
     origin = ", ".join(dict.fromkeys(one.origin for one in stated))
     whole = Stated(stated[0].package, ",".join(dict.fromkeys(one.specifier for one in stated)), origin)
-    return [whole] if possible(whole.specifier) else list(stated)
+    return [whole] if is_satisfiable(whole.specifier) else list(stated)

@@ -7,7 +7,7 @@ import json
 import msgspec
 
 
-def indented(document: object) -> bytes:
+def encode_json(document: object) -> bytes:
     """The document as bytes, with a line end: those of ``json.dumps(document, indent=1)``, whose encoder is not the fast one."""
     text = json.dumps(document)
     try:

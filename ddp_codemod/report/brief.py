@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ddp_codemod.report import text
-from ddp_codemod.report.grouped import Finding, Listed
+from ddp_codemod.report.finding_groups import Finding, Listed
 from ddp_codemod.report.sections import Section
-from ddp_codemod.report.table import cut as fitting
+from ddp_codemod.report.table import cut_to_width as fitting
 from ddp_codemod.report.view import View
 
 # What a section gives up step by step: first all but three places of a reason, then the reasons in full and the kinds after the
@@ -23,54 +23,56 @@ _LINES = 2  # of a reason that is cut
 _SOURCES = re.compile(r"[ ]?[(（](?:https?://[^\s()]+(?:, )?)+[)）]\.?$")
 
 
-def brief(view: View, section: Section, level: int) -> Listed:
+def condense_section(view: View, section: Section, level: int) -> Listed:
     """A section at one of these levels, under its heading."""
     if level == GONE or not section.found:
-        return Listed([], len(_where(section.found)))
+        return Listed([], len(_find_places(section.found)))
     if level == WHOLE:
-        section = replace(section, found=tuple(_shorter(view, one) for one in section.found))
-        made = text.body(view, section, NAMED, 0, "screen-rest")
+        section = replace(section, found=tuple(_shorten_places(view, one) for one in section.found))
+        made = text.format_body(view, section, NAMED, 0, "screen-rest")
         left = made.left + sum(max(len(one.also) - NAMED, 0) for one in section.found)
-        return Listed(text.titled(view, section, made.lines), left)
-    kinds = _kinds(section.found, level)
+        return Listed(text.format_titled(view, section, made.lines), left)
+    kinds = _group_by_kind(section.found, level)
     if level == COUNT:
-        return _counted(view, section, kinds)
+        return _condense_to_counts(view, section, kinds)
     lines: list[str] = []
     left = 0
     shown = len(kinds) if len(kinds) == _KINDS[level] + 1 else _KINDS[level]
     for found in kinds[:shown]:
-        made = _kind(view, found, len(kinds) > 1, level)
+        made = _format_kind(view, found, len(kinds) > 1, level)
         lines += made.lines
         left += made.left
     if rest := kinds[shown:]:
-        lines += view.folded(_others(view, rest), 2, 4)
-        left += sum(len(_where(found)) for found in rest)
-    return Listed(text.titled(view, section, lines), left, True)
+        lines += view.folded(_format_others(view, rest), 2, 4)
+        left += sum(len(_find_places(found)) for found in rest)
+    return Listed(text.format_titled(view, section, lines), left, True)
 
 
-def _counted(view: View, section: Section, kinds: list[list[Finding]]) -> Listed:
+def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]) -> Listed:
     """The kinds with their numbers and the first place, or the first places where there are no kinds to tell apart."""
     if section.heading == CHANGED:
-        named = _named(view, "screen-changed", section.found, 2, 1)
+        named = _name_places(view, "screen-changed", section.found, 2, 1)
         return Listed(named.lines, named.left, True)
     heading = view.say(section.heading, n=section.count)
     if len(kinds) > 1:
         shown = len(kinds) if len(kinds) == NAMED + 1 else NAMED
-        told = [view.say("screen-number", kind=_label(found[0]), n=len(_where(found) or found)) for found in kinds[:shown]]
-        told += [_others(view, rest)] if (rest := kinds[shown:]) else []
-        first = view.at(*_where(kinds[0])[0]) if _where(kinds[0]) else ""
+        told = [
+            view.say("screen-number", kind=_label_of(found[0]), n=len(_find_places(found) or found)) for found in kinds[:shown]
+        ]
+        told += [_format_others(view, rest)] if (rest := kinds[shown:]) else []
+        first = view.at(*_find_places(kinds[0])[0]) if _find_places(kinds[0]) else ""
         said = view.say("screen-counted", heading=heading, kinds=view.say("list-comma").join(told), place=first)
-        named = Listed(view.folded(said, 0, 2), len(_where(section.found)) - bool(first))
+        named = Listed(view.folded(said, 0, 2), len(_find_places(section.found)) - bool(first))
     else:
-        named = _named(view, "screen-heading", section.found, 0, 1, heading=heading)
+        named = _name_places(view, "screen-heading", section.found, 0, 1, heading=heading)
     return Listed([view.ink(line, *section.styles) for line in named.lines], named.left, True)
 
 
-def _others(view: View, rest: list[list[Finding]]) -> str:
-    return view.say("screen-kinds", n=sum(len(_where(found)) for found in rest), kinds=len(rest))
+def _format_others(view: View, rest: list[list[Finding]]) -> str:
+    return view.say("screen-kinds", n=sum(len(_find_places(found)) for found in rest), kinds=len(rest))
 
 
-def places(view: View, where: Sequence[tuple[str, int]], endless: bool = False, most: int = NAMED) -> Listed:
+def list_places(view: View, where: Sequence[tuple[str, int]], endless: bool = False, most: int = NAMED) -> Listed:
     """A line that names the first places, those of one file together, with the number of the others."""
     files: dict[str, list[int]] = {}
     for name, line in where[:most]:
@@ -85,11 +87,11 @@ def places(view: View, where: Sequence[tuple[str, int]], endless: bool = False, 
     return Listed([named] if named else [], left)
 
 
-def _named(view: View, key: str, found: Sequence[Finding], indent: int, limit: int = _LINES, **words: object) -> Listed:
+def _name_places(view: View, key: str, found: Sequence[Finding], indent: int, limit: int = _LINES, **words: object) -> Listed:
     """A sentence with the first places of findings: as many as stand on so many lines, one in any case."""
-    where, endless = _where(found), any(one.endless for one in found)
+    where, endless = _find_places(found), any(one.endless for one in found)
     for most in range(min(NAMED, max(len(where), 1)), 0, -1):
-        named = places(view, where, endless, most)
+        named = list_places(view, where, endless, most)
         said = view.say(key, places="".join(named.lines), n=len(where), **words).rstrip(" :：")
         lines = view.folded(said, indent, indent + 2)
         if len(lines) <= limit:
@@ -97,45 +99,45 @@ def _named(view: View, key: str, found: Sequence[Finding], indent: int, limit: i
     return Listed(lines, named.left)
 
 
-def _where(found: Sequence[Finding]) -> list[tuple[str, int]]:
+def _find_places(found: Sequence[Finding]) -> list[tuple[str, int]]:
     """The places of findings: two of one line are one to look at."""
     return list(dict.fromkeys(place for one in found for place in ((one.name, one.line), *one.also) if place[0]))
 
 
-def _shorter(view: View, one: Finding) -> Finding:
+def _shorten_places(view: View, one: Finding) -> Finding:
     """A finding whose further places are named as far as there is room."""
     if len(one.also) <= NAMED:
         return one
-    named = places(view, one.also, one.endless).lines
+    named = list_places(view, one.also, one.endless).lines
     return replace(one, here=tuple(view.say("advice-also", lines=line) for line in named))
 
 
-def _kinds(found: Sequence[Finding], level: int) -> list[list[Finding]]:
+def _group_by_kind(found: Sequence[Finding], level: int) -> list[list[Finding]]:
     """The findings by what they are: what cannot wait first, then what is frequent."""
     kinds: dict[str, list[Finding]] = {}
     for one in found:
-        kinds.setdefault(_label(one) or (one.reason.key if level == REASONS else ""), []).append(one)
-    return sorted(kinds.values(), key=lambda alike: (not any(one.urgent for one in alike), -len(_where(alike))))
+        kinds.setdefault(_label_of(one) or (one.reason.key if level == REASONS else ""), []).append(one)
+    return sorted(kinds.values(), key=lambda alike: (not any(one.urgent for one in alike), -len(_find_places(alike))))
 
 
-def _label(one: Finding) -> str:
+def _label_of(one: Finding) -> str:
     return one.kind or one.head
 
 
-def _kind(view: View, found: list[Finding], several: bool, level: int) -> Listed:
+def _format_kind(view: View, found: list[Finding], several: bool, level: int) -> Listed:
     """One kind: what it is called, its first places, and its reason where there is room."""
-    label = _label(found[0])
+    label = _label_of(found[0])
     said = _SOURCES.sub("", view.reason(found[0].reason)) if level == REASONS else ""
-    if label and not _where(found):  # about the whole project
-        return Listed([*view.folded(label, 2, 4), *cut(view, said, 6).lines])
+    if label and not _find_places(found):  # about the whole project
+        return Listed([*view.folded(label, 2, 4), *cut_lines(view, said, 6).lines])
     if label:
-        named = _named(view, "screen-kind" if several else "screen-places", found, 2, kind=label)
-        return Listed([*named.lines, *cut(view, said, 6).lines], named.left)
-    named = _named(view, "screen-bare", found, 4 if said else 2)
-    return Listed([*cut(view, said, 2).lines, *named.lines], named.left)  # the reason is all that there is to call it
+        named = _name_places(view, "screen-kind" if several else "screen-places", found, 2, kind=label)
+        return Listed([*named.lines, *cut_lines(view, said, 6).lines], named.left)
+    named = _name_places(view, "screen-bare", found, 4 if said else 2)
+    return Listed([*cut_lines(view, said, 2).lines, *named.lines], named.left)  # the reason is all that there is to call it
 
 
-def cut(view: View, paragraph: str, indent: int, most: int = _LINES) -> Listed:
+def cut_lines(view: View, paragraph: str, indent: int, most: int = _LINES) -> Listed:
     """The first lines of a paragraph."""
     lines = view.folded(paragraph, indent, indent) if paragraph else []
     if len(lines) <= most:

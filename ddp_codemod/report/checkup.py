@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ddp_codemod.health import Check, Checkup
 from ddp_codemod.messages import render, text
-from ddp_codemod.report.ascii_json import indented
+from ddp_codemod.report.ascii_json import encode_json
 from ddp_codemod.report.ink import Ink
-from ddp_codemod.report.table import cells
+from ddp_codemod.report.table import count_cells
 
 VERSION = 2
 SCHEMA = Path(__file__).with_name("checkup.schema.json")
@@ -18,24 +18,24 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 _SECRET = re.compile(r"\b(?:hf|ghp|gho|sk|glpat|xox[bp])[_-][\w-]{8,}|\b[A-Fa-f0-9]{32,}\b")
 
 
-def lines(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
+def format_checkup(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
     """Every check, and what the machine is taken for."""
     words = {state: text(f"doctor-{state}", lang) for state in _COLOURS}
-    width = max(map(cells, words.values()))
+    width = max(map(count_cells, words.values()))
     block = []
     for check in checkup.checks:
         word = words[check.state]
-        block.append(ink(word, _COLOURS[check.state]) + " " * (width - cells(word) + 2) + render(check.said, lang))
-        block += [" " * (width + 2) + more for more in _more(check, lang)]
-    return [*block, "", *_end(checkup, lang, ink, command)]
+        block.append(ink(word, _COLOURS[check.state]) + " " * (width - count_cells(word) + 2) + render(check.said, lang))
+        block += [" " * (width + 2) + more for more in _format_advice(check, lang)]
+    return [*block, "", *_format_platform(checkup, lang, ink, command)]
 
 
-def _more(check: Check, lang: str) -> list[str]:
+def _format_advice(check: Check, lang: str) -> list[str]:
     more = [text("doctor-why", lang, why=render(check.why, lang))] if check.why else []
     return more + ([text("doctor-do", lang, todo=render(check.todo, lang))] if check.todo else [])
 
 
-def _end(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
+def _format_platform(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str]:
     because = render(checkup.because, lang)
     if checkup.platform is None or command is None:
         return [text("doctor-platform-none", lang, because=because)]
@@ -45,7 +45,7 @@ def _end(checkup: Checkup, lang: str, ink: Ink, command: str | None) -> list[str
     ]
 
 
-def dumps(checkup: Checkup, lang: str, command: str | None) -> bytes:
+def encode_checkup(checkup: Checkup, lang: str, command: str | None) -> bytes:
     """The report for programs: checkup.schema.json says what it holds."""
     document = {
         "version": VERSION,
@@ -63,19 +63,19 @@ def dumps(checkup: Checkup, lang: str, command: str | None) -> bytes:
             for check in checkup.checks
         ],
     }
-    return indented(document)
+    return encode_json(document)
 
 
-def markdown(checkup: Checkup, lang: str, version: str, command: str | None, names: Iterable[str]) -> str:
+def format_issue_report(checkup: Checkup, lang: str, version: str, command: str | None, names: Iterable[str]) -> str:
     """The report for an issue: ``names`` of people, hosts and folders, and whatever looks like a token, are left out."""
     block = [f"## ddp-codemod doctor {version}", ""]
     for check in checkup.checks:
         mark = {"ok": "", "warning": "**warning** ", "problem": "**problem** "}[check.state]
         block.append(f"- {mark}{render(check.said, lang)}")
-        block += [f"  - {more}" for more in _more(check, lang)]
+        block += [f"  - {more}" for more in _format_advice(check, lang)]
     topology = checkup.facts.get("drivers", {}).get("topology")
     block += ["", "```", topology, "```"] if topology else []
-    block += ["", *_end(checkup, lang, Ink(False), command), ""]
+    block += ["", *_format_platform(checkup, lang, Ink(False), command), ""]
     said = "\n".join(block)
     for name in sorted({name for name in names if len(name) > 1}, key=len, reverse=True):
         said = re.sub(rf"(?<![\w]){re.escape(name)}(?![\w])", "<...>", said)

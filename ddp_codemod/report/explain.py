@@ -7,18 +7,18 @@ from ddp_codemod.report import text
 from ddp_codemod.report.view import View
 
 
-def explain(view: View, decision: Decision) -> list[str]:
+def explain_site(view: View, decision: Decision) -> list[str]:
     """One site and each step of its decision."""
-    block = text.site(view, decision)[:1]
+    block = text.format_site(view, decision)[:1]
     call = view.say("explain-call", where=view.where(decision.call), call=view.source_text(decision.call))
     block += view.folded(call, 2, 9)
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
     if decision.parameter:
         block += view.folded(view.say("explain-value", parameter=decision.parameter, value=value), 2, 9)
     told = {hop for origin in decision.origins for hop in origin.hops}
-    block += _hops(view, tuple(hop for hop in decision.hops if hop not in told))
+    block += _format_trace(view, tuple(hop for hop in decision.hops if hop not in told))
     for origin in decision.origins:
-        block += _hops(view, origin.hops)
+        block += _format_trace(view, origin.hops)
         block += view.folded(view.say("explain-origin", origin=view.origin(origin)), 2, 4)
     if outcome := view.outcome(decision):
         block.append(f"  {outcome}")
@@ -26,7 +26,7 @@ def explain(view: View, decision: Decision) -> list[str]:
     return block + [view.ink(line, "bold") for line in view.folded(so, 2, 4)]
 
 
-def _hops(view: View, hops: tuple[Hop, ...]) -> list[str]:
+def _format_trace(view: View, hops: tuple[Hop, ...]) -> list[str]:
     lines = []
     for hop in hops:
         lines += view.folded(f"{view.where(hop.place)}  {view.source_text(hop.place)}", 4, 6)

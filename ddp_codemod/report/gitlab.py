@@ -7,30 +7,32 @@ from collections.abc import Iterable
 
 from ddp_codemod.messages import render
 from ddp_codemod.model import Applicability, Edit, Skipped
-from ddp_codemod.report.inert import inert
-from ddp_codemod.report.known import Known, findings
+from ddp_codemod.report.escaping import escape_controls
+from ddp_codemod.report.fingerprints import FingerprintedFinding, fingerprint_findings
 from ddp_codemod.report.sarif import Scope
 
 
 def dumps(scope: Scope, failed: Iterable[Edit] = (), unmade: Iterable[Skipped] = ()) -> bytes:
     """The document as bytes, ASCII only. Files that could not be handled are findings too."""
-    entries = [_entry(scope, one) for one in findings(scope.survey)]
+    entries = [_encode_entry(scope, one) for one in fingerprint_findings(scope.survey)]
     for skipped in (*scope.survey.skipped, *unmade):
         if skipped.candidate:
             said = render(skipped.reason, scope.lang)
-            entries.append(_finding(scope.path(skipped.name), 1, "not-handled", said, f"not-handled {skipped.name}", "major"))
+            entries.append(
+                _encode_finding(scope.path(skipped.name), 1, "not-handled", said, f"not-handled {skipped.name}", "major")
+            )
     return (json.dumps(entries, indent=1) + "\n").encode("ascii")
 
 
-def _entry(scope: Scope, one: Known) -> dict[str, object]:
+def _encode_entry(scope: Scope, one: FingerprintedFinding) -> dict[str, object]:
     severity = "major" if scope.counts(one.sure) else "info" if one.sure is not Applicability.MANUAL else "minor"
     said = render(one.reason, scope.lang)
-    return _finding(scope.path(one.name), max(one.line, 1), one.rule, said, one.mark, severity)
+    return _encode_finding(scope.path(one.name), max(one.line, 1), one.rule, said, one.mark, severity)
 
 
-def _finding(path: str, line: int, rule: str, said: str, mark: str, severity: str) -> dict[str, object]:
+def _encode_finding(path: str, line: int, rule: str, said: str, mark: str, severity: str) -> dict[str, object]:
     return {
-        "description": inert(said),
+        "description": escape_controls(said),
         "check_name": rule,
         "fingerprint": mark,
         "severity": severity,

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from ddp_codemod.model import Action, Applicability
-from ddp_codemod.report.gist import gist
-from ddp_codemod.report.kinds import launched, of_device
-from ddp_codemod.report.outcome import Left, Outcome, counted
-from ddp_codemod.report.steps import FEW_PLACES
+from ddp_codemod.report.change_summary import summarize_changes
+from ddp_codemod.report.device_kinds import format_device_count, launched
+from ddp_codemod.report.next_steps import FEW_PLACES
+from ddp_codemod.report.outcome import Left, Outcome, format_remaining
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
 
 
-def headline(view: View, outcome: Outcome, left: Left) -> list[str]:
+def format_headline(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What was done, and whether that is all."""
-    block = [*half(view, outcome, left), *done(view, outcome, left)]
-    if remains := missing(view, left):
+    block = [*report_broken_state(view, outcome, left), *report_done(view, outcome, left)]
+    if remains := report_remaining(view, left):
         return [*block, *remains]
-    return [*block, *complete(view, outcome)]
+    return [*block, *report_completion(view, outcome)]
 
 
-def done(view: View, outcome: Outcome, left: Left) -> list[str]:
+def report_done(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What was done."""
     survey = view.survey
     edits, files = len(outcome.made), len({edit.name for edit in outcome.made})
     if edits:
         key = {"written": "summary-written", "shown": "summary-shown"}.get(outcome.done, "summary-found")
-        what = gist(view, outcome.made)
+        what = summarize_changes(view, outcome.made)
         line = view.say(f"{key}-as" if what else key, edits=edits, files=files, platform=survey.platform, what=what)
     elif survey.elsewhere:
         return _elsewhere(view)
@@ -37,12 +37,12 @@ def done(view: View, outcome: Outcome, left: Left) -> list[str]:
     ):
         line = view.say("summary-no-sites", platform=survey.platform)
     else:
-        none = "summary-none-made" if counted(view, left) else "summary-nothing"
+        none = "summary-none-made" if format_remaining(view, left) else "summary-nothing"
         line = view.say("summary-no-safe" if outcome.left else none, platform=survey.platform)
     return [
         *_elsewhere(view),
         *(view.ink(one, "bold") for one in view.folded(line, 0, 2)),
-        *_unsafe(view, outcome),
+        *_report_unsafe_changes(view, outcome),
         *_launched(view, outcome),
     ]
 
@@ -56,24 +56,24 @@ def _elsewhere(view: View) -> list[str]:
     return [view.ink(one, "bold") for one in view.folded(line, 0, 2)]
 
 
-def missing(view: View, left: Left) -> list[str]:
+def report_remaining(view: View, left: Left) -> list[str]:
     """What remains to be done; [] where nothing does."""
-    if not (remains := counted(view, left)):
+    if not (remains := format_remaining(view, left)):
         return []
     return [view.ink(one, "bold", "yellow") for one in view.folded(view.say("summary-left", what=remains), 0, 2)]
 
 
-def complete(view: View, outcome: Outcome) -> list[str]:
+def report_completion(view: View, outcome: Outcome) -> list[str]:
     """Where nothing remains: that nothing else is to be done, as far as that is known."""
     survey = view.survey
     if outcome.made and outcome.done != "scanned" and not survey.hidden and not survey.elsewhere:
-        return view.folded(_complete(view), 0, 2)
+        return view.folded(_format_completion(view), 0, 2)
     if not outcome.made and (notes := len(survey.advisories)) and outcome.done != "scanned":
         return view.folded(view.say("summary-notes", n=notes), 0, 2)
     return []
 
 
-def half(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
+def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[str]:
     """That the code asks for a device which the machine lacks until the rest is done, and the command that does all of it.
 
     ``short``: without the command, which is among the steps below.
@@ -88,7 +88,7 @@ def half(view: View, outcome: Outcome, left: Left, short: bool = False) -> list[
     return [*head, f"  {view.ink(command, 'bold')}"] if command else head
 
 
-def _unsafe(view: View, outcome: Outcome) -> list[str]:
+def _report_unsafe_changes(view: View, outcome: Outcome) -> list[str]:
     """Which of the changes that were made are unsafe: the first by their places; the list of changes marks all."""
     unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
     if not unsafe:
@@ -113,7 +113,7 @@ def _launched(view: View, outcome: Outcome) -> list[str]:
     return lines
 
 
-def _complete(view: View) -> str:
+def _format_completion(view: View) -> str:
     """That nothing else is to be done, as far as that is known."""
     made = (site for site in view.survey.decisions if site.action is Action.EDIT)
     # a safe edit stands at the call then, and takes whatever comes in
@@ -123,7 +123,7 @@ def _complete(view: View) -> str:
     return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)
 
 
-def coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
+def report_coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
     """How many files were read, and what becomes of the places that were looked at in them."""
     survey = view.survey
     if short or not survey.decisions:
@@ -145,7 +145,7 @@ def coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
     return view.folded(line, 0, 2)
 
 
-def besides(view: View) -> list[str]:
+def report_exclusions(view: View) -> list[str]:
     """What was left out of the count, or left alone, and why."""
     survey = view.survey
     lines: list[str] = []
@@ -154,7 +154,7 @@ def besides(view: View) -> list[str]:
     if survey.hidden:
         lines += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
     if survey.unreached:
-        lines += view.folded(of_device(view, "summary-unreached", survey.unreached), 0, 2)
+        lines += view.folded(format_device_count(view, "summary-unreached", survey.unreached), 0, 2)
     if survey.without_entry_point:
         lines += view.folded(view.say("summary-without-entry-point", n=survey.without_entry_point), 0, 2)
     if survey.unstated and survey.decisions:

@@ -6,7 +6,7 @@ import os
 
 from msgspec import Struct
 
-from ddp_codemod.report.inert import inert
+from ddp_codemod.report.escaping import escape_controls
 
 # begins our own colours until they are printed: what code and names hold cannot look like them
 _MARK = f"\x1b{os.urandom(8).hex()}"
@@ -26,26 +26,26 @@ class Ink(Struct, frozen=True):
 
     def diff(self, text: str) -> str:
         """A patch in git's colours."""
-        return "\n".join(self._diff_line(line) for line in text.split("\n")) if self.on else text
+        return "\n".join(self._color_diff_line(line) for line in text.split("\n")) if self.on else text
 
-    def _diff_line(self, line: str) -> str:
+    def _color_diff_line(self, line: str) -> str:
         if line.startswith(("diff ", "index ", "--- ", "+++ ", "old mode", "new mode")):
             return self(line, "bold")
         style = {"@": "cyan", "+": "green", "-": "red"}.get(line[:1])
         return self(line, style) if style else line
 
 
-def plain(text: str) -> str:
+def strip_colors(text: str) -> str:
     """The text without our own colours."""
     first, *coloured = text.split(_MARK)
     return first + "".join(part.partition("m")[2] for part in coloured)
 
 
-def printable(text: str) -> str:
+def escape_for_terminal(text: str) -> str:
     """What may go to a terminal: our own colours as they are, every other control character as an escape."""
     first, *coloured = text.split(_MARK)
-    parts = [inert(first)]
+    parts = [escape_controls(first)]
     for part in coloured:
         code, _, rest = part.partition("m")
-        parts.append(f"\x1b{code}m{inert(rest)}")
+        parts.append(f"\x1b{code}m{escape_controls(rest)}")
     return "".join(parts)

@@ -11,8 +11,8 @@ from typing import Any
 from ddp_codemod.edits.lines import preview_lines
 from ddp_codemod.messages import render
 from ddp_codemod.model import Advisory, Decision, Edit, Place, Skipped, Survey, Unaccounted
-from ddp_codemod.report.ascii_json import indented
-from ddp_codemod.report.view import shorten
+from ddp_codemod.report.ascii_json import encode_json
+from ddp_codemod.report.view import shorten_text
 
 VERSION = 2
 SCHEMA = Path(__file__).with_name("schema.json")
@@ -33,28 +33,30 @@ def dumps(
     document = {
         "version": VERSION,
         "platform": survey.platform,
-        "sites": _sorted(_site(survey, decision, lang) for decision in survey.decisions),
-        "edits": _sorted(_edit(survey, edit, lang, edit in applied) for edit in shown),
-        "advisories": _sorted(_advisory(advisory, lang) for advisory in survey.advisories),
-        "unaccounted": _sorted(_unaccounted(survey, left, lang) for left in survey.unaccounted),
-        "skipped": _sorted(_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
+        "sites": _sort_entries(_encode_site(survey, decision, lang) for decision in survey.decisions),
+        "edits": _sort_entries(_encode_edit(survey, edit, lang, edit in applied) for edit in shown),
+        "advisories": _sort_entries(_encode_advisory(advisory, lang) for advisory in survey.advisories),
+        "unaccounted": _sort_entries(_encode_unaccounted(survey, left, lang) for left in survey.unaccounted),
+        "skipped": _sort_entries(_encode_skipped(skipped, lang) for skipped in (*survey.skipped, *failed)),
     }
-    return indented(document)
+    return encode_json(document)
 
 
-def _sorted(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    made = sorted(entries, key=_where)
-    alike = [list(group) for _, group in groupby(made, _where)]  # only what stands at one place is told apart by all that it says
+def _sort_entries(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    made = sorted(entries, key=_sort_key)
+    alike = [
+        list(group) for _, group in groupby(made, _sort_key)
+    ]  # only what stands at one place is told apart by all that it says
     return [entry for group in alike for entry in (sorted(group, key=json.dumps) if len(group) > 1 else group)]
 
 
-def _where(entry: dict[str, Any]) -> tuple[str, int, int]:
+def _sort_key(entry: dict[str, Any]) -> tuple[str, int, int]:
     return entry["path"], entry.get("line", 0), entry.get("column", 0)
 
 
-def _site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
-    line, column = _position(survey, decision.place, decision.place.start)
-    end_line, end_column = _position(survey, decision.place, decision.place.end)
+def _encode_site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
+    line, column = _find_position(survey, decision.place, decision.place.start)
+    end_line, end_column = _find_position(survey, decision.place, decision.place.end)
     return {
         "path": decision.place.name,
         "line": line,
@@ -65,7 +67,7 @@ def _site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
         "parameter": decision.parameter,
         "value": decision.value,
         "resolves_to": list(decision.resolves_to),
-        "origins": [_origin(survey, origin.place, origin.kind.value) for origin in decision.origins],
+        "origins": [_encode_origin(survey, origin.place, origin.kind.value) for origin in decision.origins],
         "action": decision.action.value,
         "applicability": decision.applicability.value,
         "rule": decision.rule,
@@ -73,19 +75,19 @@ def _site(survey: Survey, decision: Decision, lang: str) -> dict[str, Any]:
     }
 
 
-def _origin(survey: Survey, place: Place, kind: str) -> dict[str, Any]:
-    line, column = _position(survey, place, place.start)
+def _encode_origin(survey: Survey, place: Place, kind: str) -> dict[str, Any]:
+    line, column = _find_position(survey, place, place.start)
     source = survey.sources.get(place.name)
     return {
         "path": place.name,
         "line": line,
         "column": column,
         "kind": kind,
-        "value": shorten(source.text[place.start : place.end]) if source else "",
+        "value": shorten_text(source.text[place.start : place.end]) if source else "",
     }
 
 
-def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any]:
+def _encode_edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any]:
     preview = preview_lines(survey.sources[edit.name], edit)
     return {
         "path": edit.name,
@@ -101,12 +103,12 @@ def _edit(survey: Survey, edit: Edit, lang: str, applied: bool) -> dict[str, Any
     }
 
 
-def _advisory(advisory: Advisory, lang: str) -> dict[str, Any]:
+def _encode_advisory(advisory: Advisory, lang: str) -> dict[str, Any]:
     return {"path": advisory.name, "line": advisory.line, "rule": advisory.rule, "message": render(advisory.message, lang)}
 
 
-def _unaccounted(survey: Survey, left: Unaccounted, lang: str) -> dict[str, Any]:
-    end_line, _ = _position(survey, left.place, left.place.end)
+def _encode_unaccounted(survey: Survey, left: Unaccounted, lang: str) -> dict[str, Any]:
+    end_line, _ = _find_position(survey, left.place, left.place.end)
     return {
         "path": left.place.name,
         "line": left.line,
@@ -116,10 +118,10 @@ def _unaccounted(survey: Survey, left: Unaccounted, lang: str) -> dict[str, Any]
     }
 
 
-def _skipped(skipped: Skipped, lang: str) -> dict[str, Any]:
+def _encode_skipped(skipped: Skipped, lang: str) -> dict[str, Any]:
     return {"path": skipped.name, "reason": render(skipped.reason, lang)}
 
 
-def _position(survey: Survey, place: Place, offset: int) -> tuple[int, int]:
+def _find_position(survey: Survey, place: Place, offset: int) -> tuple[int, int]:
     source = survey.sources.get(place.name)
     return source.position(offset) if source else (0, 0)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.messages import in_language, one_line
 from ddp_codemod.model import Action, Decision, Edit
-from ddp_codemod.report.inert import inert
-from ddp_codemod.report.touching import leading, touching
+from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
+from ddp_codemod.report.escaping import escape_controls
 from ddp_codemod.report.view import View
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
@@ -18,7 +18,7 @@ _LINK = re.compile(r"(?i)(?<=[a-z])(:)(?=//)|(?<=\bwww)(\.)|(?<=\bmailto)(:)|(?<
 _ADDRESS = re.compile(r"https?://[\w./?=&%~:+,;#-]+", re.A)
 
 
-def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[Edit], command: str) -> str:
+def format_pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[Edit], command: str) -> str:
     """The text, for the edits that are made and those that are left."""
     survey, say = view.survey, view.say
     platform = rules.platforms[survey.platform]
@@ -29,61 +29,70 @@ def pull_request(view: View, rules: Rules, made: Sequence[Edit], left: Sequence[
     if not made:
         lines.append(say("summary-nothing", platform=survey.platform))
     else:
-        lines += [say("md-changes", edits=len(made), files=files, platform=code(survey.platform), title=prose(title)), ""]
-        lines += [f"- {code(fix.id)}: {prose(in_language(fix, 'title', view.lang))}" for fix in fixes]
-        lines += ["", say("md-again"), "", *fenced(command, "sh"), "", "## " + say("md-why"), ""]
-        why = in_language(platform, "why", view.lang)
-        lines += [prose(why[:1].upper() + why[1:]) + say("md-stop"), ""]
-        for fix in fixes:
-            lines += [prose(" ".join(in_language(fix, "text", view.lang).split())), ""]
         lines += [
-            f"- <{source}>" if _ADDRESS.fullmatch(source) else f"- {code(source)}"
+            say("md-changes", edits=len(made), files=files, platform=escape_code(survey.platform), title=escape_prose(title)),
+            "",
+        ]
+        lines += [f"- {escape_code(fix.id)}: {escape_prose(in_language(fix, 'title', view.lang))}" for fix in fixes]
+        lines += ["", say("md-again"), "", *fence_code(command, "sh"), "", "## " + say("md-why"), ""]
+        why = in_language(platform, "why", view.lang)
+        lines += [escape_prose(why[:1].upper() + why[1:]) + say("md-stop"), ""]
+        for fix in fixes:
+            lines += [escape_prose(" ".join(in_language(fix, "text", view.lang).split())), ""]
+        lines += [
+            f"- <{source}>" if _ADDRESS.fullmatch(source) else f"- {escape_code(source)}"
             for source in dict.fromkeys((*platform.source, *(one for fix in fixes for one in fix.source)))
         ]
-        lines += ["", "## " + say("md-sites"), "", *_table(view, made)]
+        lines += ["", "## " + say("md-sites"), "", *_format_table(view, made)]
     review = [decision for decision in survey.decisions if decision.action is Action.REVIEW]
     if review or left or survey.unaccounted:
         lines += ["", "## " + say("md-left"), ""]
         lines += [
-            f"- {code(f'{one.place.name}:{view.position(one.place)[0]}')}: {prose(view.reason(one.reason))}" for one in review
+            f"- {escape_code(f'{one.place.name}:{view.position(one.place)[0]}')}: {escape_prose(view.reason(one.reason))}"
+            for one in review
         ]
         lines += [
-            f"- {code(f'{one.name}:{view.edit_line(one)}')}: {prose(view.reason(one.reason))}" for one in leading(left, survey)
+            f"- {escape_code(f'{one.name}:{view.edit_line(one)}')}: {escape_prose(view.reason(one.reason))}"
+            for one in leading_edits(left, survey)
         ]
-    lines += [f"- {code(f'{one.place.name}:{one.line}')}: {prose(view.reason(one.reason))}" for one in survey.unaccounted]
-    notes = dict.fromkeys(prose(view.reason(advisory.message)) for advisory in survey.advisories)
+    lines += [
+        f"- {escape_code(f'{one.place.name}:{one.line}')}: {escape_prose(view.reason(one.reason))}" for one in survey.unaccounted
+    ]
+    notes = dict.fromkeys(escape_prose(view.reason(advisory.message)) for advisory in survey.advisories)
     if notes:
         lines += ["", "## " + say("md-notes"), "", *(f"- {note}" for note in notes)]
     if made:
         lines += ["", "## " + say("md-test"), ""]
         recipes = dict.fromkeys(rules.fixes[fix.id].recipe for fix in fixes if fix.id in rules.fixes)
         lines += [f"- [ ] {say('md-test-start')}", *(f"- [ ] {say(f'md-test-{recipe}')}" for recipe in recipes)]
-        lines += [f"- [ ] {say('md-test-elsewhere', platform=code(survey.platform))}"]
+        lines += [f"- [ ] {say('md-test-elsewhere', platform=escape_code(survey.platform))}"]
     return "\n".join([*lines, ""])
 
 
-def _table(view: View, made: Sequence[Edit]) -> list[str]:
+def _format_table(view: View, made: Sequence[Edit]) -> list[str]:
     rows = [
         "| " + " | ".join(view.say(f"md-{column}") for column in ("place", "site", "gave", "becomes", "applicability")) + " |"
     ]
     rows.append("|---|---|---|---|---|")
-    for edit in leading(made, view.survey):
-        found = touching(edit, view.survey)
-        where = code(f"{edit.name}:{view.edit_line(edit)}")
-        used = ", ".join(dict.fromkeys(_used(view, edit, site) for site in found)) or code(edit.rule)
-        gave = ", ".join(code(value) for value in dict.fromkeys(value for site in found for value in site.resolves_to)) or "–"
-        becomes = code(" ".join((edit.after or "").split())) if edit.after and edit.after.strip() else "–"
+    for edit in leading_edits(made, view.survey):
+        found = sites_of_edit(edit, view.survey)
+        where = escape_code(f"{edit.name}:{view.edit_line(edit)}")
+        used = ", ".join(dict.fromkeys(_format_site(view, edit, site) for site in found)) or escape_code(edit.rule)
+        gave = (
+            ", ".join(escape_code(value) for value in dict.fromkeys(value for site in found for value in site.resolves_to)) or "–"
+        )
+        becomes = escape_code(" ".join((edit.after or "").split())) if edit.after and edit.after.strip() else "–"
         rows.append(f"| {where} | {used} | {gave} | {becomes} | {view.say(f'applicability-{edit.applicability.value}')} |")
     return rows
 
 
-def _used(view: View, edit: Edit, site: Decision) -> str:
-    used = code(view.site(site))
+def _format_site(view: View, edit: Edit, site: Decision) -> str:
+    used = escape_code(view.site(site))
     place = f"{site.call.name}:{view.position(site.call)[0]}"
-    return used if place == f"{edit.name}:{view.edit_line(edit)}" else f"{used} ({code(place)})"
+    return used if place == f"{edit.name}:{view.edit_line(edit)}" else f"{used} ({escape_code(place)})"
 
 
-def code(said: str) -> str:
+def escape_code(said: str) -> str:
     """Code in a line of text or a cell of a table: whatever is in it stays text."""
     flat = "".join(character if character.isprintable() else repr(character)[1:-1] for character in said)
     longest = max((len(run) for run in re.findall("`+", flat)), default=0)
@@ -92,13 +101,13 @@ def code(said: str) -> str:
     return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
 
 
-def fenced(said: str, language: str) -> list[str]:
+def fence_code(said: str, language: str) -> list[str]:
     """Lines of code."""
     longest = max((len(run) for run in re.findall("`+", said)), default=0)
     fence = "`" * max(longest + 1, 3)
-    return [fence + language, inert(said), fence]
+    return [fence + language, escape_controls(said), fence]
 
 
-def prose(said: str) -> str:
+def escape_prose(said: str) -> str:
     """Text in which no character is markup, none acts on a terminal or on the order of letters, and no address is a link."""
-    return _LINK.sub(lambda found: "\\" + found[0], _MARKUP.sub(r"\\\1", inert(one_line(said))))
+    return _LINK.sub(lambda found: "\\" + found[0], _MARKUP.sub(r"\\\1", escape_controls(one_line(said))))

@@ -9,18 +9,18 @@ from email.utils import formataddr, formatdate
 from ddp_codemod import __version__
 
 
-def mail(patch: bytes, message: str, author: tuple[str, str], seconds: float) -> bytes:
+def format_mail(patch: bytes, message: str, author: tuple[str, str], seconds: float) -> bytes:
     """One mail. ``seconds``: its date, since 1970.
 
     A patch with carriage returns is written as quoted-printable: git drops them from the lines of a mail that is not.
     """
     subject, _, body = message.partition("\n")
-    text = _escaped(body.strip("\n")).encode("utf-8", "replace")
+    text = _escape_body(body.strip("\n")).encode("utf-8", "replace")
     content = text + b"\n---\n" + patch + b"-- \nddp-codemod " + __version__.encode("ascii") + b"\n\n"
     plain = b"\r" not in content and b"\0" not in content
     head = [
         "From " + "0" * 40 + " Mon Sep 17 00:00:00 2001",  # the line that git knows its own mails by
-        "From: " + _address(author),
+        "From: " + _format_address(author),
         "Date: " + formatdate(seconds, usegmt=False),
         "Subject: " + Header(f"[PATCH] {subject}", "ascii" if subject.isascii() else "utf-8", 76).encode(),
         "MIME-Version: 1.0",
@@ -33,12 +33,12 @@ def mail(patch: bytes, message: str, author: tuple[str, str], seconds: float) ->
     return "".join(line + "\n" for line in head).encode("ascii") + b"\n" + content
 
 
-def _address(author: tuple[str, str]) -> str:
+def _format_address(author: tuple[str, str]) -> str:
     name, address = (" ".join(part.split()) for part in author)
     return formataddr((name, address.encode("ascii", "replace").decode("ascii")))
 
 
-def _escaped(body: str) -> str:
+def _escape_body(body: str) -> str:
     """The message without lines that git takes for the start of the patch or of the next mail."""
     starts = ("---", "diff ", "Index: ", "From ", ">From ")
     return "\n".join(" " + line if line.startswith(starts) else line for line in body.split("\n"))

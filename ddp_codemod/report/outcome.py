@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ddp_codemod.model import Action, Applicability, Edit, Place, Skipped
-from ddp_codemod.report.kinds import is_device, of_device
-from ddp_codemod.report.touching import leading, touching
+from ddp_codemod.report.device_kinds import format_device_count, is_device_rule
+from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.view import View
 
 
@@ -35,28 +35,28 @@ class Left(Struct, frozen=True):
     skipped: int
 
 
-def left_of(view: View, outcome: Outcome) -> Left:
+def count_remaining(view: View, outcome: Outcome) -> Left:
     """What an outcome leaves to be done."""
     survey = view.survey
     unsafe = [edit for edit in outcome.left if edit.applicability is Applicability.UNSAFE]
     waiting = [one for one in survey.decisions if one.action is Action.EDIT and one.applicability is Applicability.UNSAFE]
     rules = [one.rule for one in waiting if unsafe]
     known = set(rules)
-    rules += [edit.rule for edit in leading(unsafe, survey) if edit.rule not in known and not touching(edit, survey)]
-    device = sum(map(is_device, rules))
+    rules += [edit.rule for edit in leading_edits(unsafe, survey) if edit.rule not in known and not sites_of_edit(edit, survey)]
+    device = sum(map(is_device_rule, rules))
     by_hand = [edit for edit in outcome.left if edit.applicability is Applicability.MANUAL]
     return Left(
         device,
         len(rules) - device,
         tuple(one.place for one in view.for_a_person()),
         tuple(one.place for one in survey.unaccounted),
-        len(leading(by_hand, survey)),
+        len(leading_edits(by_hand, survey)),
         sum(note.open for note in survey.advisories),
         sum(skipped.candidate for skipped in (*survey.skipped, *outcome.failed)),
     )
 
 
-def counted(view: View, left: Left) -> str:
+def format_remaining(view: View, left: Left) -> str:
     """What remains, so that nobody takes the job for finished: "" where nothing does."""
     counts = {
         "left-count-unsafe": left.unsafe,
@@ -66,5 +66,5 @@ def counted(view: View, left: Left) -> str:
         "left-count-notes": left.notes,
         "left-count-skipped": left.skipped,
     }
-    said = [of_device(view, "left-count-device", left.device)] if left.device else []
+    said = [format_device_count(view, "left-count-device", left.device)] if left.device else []
     return view.say("list-comma").join([*said, *(view.say(key, n=n) for key, n in counts.items() if n)])

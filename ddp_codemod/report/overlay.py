@@ -8,16 +8,16 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod import __version__
-from ddp_codemod.health import Frame, Held, InStep, Overlay
-from ddp_codemod.kinds import Seen
+from ddp_codemod.health import Frame, GroupComparison, Overlay, StepAgreement
+from ddp_codemod.kinds import GroupMatch
 from ddp_codemod.model import Action, Decision, Place
 from ddp_codemod.report.masked import Masked
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"
 SHOWN = 10  # sites that were not reached; -v shows all
-MISSED = (Seen.PLACE, Seen.OPEN, Seen.VALUE)
-_COLOURS = {Seen.PLACE: "red", Seen.VALUE: "red", Seen.OPEN: "red", Seen.OTHER_MACHINE: "yellow"}
+MISSED = (GroupMatch.PLACE, GroupMatch.OPEN, GroupMatch.VALUE)
+_COLOURS = {GroupMatch.PLACE: "red", GroupMatch.VALUE: "red", GroupMatch.OPEN: "red", GroupMatch.OTHER_MACHINE: "yellow"}
 
 
 class Ran(Struct, frozen=True):
@@ -26,18 +26,18 @@ class Ran(Struct, frozen=True):
     command: str
     code: int | None
     ranks: int
-    in_step: InStep | None = None
+    in_step: StepAgreement | None = None
     imitated: int = 0  # ranks that a stand-in answered
     left: int = 0  # processes that the command left running
     files: dict[str, str] = {}  # the files that the groups were made from, with what they held
 
 
-def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Iterator[str]:
+def format_overlay(view: View, found: Overlay, command: str, from_run: str = "") -> Iterator[str]:
     """What the run did, place by place; ``command`` is the one that changes the project, ``from_run`` that which reads the record."""
     yield view.ink(head(view, found), "bold")
     for one in found.held:
-        yield from _group(view, one, found, command)
-    if any(one.fails and one.seen in MISSED and not _mends(one) for one in found.held):
+        yield from _format_group(view, one, found, command)
+    if any(one.fails and one.seen in MISSED and not _has_edit(one) for one in found.held):
         key = "overlay-from-run" if from_run else "overlay-to-record"
         yield from view.folded(view.say(key, command=from_run), 2, 4)
     if found.not_reached:
@@ -50,77 +50,77 @@ def lines(view: View, found: Overlay, command: str, from_run: str = "") -> Itera
 
 def head(view: View, found: Overlay) -> str:
     """How many groups agree with the code."""
-    agree = sum(one.seen is Seen.AGREES for one in found.held)
+    agree = sum(one.seen is GroupMatch.AGREES for one in found.held)
     return view.say("overlay-head", platform=found.platform, n=len(found.held), agree=agree)
 
 
-def _group(view: View, one: Held, found: Overlay, command: str) -> Iterator[str]:
+def _format_group(view: View, one: GroupComparison, found: Overlay, command: str) -> Iterator[str]:
     made, platform = one.made, found.platform
-    where = _where(view, made.stack) if made.stack else view.say("overlay-no-place")
+    where = _format_place(view, made.stack) if made.stack else view.say("overlay-no-place")
     said = view.say("overlay-group", where=where, said=sentence(view, one, platform), n=len(made.ranks))
-    yield from _inked(view, view.folded(said, 2, 6), one.seen)
+    yield from _color_block(view, view.folded(said, 2, 6), one.seen)
     for told in details(view, one, platform, command):
         yield from view.folded(told, 6, 8)
     if one.bug:
-        yield "        " + for_a_report(view, one, found)
+        yield "        " + format_bug_report_line(view, one, found)
 
 
-def sentence(view: View, one: Held, platform: str) -> str:
+def sentence(view: View, one: GroupComparison, platform: str) -> str:
     """What a group got, and whether reading had it."""
     made = one.made
     value = view.say("overlay-no-backend") if made.backend is None else f'"{made.backend}"'
-    read = view.say("list-comma").join(_reading(view, one.predicted)) or view.say("gives-unknown")
+    read = view.say("list-comma").join(_format_predicted(view, one.predicted)) or view.say("gives-unknown")
     words = {"call": made.call, "value": value, "read": read, "caller": made.caller or "", "machine": one.machine}
-    key = "text" if one.seen is Seen.PLACE and (made.caller or "").startswith("<") else one.seen.value
-    key = "library" if key == Seen.PLACE.value and made.caller is not None else key
-    key = "unreachable" if one.seen is Seen.VALUE and _gives(one) else key
+    key = "text" if one.seen is GroupMatch.PLACE and (made.caller or "").startswith("<") else one.seen.value
+    key = "library" if key == GroupMatch.PLACE.value and made.caller is not None else key
+    key = "unreachable" if one.seen is GroupMatch.VALUE and _is_only_unreached(one) else key
     return view.say(f"overlay-{key}", platform=platform, **words)
 
 
-def details(view: View, one: Held, platform: str, command: str) -> Iterator[str]:
+def details(view: View, one: GroupComparison, platform: str, command: str) -> Iterator[str]:
     """Where its call site is, if elsewhere, and what to do."""
     made = one.made
     if len(one.settings) > 1:
         yield view.say("overlay-settings", n=len(one.settings), where=view.where(one.settings[0].call))
-    elif one.site is not None and _line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
+    elif one.site is not None and _find_line(view, one.site) not in [(frame.path, frame.line) for frame in made.stack[:1]]:
         yield view.say("overlay-site", where=view.where(one.site.call), name=view.site(one.site))
     if one.fails:
         failing = view.say("overlay-default", platform=platform) if made.backend is None else f'"{made.backend}"'
-        key = "overlay-fails-mend" if _mends(one) else "overlay-fails"
+        key = "overlay-fails-mend" if _has_edit(one) else "overlay-fails"
         yield view.say(key, value=failing, platform=platform, command=command)
     if one.bug:
         yield view.say("overlay-bug")
 
 
-def _mends(one: Held) -> bool:
+def _has_edit(one: GroupComparison) -> bool:
     """Whether reading has an edit of the call site that gave the value: also one that replaces whichever value arrives there."""
     read = one.predicted
     return one.site is not None and one.site.action is Action.EDIT and (one.made.backend in (None, *read) or read == (UNKNOWN,))
 
 
-def _reading(view: View, predicted: tuple[str, ...]) -> Iterator[str]:
+def _format_predicted(view: View, predicted: tuple[str, ...]) -> Iterator[str]:
     yield from (view.say("gives-unknown") if value == UNKNOWN else f'"{value}"' for value in predicted)
 
 
-def _gives(one: Held) -> bool:
+def _is_only_unreached(one: GroupComparison) -> bool:
     """Whether it is not the value that differs, but that the call is reached at all."""
     return (one.made.backend or "").lower() in {value.lower() for value in one.predicted} or not one.predicted
 
 
-def _inked(view: View, block: list[str], seen: Seen) -> Iterator[str]:
+def _color_block(view: View, block: list[str], seen: GroupMatch) -> Iterator[str]:
     colour = _COLOURS.get(seen)
     yield from (view.ink(line, colour) if colour else line for line in block)
 
 
-def _where(view: View, stack: tuple[Frame, ...]) -> str:
+def _format_place(view: View, stack: tuple[Frame, ...]) -> str:
     return view.at(stack[0].path, stack[0].line)
 
 
-def _line(view: View, site: Decision) -> tuple[str, int]:
+def _find_line(view: View, site: Decision) -> tuple[str, int]:
     return site.call.name, view.position(site.call)[0]
 
 
-def for_a_report(view: View, one: Held, found: Overlay, masked: Masked | None = None) -> str:
+def format_bug_report_line(view: View, one: GroupComparison, found: Overlay, masked: Masked | None = None) -> str:
     """One line for a bug report, without names of the project's: what was read of a site, and what ran. The same in every language."""
     assert one.site is not None
     masked = masked or Masked(found.public)
@@ -136,10 +136,10 @@ def report(view: View, found: Overlay) -> str:
     return "\n".join(line for one in found.held if one.bug for line in (*_reported(view, one, found), ""))
 
 
-def _reported(view: View, one: Held, found: Overlay) -> Iterator[str]:
+def _reported(view: View, one: GroupComparison, found: Overlay) -> Iterator[str]:
     assert one.site is not None
     masked = Masked(found.public)
-    yield for_a_report(view, one, found, masked)
+    yield format_bug_report_line(view, one, found, masked)
     through = [masked.name(package) if package.isidentifier() else "<text>" for package in one.made.through]
     yield f"  ran   {one.made.call} through={','.join(through)} typed={one.made.typed} frames={len(one.made.stack)}"
     yield f"  call  {masked.code(_source(view, one.site.call))}"
@@ -156,58 +156,58 @@ def _source(view: View, place: Place) -> str:
     return source.text[place.start : place.end] if source else ""
 
 
-def entry(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
+def encode_run(view: View, found: Overlay | None, ran: Ran) -> dict[str, Any]:
     """The run for programs: trials.schema.json says what it holds."""
     held, left = (found.held, found.not_reached) if found else ((), ())
     return {
         "command": ran.command,
         "exit_code": ran.code,
         "ranks": ran.ranks,
-        "sync_check": _in_step(ran.in_step) if ran.in_step else None,
+        "sync_check": _encode_agreement(ran.in_step) if ran.in_step else None,
         "simulated_ranks": ran.imitated,
         "killed_processes": ran.left,
         "files": ran.files,
-        "groups": [_document(view, one, found) for one in held] if found else [],
-        "not_reached": [_site(view, site) for site in left],
+        "groups": [_encode_group(view, one, found) for one in held] if found else [],
+        "not_reached": [_encode_site(view, site) for site in left],
     }
 
 
-def _document(view: View, one: Held, found: Overlay) -> dict[str, Any]:
+def _encode_group(view: View, one: GroupComparison, found: Overlay) -> dict[str, Any]:
     made = one.made
     return {
         "call": made.call,
         "backend": made.backend,
         "via": list(made.through),
         "ranks": list(made.ranks),
-        "stack": _stack(made.stack),
+        "stack": _encode_stack(made.stack),
         "span": list(made.span) if made.span else None,
         "passed": {"positional": made.passed[0], "keywords": list(made.passed[1])},
         "library_parameters": [{"parameter": name, "position": position} for name, position in made.taken],
         "string_line": made.text_line or None,
         "set_at_launch": made.typed,
         "verdict": one.seen.value,
-        "site": _site(view, one.site) if one.site and len(one.settings) < 2 else None,
+        "site": _encode_site(view, one.site) if one.site and len(one.settings) < 2 else None,
         "predicted": list(one.predicted),
         "fails": one.fails,
         "machine_platform": one.machine or None,
-        "bug_report": for_a_report(view, one, found) if one.bug else None,
+        "bug_report": format_bug_report_line(view, one, found) if one.bug else None,
     }
 
 
-def _in_step(found: InStep) -> dict[str, Any]:
+def _encode_agreement(found: StepAgreement) -> dict[str, Any]:
     return {
         "step": found.number,
         "ranks": found.ranks,
         "diverged": found.apart,
         "gradients": list(found.sums),
-        "stack": _stack(found.stack),
+        "stack": _encode_stack(found.stack),
     }
 
 
-def _stack(frames: tuple[Frame, ...]) -> list[dict[str, Any]]:
+def _encode_stack(frames: tuple[Frame, ...]) -> list[dict[str, Any]]:
     return [{"path": frame.path, "line": frame.line} for frame in frames]
 
 
-def _site(view: View, site: Decision) -> dict[str, Any]:
-    name, line = _line(view, site)
+def _encode_site(view: View, site: Decision) -> dict[str, Any]:
+    name, line = _find_line(view, site)
     return {"path": name, "line": line, "surface": site.surface, "parameter": site.parameter}

@@ -8,7 +8,7 @@ from ddp_codemod.model import FileChange
 from ddp_codemod.report.view import View
 
 
-def patch(view: View, changes: Mapping[str, FileChange], parts: Mapping[str, bytes]) -> list[str]:
+def format_patch(view: View, changes: Mapping[str, FileChange], parts: Mapping[str, bytes]) -> list[str]:
     """The diff of each file."""
     block: list[str] = []
     for name in changes:

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ddp_codemod.health import Held, Overlay
-from ddp_codemod.kinds import Seen
-from ddp_codemod.report.overlay import MISSED, details, for_a_report, head, sentence
+from ddp_codemod.health import GroupComparison, Overlay
+from ddp_codemod.kinds import GroupMatch
+from ddp_codemod.report.overlay import MISSED, details, format_bug_report_line, head, sentence
 from ddp_codemod.report.view import View
 
 
@@ -24,12 +24,12 @@ def section(view: View, found: Overlay, command: str) -> dict[str, Any]:
     }
 
 
-def _group(view: View, one: Held, found: Overlay, command: str) -> dict[str, Any]:
+def _group(view: View, one: GroupComparison, found: Overlay, command: str) -> dict[str, Any]:
     platform = found.platform
     frame = one.made.stack[0] if one.made.stack else None
     return {
-        "kind": "manual" if one.fails or one.seen in MISSED else "safe" if one.seen is Seen.AGREES else "unsafe",
+        "kind": "manual" if one.fails or one.seen in MISSED else "safe" if one.seen is GroupMatch.AGREES else "unsafe",
         "where": view.at(frame.path, frame.line) if frame else view.say("overlay-no-place"),
         "said": view.say("page-run-group", said=sentence(view, one, platform), n=len(one.made.ranks)),
-        "more": [*details(view, one, platform, command), *([for_a_report(view, one, found)] if one.bug else [])],
+        "more": [*details(view, one, platform, command), *([format_bug_report_line(view, one, found)] if one.bug else [])],
     }

@@ -11,16 +11,24 @@ from msgspec.structs import replace
 
 from ddp_codemod.model import Action, Applicability, Start
 from ddp_codemod.report import sections, text
-from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, brief, cut, places
-from ddp_codemod.report.grouped import Listed
-from ddp_codemod.report.headline import besides, complete, coverage, done, half, headline, missing
-from ddp_codemod.report.ink import plain
-from ddp_codemod.report.kinds import MOST, devices, is_device, launched, ordered_kinds
-from ddp_codemod.report.outcome import Left, Outcome, left_of
+from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, condense_section, cut_lines, list_places
+from ddp_codemod.report.device_kinds import MOST, format_device_uses, is_device_rule, launched, ordered_kinds
+from ddp_codemod.report.finding_groups import Listed
+from ddp_codemod.report.headline import (
+    format_headline,
+    report_broken_state,
+    report_completion,
+    report_coverage,
+    report_done,
+    report_exclusions,
+    report_remaining,
+)
+from ddp_codemod.report.ink import strip_colors
+from ddp_codemod.report.next_steps import list_next_steps
+from ddp_codemod.report.outcome import Left, Outcome, count_remaining
 from ddp_codemod.report.sections import Section
-from ddp_codemod.report.steps import steps
-from ddp_codemod.report.summary import SHORT_LIST, back_or_on, more, told
-from ddp_codemod.report.table import cells
+from ddp_codemod.report.summary import SHORT_LIST, find_next_command, format_commands, list_references
+from ddp_codemod.report.table import count_cells
 from ddp_codemod.report.view import View
 
 SCREEN = 40  # lines that a person sees at once
@@ -41,22 +49,22 @@ class _Part(Struct, frozen=True):
     levels: int = 1
 
 
-def screen(view: View, outcome: Outcome, room: int = SCREEN, listed: bool = True) -> list[str]:
+def format_screen(view: View, outcome: Outcome, room: int = SCREEN, listed: bool = True) -> list[str]:
     """All that there is to say where the reader asked for it, else at most ``room`` lines; ``listed``: with the changes and their cost."""
-    parts = _parts(view, outcome, left_of(view, outcome), listed)
+    parts = _make_parts(view, outcome, count_remaining(view, outcome), listed)
     if view.verbose:
-        return _joined([part.at(WHOLE).lines for part in parts])
+        return _join_parts([part.at(WHOLE).lines for part in parts])
     at = {part.name: cache(part.at) for part in parts}
 
     def lines(levels: Mapping[str, int]) -> list[str]:
         chosen = {name: made(levels[name]) for name, made in at.items()}
         close = [name in ("top", "cost") or levels[name] >= COUNT for name in chosen]
-        return _joined([*(one.lines for one in chosen.values()), _left_out(view, outcome, chosen)], [*close, False])
+        return _join_parts([*(one.lines for one in chosen.values()), _format_omissions(view, outcome, chosen)], [*close, False])
 
-    return lines(_fitting(parts, lambda levels: rows(view, lines(levels)) <= room))
+    return lines(_choose_levels(parts, lambda levels: count_rows(view, lines(levels)) <= room))
 
 
-def _joined(parts: Sequence[list[str]], close: Sequence[bool] = ()) -> list[str]:
+def _join_parts(parts: Sequence[list[str]], close: Sequence[bool] = ()) -> list[str]:
     """The lines of the parts, with an empty one between two of them that are not ``close`` to each other."""
     block: list[str] = []
     before = False
@@ -67,19 +75,23 @@ def _joined(parts: Sequence[list[str]], close: Sequence[bool] = ()) -> list[str]
     return block
 
 
-def closing(view: View, outcome: Outcome) -> list[str]:
+def format_closing(view: View, outcome: Outcome) -> list[str]:
     """The first things once more, for a reader who stands at the end of a long patch: what was done, is left, goes on."""
-    left = left_of(view, outcome)
-    return [*headline(view, outcome, left), *told(view, back_or_on(view, outcome)), *steps(view, outcome, left, short=True)]
+    left = count_remaining(view, outcome)
+    return [
+        *format_headline(view, outcome, left),
+        *format_commands(view, find_next_command(view, outcome)),
+        *list_next_steps(view, outcome, left, short=True),
+    ]
 
 
-def rows(view: View, lines: Sequence[str]) -> int:
+def count_rows(view: View, lines: Sequence[str]) -> int:
     """How many lines of the screen they take."""
     width = view.width or WIDE
-    return sum(max(-(-cells(plain(line)) // width), 1) for line in lines)
+    return sum(max(-(-count_cells(strip_colors(line)) // width), 1) for line in lines)
 
 
-def _fitting(parts: Sequence[_Part], fits: Callable[[Mapping[str, int]], bool]) -> dict[str, int]:
+def _choose_levels(parts: Sequence[_Part], fits: Callable[[Mapping[str, int]], bool]) -> dict[str, int]:
     """The fullest levels that fit: all give way in turn, and then what matters most takes back what is left."""
     levels = {part.name: WHOLE for part in parts}
     last = {part.name: part.levels - 1 for part in parts}
@@ -94,62 +106,72 @@ def _fitting(parts: Sequence[_Part], fits: Callable[[Mapping[str, int]], bool]) 
     return levels
 
 
-def _parts(view: View, outcome: Outcome, left: Left, listed: bool) -> list[_Part]:
+def _make_parts(view: View, outcome: Outcome, left: Left, listed: bool) -> list[_Part]:
     survey = view.survey
     keep = [one for one in survey.decisions if one.action is Action.KEEP]
     few = not outcome.made and not outcome.left and len(keep) <= SHORT_LIST
-    left_edits = [one for one in outcome.left if view.verbose or not is_device(one.rule)]  # those of devices stand in a table
+    left_edits = [
+        one for one in outcome.left if view.verbose or not is_device_rule(one.rule)
+    ]  # those of devices stand in a table
     urgent = sorted(survey.advisories, key=lambda note: (not note.open, note.rule not in view.first))
-    notes = _of(view, sections.advisories(view, urgent))
+    notes = _make_section_part(view, sections.advisories_section(view, urgent))
     stops = any(note.open for note in urgent)  # a program fails until somebody acts on one
-    remains = missing(view, left)
+    remains = report_remaining(view, left)
 
     def top(level: int) -> Listed:
-        ends = [*remains, *done(view, outcome, left)] if remains else [*done(view, outcome, left), *complete(view, outcome)]
-        return Listed([*half(view, outcome, left, short=level > 0), *ends])
+        ends = (
+            [*remains, *report_done(view, outcome, left)]
+            if remains
+            else [*report_done(view, outcome, left), *report_completion(view, outcome)]
+        )
+        return Listed([*report_broken_state(view, outcome, left, short=level > 0), *ends])
 
     cost = view.say("platform-cost", cost=outcome.cost) if outcome.cost and listed else ""
     return [
         _Part("top", top, 2),
-        *([_of(view, sections.changed(view, outcome.made, _unsure(outcome)))] if listed and outcome.made else []),
-        _Part("cost", lambda level: cut(view, cost, 0, 1) if level else Listed(view.folded(cost, 0, 2) if cost else []), 2),
+        *(
+            [_make_section_part(view, sections.changes_section(view, outcome.made, _has_unsure_edits(outcome)))]
+            if listed and outcome.made
+            else []
+        ),
+        _Part("cost", lambda level: cut_lines(view, cost, 0, 1) if level else Listed(view.folded(cost, 0, 2) if cost else []), 2),
         *([notes] if stops else []),
-        _of(view, sections.reviews(view, view.for_a_person()), COUNT),
-        _of(view, sections.unaccounted(view, survey.unaccounted), COUNT),
-        _Part("devices", lambda level: _devices(view, outcome, level), len(_ROWS)),
-        _of(view, sections.unsafe(view, left_edits)),
-        _of(view, sections.manual(view, outcome.left)),
-        _of(view, sections.skipped(view, (*survey.skipped, *outcome.failed))),
+        _make_section_part(view, sections.reviews_section(view, view.for_a_person()), COUNT),
+        _make_section_part(view, sections.unaccounted_section(view, survey.unaccounted), COUNT),
+        _Part("devices", lambda level: _format_devices(view, outcome, level), len(_ROWS)),
+        _make_section_part(view, sections.unsafe_section(view, left_edits)),
+        _make_section_part(view, sections.manual_section(view, outcome.left)),
+        _make_section_part(view, sections.skipped_section(view, (*survey.skipped, *outcome.failed))),
         *([] if stops else [notes]),
-        *([_of(view, sections.kept(view, keep))] if view.verbose or few else []),
-        _Part("aside", lambda level: Listed(_aside(view, outcome, level)), 2),
-        _fixed("on", _on(view, outcome, left)),
-        _Part("more", lambda level: _more(view, outcome, left, level), 2),
+        *([_make_section_part(view, sections.kept_section(view, keep))] if view.verbose or few else []),
+        _Part("aside", lambda level: Listed(_format_exclusions(view, outcome, level)), 2),
+        _make_fixed_part("on", _format_next_steps(view, outcome, left)),
+        _Part("more", lambda level: _format_references(view, outcome, left, level), 2),
     ]
 
 
-def _fixed(name: str, lines: list[str]) -> _Part:
+def _make_fixed_part(name: str, lines: list[str]) -> _Part:
     return _Part(name, lambda level: Listed(lines))
 
 
-def _of(view: View, section: Section, least: int = GONE) -> _Part:
+def _make_section_part(view: View, section: Section, least: int = GONE) -> _Part:
     if view.verbose:
-        return _fixed(section.heading, text.whole(view, section))
-    return _Part(section.heading, lambda level: brief(view, section, level), least + 1)
+        return _make_fixed_part(section.heading, text.format_section(view, section))
+    return _Part(section.heading, lambda level: condense_section(view, section, level), least + 1)
 
 
-def _unsure(outcome: Outcome) -> bool:
+def _has_unsure_edits(outcome: Outcome) -> bool:
     return any(edit.applicability is not Applicability.SAFE for edit in outcome.made)
 
 
-def _on(view: View, outcome: Outcome, left: Left) -> list[str]:
+def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     """The command that takes the changes back or makes them, and the steps that are left."""
-    first, todo = told(view, back_or_on(view, outcome)), steps(view, outcome, left, short=True)
-    starts = _starts(view, outcome)
+    first, todo = format_commands(view, find_next_command(view, outcome)), list_next_steps(view, outcome, left, short=True)
+    starts = _format_start_commands(view, outcome)
     return [line for part in (first, todo, starts) if part for line in ("", *part)][1:]
 
 
-def _starts(view: View, outcome: Outcome) -> list[str]:
+def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
     """The command that starts the program, where it is plain which one that is."""
     lines: list[str] = []
     starts = view.survey.starts if outcome.made else ()
@@ -167,48 +189,48 @@ def _starts(view: View, outcome: Outcome) -> list[str]:
 def _start(view: View, key: str, start: Start, command: str) -> list[str]:
     folder = view.path(start.folder or ".")
     said = view.say(key) if folder == "." else view.say(f"{key}-in", folder=folder)
-    return told(view, [(said, command)], WIDE)
+    return format_commands(view, [(said, command)], WIDE)
 
 
-def _aside(view: View, outcome: Outcome, level: int) -> list[str]:
+def _format_exclusions(view: View, outcome: Outcome, level: int) -> list[str]:
     """What was read, and what was left alone."""
     if level == WHOLE or not view.width:
-        return [*coverage(view, outcome, level > WHOLE), *besides(view)]
+        return [*report_coverage(view, outcome, level > WHOLE), *report_exclusions(view)]
     apart = replace(view, width=0)
-    return view.folded(" ".join([*coverage(apart, outcome, True), *besides(apart)]), 0, 2)
+    return view.folded(" ".join([*report_coverage(apart, outcome, True), *report_exclusions(apart)]), 0, 2)
 
 
-def _more(view: View, outcome: Outcome, left: Left, level: int) -> Listed:
+def _format_references(view: View, outcome: Outcome, left: Left, level: int) -> Listed:
     """Where to read more."""
-    lines = told(view, more(view, outcome, left)) if level == WHOLE else []
+    lines = format_commands(view, list_references(view, outcome, left)) if level == WHOLE else []
     return Listed(lines)
 
 
-def _devices(view: View, outcome: Outcome, level: int) -> Listed:
+def _format_devices(view: View, outcome: Outcome, level: int) -> Listed:
     """The uses of the other device; those that are left with their places, which no list names besides."""
     where: dict[str, list[tuple[str, int]]] = {}
     for edit in outcome.left:
-        if is_device(edit.rule) and edit.applicability is Applicability.UNSAFE:
+        if is_device_rule(edit.rule) and edit.applicability is Applicability.UNSAFE:
             where.setdefault(edit.rule, []).append((edit.name, view.edit_line(edit)))
     found = {rule: list(dict.fromkeys(at)) for rule, at in where.items()}
     said: dict[str, str] = {}
     left = sum(map(len, found.values()))
     for rule, _ in ordered_kinds(view.survey)[: _ROWS[level]] if level == WHOLE and not view.verbose else ():
         if rule in found:
-            named = places(view, found[rule])
+            named = list_places(view, found[rule])
             said[rule] = named.lines[0]
             left -= len(found[rule]) - named.left
     if level == len(_ROWS) - 1:
         return Listed([], left)
-    lines = devices(view, outcome.again("check", "--verbose") if view.verbose else "", _ROWS[level], said)
+    lines = format_device_uses(view, outcome.again("check", "--verbose") if view.verbose else "", _ROWS[level], said)
     return Listed(lines, left)
 
 
-def _left_out(view: View, outcome: Outcome, chosen: Mapping[str, Listed]) -> list[str]:
+def _format_omissions(view: View, outcome: Outcome, chosen: Mapping[str, Listed]) -> list[str]:
     """How much is not named, and the command that names all of it. The changes themselves are in the patch."""
     n = sum(one.left for name, one in chosen.items() if (name, outcome.done) != (CHANGED, "written"))
     cut = any(one.cut for one in chosen.values())
     if not n and not cut:
         return []
     said = view.say("screen-out" if n and cut else "screen-out-places" if n else "screen-out-reasons", n=n)
-    return told(view, [(said, outcome.again("check", "-v"))], WIDE)
+    return format_commands(view, [(said, outcome.again("check", "-v"))], WIDE)

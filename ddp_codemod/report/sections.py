@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.edits.units import goes_along
+from ddp_codemod.edits.units import is_companion
 from ddp_codemod.model import Action, Advisory, Applicability, Decision, Edit, Reason, Skipped, Unaccounted
-from ddp_codemod.report.comments import same_either_way, stale
-from ddp_codemod.report.gist import kind_of
-from ddp_codemod.report.grouped import Finding
+from ddp_codemod.report.change_summary import kind_of
+from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
+from ddp_codemod.report.finding_groups import Finding
 from ddp_codemod.report.outcome import Outcome
-from ddp_codemod.report.touching import leading, touching
-from ddp_codemod.report.view import View, shorten
+from ddp_codemod.report.stale_comments import find_stale_comments, makes_branches_equal
+from ddp_codemod.report.view import View, shorten_text
 
 _SITES = 3  # sites that are named below an edit which is made for several
 _GLANCE = 100  # characters of code that are read at a glance
@@ -30,69 +30,69 @@ class Section(Struct, frozen=True):
     styles: tuple[str, ...] = ()
 
 
-def sections(view: View, outcome: Outcome) -> list[Section]:
+def list_sections(view: View, outcome: Outcome) -> list[Section]:
     """What was left, in the order in which it is listed."""
     survey = view.survey
     return [
-        reviews(view, view.for_a_person()),
-        unaccounted(view, survey.unaccounted),
-        unsafe(view, outcome.left),
-        manual(view, outcome.left),
-        skipped(view, (*survey.skipped, *outcome.failed)),
-        advisories(view, survey.advisories),
+        reviews_section(view, view.for_a_person()),
+        unaccounted_section(view, survey.unaccounted),
+        unsafe_section(view, outcome.left),
+        manual_section(view, outcome.left),
+        skipped_section(view, (*survey.skipped, *outcome.failed)),
+        advisories_section(view, survey.advisories),
     ]
 
 
-def changed(view: View, made: Sequence[Edit], sure: bool) -> Section:
+def changes_section(view: View, made: Sequence[Edit], sure: bool) -> Section:
     """Edits: those made for a site first, then what goes along with them; with ``sure`` each says how sure it is."""
-    leads = [edit for edit in leading(made, view.survey) if not goes_along(edit)]
+    leads = [edit for edit in leading_edits(made, view.survey) if not is_companion(edit)]
     chosen = {id(edit) for edit in leads}
-    beside = tuple(_edited(view, edit, sure) for edit in made if id(edit) not in chosen)
-    found = tuple(_edited(view, edit, sure) for edit in leads)
+    beside = tuple(_make_edit_finding(view, edit, sure) for edit in made if id(edit) not in chosen)
+    found = tuple(_make_edit_finding(view, edit, sure) for edit in leads)
     return Section("left-changed", len(made), found or beside, beside if found else ())
 
 
-def kept(view: View, decisions: Sequence[Decision]) -> Section:
+def kept_section(view: View, decisions: Sequence[Decision]) -> Section:
     """Sites that stay."""
-    return Section("left-kept", len(decisions), tuple(_decided(view, decisions)))
+    return Section("left-kept", len(decisions), tuple(_find_decided(view, decisions)))
 
 
-def reviews(view: View, decisions: Sequence[Decision]) -> Section:
+def reviews_section(view: View, decisions: Sequence[Decision]) -> Section:
     """Sites that a person has to look at."""
-    return Section("left-review", len(decisions), tuple(_decided(view, decisions)), styles=("yellow",))
+    return Section("left-review", len(decisions), tuple(_find_decided(view, decisions)), styles=("yellow",))
 
 
-def unaccounted(view: View, found: Sequence[Unaccounted]) -> Section:
+def unaccounted_section(view: View, found: Sequence[Unaccounted]) -> Section:
     """Names that nothing else speaks of."""
     named = tuple(Finding("", one.reason, one.place.name, view.position(one.place)[0]) for one in found)
     return Section("left-unaccounted", len(found), named, styles=("yellow",))
 
 
-def unsafe(view: View, left: Sequence[Edit]) -> Section:
+def unsafe_section(view: View, left: Sequence[Edit]) -> Section:
     """Edits that were not made because other behaviour may change."""
-    return _left(view, "left-unsafe", left, Applicability.UNSAFE)
+    return _make_section(view, "left-unsafe", left, Applicability.UNSAFE)
 
 
-def manual(view: View, left: Sequence[Edit]) -> Section:
+def manual_section(view: View, left: Sequence[Edit]) -> Section:
     """Edits that only a person can make."""
-    return _left(view, "left-manual", left, Applicability.MANUAL)
+    return _make_section(view, "left-manual", left, Applicability.MANUAL)
 
 
-def skipped(view: View, files: Sequence[Skipped]) -> Section:
+def skipped_section(view: View, files: Sequence[Skipped]) -> Section:
     """Files that could not be handled, each with the reason."""
     return Section("left-skipped", len(files), tuple(Finding("", one.reason, one.name, 0) for one in files), styles=("red",))
 
 
-def advisories(view: View, found: Sequence[Advisory]) -> Section:
+def advisories_section(view: View, found: Sequence[Advisory]) -> Section:
     """Notes that no edit cures. One about the whole project has no place."""
     if not found:  # then the module is not needed
         return Section("left-advisories", 0, ())
-    from ddp_codemod.impact.advisories import parted
+    from ddp_codemod.impact.advisories import split_places
 
     notes = dict.fromkeys((one.name if one.line else "", one.line, one.rule, one.message, one.open) for one in found)
 
     def noted(name: str, line: int, rule: str, message: Reason, urgent: bool) -> Finding:
-        said, lines = parted(message)
+        said, lines = split_places(message)
         if not lines:
             return Finding(rule, said, name, line, urgent=urgent)
         words = [word.rpartition(":") for word in lines.split(", ") if word != _ENDLESS]
@@ -102,41 +102,44 @@ def advisories(view: View, found: Sequence[Advisory]) -> Section:
     return Section("left-advisories", len(notes), tuple(noted(*note) for note in notes), styles=("yellow",))
 
 
-def _left(view: View, key: str, left: Sequence[Edit], sure: Applicability) -> Section:
-    found = [one for one in leading(left, view.survey) if one.applicability is sure]
-    listed = changed(view, found, sure=True)
+def _make_section(view: View, key: str, left: Sequence[Edit], sure: Applicability) -> Section:
+    found = [one for one in leading_edits(left, view.survey) if one.applicability is sure]
+    listed = changes_section(view, found, sure=True)
     return Section(key, len(found), listed.found, listed.beside, ("yellow",))
 
 
-def _decided(view: View, decisions: Sequence[Decision]) -> Iterator[Finding]:
+def _find_decided(view: View, decisions: Sequence[Decision]) -> Iterator[Finding]:
     for one in decisions:
         urgent = one.action is Action.REVIEW and one.rule in view.first
         yield Finding(view.site(one), one.reason, one.place.name, view.position(one.place)[0], urgent=urgent)
 
 
-def _edited(view: View, edit: Edit, sure: bool) -> Finding:
+def _make_edit_finding(view: View, edit: Edit, sure: bool) -> Finding:
     """An edit with the rule, how sure it is, what it does to the text, and the sites elsewhere that it is made for."""
     head = f"{edit.rule} ({view.say(f'applicability-{edit.applicability.value}')})" if sure else edit.rule
-    here = [change] if (change := _change(view, edit)) else []
-    here += [view.say("edit-stale-comment", name=name, text=shorten(said)) for name, said in stale(edit, view.survey)]
-    if same_either_way(edit, view.survey):
+    here = [change] if (change := _format_change(view, edit)) else []
+    here += [
+        view.say("edit-stale-comment", name=name, text=shorten_text(said))
+        for name, said in find_stale_comments(edit, view.survey)
+    ]
+    if makes_branches_equal(edit, view.survey):
         here.append(view.say("edit-same-twice"))
     line = view.edit_line(edit)
-    sites = [site for site in touching(edit, view.survey) if not _seen_with(view, edit, site)]
-    here += _users(view, sites[:_SITES])
+    sites = [site for site in sites_of_edit(edit, view.survey) if not _is_visible_with(view, edit, site)]
+    here += _format_users(view, sites[:_SITES])
     if len(sites) > _SITES:
         here.append(view.say("edit-for-more", n=len(sites) - _SITES))
     return Finding(head, edit.reason, edit.name, line, tuple(here), kind=kind_of(view, edit))
 
 
-def _seen_with(view: View, edit: Edit, site: Decision) -> bool:
+def _is_visible_with(view: View, edit: Edit, site: Decision) -> bool:
     """Whether a reader who looks at an edit sees the site too: it stands on the same line, or around it."""
     places = [place for place in (site.place, site.call) if place.name == edit.name]
     line = view.edit_line(edit)
     return any(place.start <= edit.start < place.end or view.position(place)[0] == line for place in places)
 
 
-def _users(view: View, sites: Iterable[Decision]) -> list[str]:
+def _format_users(view: View, sites: Iterable[Decision]) -> list[str]:
     """The sites that take a value: a line a file, with its lines."""
     users: dict[tuple[str, str], list[int]] = {}
     for one in sites:
@@ -148,7 +151,7 @@ def _users(view: View, sites: Iterable[Decision]) -> list[str]:
     ]
 
 
-def _change(view: View, edit: Edit) -> str:
+def _format_change(view: View, edit: Edit) -> str:
     """The old text and the new one, where both are short enough to be read at a glance; "" elsewhere."""
     source = view.survey.sources.get(edit.name)
     old, new = source.text[edit.start : edit.end] if source else "", edit.after or ""

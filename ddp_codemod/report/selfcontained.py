@@ -16,17 +16,17 @@ _FOLDER = Path(__file__).parent / "page"
 STYLE = _FOLDER / "page.css"  # what all pages look like
 
 
-def assemble(mark: bytes, title: str, style: str, script: str, data: Any, lang: str, noscript: str) -> bytes:
+def assemble_page(mark: bytes, title: str, style: str, script: str, data: Any, lang: str, noscript: str) -> bytes:
     """The page, as UTF-8. ``mark`` is how it begins; page.html names what is put in as ``%%NAME%%``."""
     template = (_FOLDER / "page.html").read_text("utf-8")
-    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; style-src '{_hash_text(style)}'; script-src '{_hash_text(script)}'; base-uri 'none'; form-action 'none'"
     parts = {
         "TITLE": title,
         "LANG": lang,
         "POLICY": policy,
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": _inert(data),
+        "DATA": _escape_json(data),
         "NOSCRIPT": noscript,
     }
     pieces = template.split("%%")  # names and text by turns: what is put in is never looked through again
@@ -34,11 +34,11 @@ def assemble(mark: bytes, title: str, style: str, script: str, data: Any, lang: 
     return mark + body.encode("utf-8")
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _inert(data: Any) -> str:
+def _escape_json(data: Any) -> str:
     """JSON that is ASCII and holds nothing that HTML could take for markup."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -6,70 +6,78 @@ from collections.abc import Sequence
 
 from ddp_codemod.model import Action
 from ddp_codemod.report import text
-from ddp_codemod.report.headline import besides, coverage, headline
-from ddp_codemod.report.kinds import devices
-from ddp_codemod.report.outcome import Left, Outcome, left_of
-from ddp_codemod.report.sections import kept, sections
-from ddp_codemod.report.steps import steps
-from ddp_codemod.report.table import cells, padded
-from ddp_codemod.report.touching import leading, touching
+from ddp_codemod.report.device_kinds import format_device_uses
+from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
+from ddp_codemod.report.headline import format_headline, report_coverage, report_exclusions
+from ddp_codemod.report.next_steps import list_next_steps
+from ddp_codemod.report.outcome import Left, Outcome, count_remaining
+from ddp_codemod.report.sections import kept_section, list_sections
+from ddp_codemod.report.table import count_cells, pad_cell
 from ddp_codemod.report.view import View
 
 _ROOM = 26  # cells that what a command is for may take beside it
 SHORT_LIST = 12  # sites that stay are listed without -v when nothing else happens and they are few
 
 
-def summary(view: View, outcome: Outcome) -> list[str]:
+def format_summary(view: View, outcome: Outcome) -> list[str]:
     """What ``scan`` says about a project below its sites."""
-    return [*opening(view, outcome), *details(view, outcome)]
+    return [*format_opening(view, outcome), *format_details(view, outcome)]
 
 
-def opening(view: View, outcome: Outcome) -> list[str]:
+def format_opening(view: View, outcome: Outcome) -> list[str]:
     """The first things: what was done, whether that is all, and what to type next."""
-    left = left_of(view, outcome)
-    block = [*headline(view, outcome, left), *coverage(view, outcome), *_next(view, outcome, left)]
-    beside = [*devices(view, outcome.again("check", "--verbose")), *besides(view)]
+    left = count_remaining(view, outcome)
+    block = [*format_headline(view, outcome, left), *report_coverage(view, outcome), *_format_next_steps(view, outcome, left)]
+    beside = [*format_device_uses(view, outcome.again("check", "--verbose")), *report_exclusions(view)]
     return [*block, "", *beside] if beside else block
 
 
-def details(view: View, outcome: Outcome) -> list[str]:
+def format_details(view: View, outcome: Outcome) -> list[str]:
     """What was left, each kind under its heading."""
     keep = [decision for decision in view.survey.decisions if decision.action is Action.KEEP]
     few = not outcome.made and not outcome.left and len(keep) <= SHORT_LIST
     scanned = outcome.done == "scanned"
     block: list[str] = []
-    for section in sections(view, outcome)[scanned:]:  # where every site was printed, the places for a person were too
-        block += text.whole(view, section)
+    for section in list_sections(view, outcome)[scanned:]:  # where every site was printed, the places for a person were too
+        block += text.format_section(view, section)
     if keep and not scanned and (view.verbose or few):
-        block += text.whole(view, kept(view, keep))
+        block += text.format_section(view, kept_section(view, keep))
     return block
 
 
-def told(view: View, commands: Sequence[tuple[str, str]], most: int = _ROOM) -> list[str]:
+def format_commands(view: View, commands: Sequence[tuple[str, str]], most: int = _ROOM) -> list[str]:
     """What each command is for, and the command, under each other; below that where it would be cut: it is copied as it stands.
 
     ``most`` cells what it is for may take beside it.
     """
-    room = max((cells(head) for head, _ in commands if cells(head) < most), default=0) + 1
+    room = max((count_cells(head) for head, _ in commands if count_cells(head) < most), default=0) + 1
     lines = list[str]()
     for head, command in commands:
         shown = view.ink(command, "bold")
-        fits = cells(head) < room and not 0 < view.width <= room + cells(command)
-        lines += [padded(head, room) + shown] if fits else [*view.folded(head, 0, 2), f"  {shown}"]
+        fits = count_cells(head) < room and not 0 < view.width <= room + count_cells(command)
+        lines += [pad_cell(head, room) + shown] if fits else [*view.folded(head, 0, 2), f"  {shown}"]
     return lines
 
 
-def _next(view: View, outcome: Outcome, left: Left) -> list[str]:
+def _format_next_steps(view: View, outcome: Outcome, left: Left) -> list[str]:
     """What to type: back or on, then the steps that are left, then where to read more."""
-    first, further, todo = back_or_on(view, outcome), more(view, outcome, left), steps(view, outcome, left)
-    parts = [told(view, first), todo, told(view, further)] if todo else [told(view, [*first, *further])]
+    first, further, todo = (
+        find_next_command(view, outcome),
+        list_references(view, outcome, left),
+        list_next_steps(view, outcome, left),
+    )
+    parts = (
+        [format_commands(view, first), todo, format_commands(view, further)]
+        if todo
+        else [format_commands(view, [*first, *further])]
+    )
     return [line for part in parts if part for line in ("", *part)]
 
 
-def more(view: View, outcome: Outcome, left: Left) -> list[tuple[str, str]]:
+def list_references(view: View, outcome: Outcome, left: Left) -> list[tuple[str, str]]:
     """Where to read more: each command with what it is for."""
     found = list[tuple[str, str]]()
-    places = _changed(view, outcome)
+    places = _find_changed_lines(view, outcome)
     if not places and not left.review and view.survey.decisions:
         places = [view.where(view.survey.decisions[0].place)]
     if places:
@@ -82,7 +90,7 @@ def more(view: View, outcome: Outcome, left: Left) -> list[tuple[str, str]]:
     return [one for one in found if one[1]]
 
 
-def back_or_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
+def find_next_command(view: View, outcome: Outcome) -> list[tuple[str, str]]:
     """The command that takes the changes back, or the one that makes them."""
     if not outcome.made:
         return []
@@ -91,9 +99,11 @@ def back_or_on(view: View, outcome: Outcome) -> list[tuple[str, str]]:
     return [(view.say("next-undo" if written else "next-apply"), command)] if command else []
 
 
-def _changed(view: View, outcome: Outcome) -> list[str]:
+def _find_changed_lines(view: View, outcome: Outcome) -> list[str]:
     """Lines that change, or would with --unsafe, the most telling first: one that a site is on."""
     survey = view.survey
-    found = [view.at(edit.name, view.edit_line(edit)) for edit in leading(outcome.made, survey) if touching(edit, survey)]
+    found = [
+        view.at(edit.name, view.edit_line(edit)) for edit in leading_edits(outcome.made, survey) if sites_of_edit(edit, survey)
+    ]
     found = found or [view.at(edit.name, view.edit_line(edit)) for edit in outcome.made]
     return found or [view.where(one.place) for one in survey.decisions if one.action is Action.EDIT]

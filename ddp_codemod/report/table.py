@@ -14,7 +14,7 @@ _PIECE = rf"\s+|[{_OPENING}]*# [^\s{_WIDE}]+|\d+ ?[{_COUNTED}]|[(（][{_WIDE}]{{
 _WORD = r"\s+|(?:[^\s#]*# )?\S+"  # the same of a text in ASCII; the other takes 2 ms to compile
 
 
-def cells(text: str) -> int:
+def count_cells(text: str) -> int:
     """How many cells of a terminal a text takes."""
     if text.isascii():
         return len(text)
@@ -23,7 +23,7 @@ def cells(text: str) -> int:
     return known if (known := wcswidth(text)) >= 0 else len(text)
 
 
-def cut(line: str, width: int) -> str:
+def cut_to_width(line: str, width: int) -> str:
     """As much of a line as surely fits: some terminals give two cells to characters that others give one."""
     room = width
     for at, character in enumerate(line):
@@ -33,32 +33,32 @@ def cut(line: str, width: int) -> str:
     return line
 
 
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
+def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines with the columns of the rows under each other, two spaces apart."""
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    widths = [max(map(count_cells, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(pad_cell(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def wrapped(paragraph: str, width: int, first: str = "", rest: str = "") -> list[str]:
+def wrap_text(paragraph: str, width: int, first: str = "", rest: str = "") -> list[str]:
     """Lines of at most ``width`` cells, cut at spaces and between wide characters; ``first`` and ``rest`` are put before them.
 
     A word that is longer than a line, such as a path or an address, stays whole.
     """
-    lines, room = [first], width - cells(first)
+    lines, room = [first], width - count_cells(first)
     empty = True
     for piece in re.findall(_WORD if paragraph.isascii() else _PIECE, paragraph):
-        taken = cells(piece.rstrip())
+        taken = count_cells(piece.rstrip())
         if not empty and taken > room:
             lines.append(rest)
-            room, empty = width - cells(rest), True
+            room, empty = width - count_cells(rest), True
         if empty:
             piece = piece.lstrip()
         lines[-1] += piece
-        room -= cells(piece)
+        room -= count_cells(piece)
         empty = empty and not piece
     return [line.rstrip() for line in lines]
 
 
-def padded(cell: str, width: int) -> str:
+def pad_cell(cell: str, width: int) -> str:
     """A text with as many spaces behind it as fill the cells."""
-    return cell + " " * (width - cells(cell))
+    return cell + " " * (width - count_cells(cell))

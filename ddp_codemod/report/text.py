@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ddp_codemod.model import Action, Advisory, Decision, Edit, Skipped, Unaccounted
 from ddp_codemod.report import sections
-from ddp_codemod.report.grouped import SHOWN, Listed, listed
+from ddp_codemod.report.finding_groups import SHOWN, Listed, list_findings
 from ddp_codemod.report.sections import Section
 from ddp_codemod.report.view import View
 
 _COLOURS = {Action.EDIT: "green", Action.KEEP: "dim", Action.REVIEW: "yellow"}
 
 
-def site(view: View, decision: Decision) -> list[str]:
+def format_site(view: View, decision: Decision) -> list[str]:
     """A site for ``scan``: where it is, what it gives, where that starts, and what happens to it."""
     line, column = view.position(decision.place)
     value = view.say("value-omitted") if decision.value is None else view.source_text(decision.place)
@@ -29,13 +29,13 @@ def site(view: View, decision: Decision) -> list[str]:
     return [*block, *view.folded(view.reason(decision.reason), 4, 4)]
 
 
-def whole(view: View, section: Section) -> list[str]:
+def format_section(view: View, section: Section) -> list[str]:
     """A section under its heading, each reason in full, below an empty line; [] where nothing is in it."""
-    lines = titled(view, section, body(view, section).lines)
+    lines = format_titled(view, section, format_body(view, section).lines)
     return ["", *lines] if lines else []
 
 
-def titled(view: View, section: Section, lines: list[str]) -> list[str]:
+def format_titled(view: View, section: Section, lines: list[str]) -> list[str]:
     """Lines under the heading of a section; [] where there are none."""
     if not lines:
         return []
@@ -43,44 +43,44 @@ def titled(view: View, section: Section, lines: list[str]) -> list[str]:
     return [*(view.ink(line, "bold", *section.styles) for line in heading), *lines]
 
 
-def body(view: View, section: Section, shown: int = SHOWN, spare: int = 1, rest: str = "list-rest") -> Listed:
+def format_body(view: View, section: Section, shown: int = SHOWN, spare: int = 1, rest: str = "list-rest") -> Listed:
     """The findings of a section by their reasons; see ``listed``."""
     lines: list[str] = []
     for one in (one for one in section.found if not one.name and not one.line):  # about the whole project
         lines += view.folded(": ".join(filter(None, (one.head, view.reason(one.reason)))), 2, 4)
-    placed = listed(view, (one for one in section.found if one.name or one.line), shown, spare, rest)
-    beside = listed(view, section.beside, shown, spare, rest)
+    placed = list_findings(view, (one for one in section.found if one.name or one.line), shown, spare, rest)
+    beside = list_findings(view, section.beside, shown, spare, rest)
     lines += placed.lines
     if beside.lines:
         lines += [view.ink("  " + view.say("edits-beside"), "bold"), *("  " + line for line in beside.lines)]
     return Listed(lines, placed.left + beside.left)
 
 
-def edits(view: View, made: Sequence[Edit], shown: int = SHOWN, sure: bool = False) -> list[str]:
+def format_edits(view: View, made: Sequence[Edit], shown: int = SHOWN, sure: bool = False) -> list[str]:
     """Edits under their reasons: those made for a site first, then what goes along with them."""
-    return body(view, sections.changed(view, made, sure), shown).lines
+    return format_body(view, sections.changes_section(view, made, sure), shown).lines
 
 
-def reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
+def format_reviews(view: View, decisions: Sequence[Decision]) -> list[str]:
     """Sites that a person has to look at."""
-    return whole(view, sections.reviews(view, decisions))
+    return format_section(view, sections.reviews_section(view, decisions))
 
 
-def unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
+def format_unaccounted(view: View, found: Sequence[Unaccounted]) -> list[str]:
     """Names that nothing else speaks of."""
-    return whole(view, sections.unaccounted(view, found))
+    return format_section(view, sections.unaccounted_section(view, found))
 
 
-def manual(view: View, left: Sequence[Edit]) -> list[str]:
+def format_manual(view: View, left: Sequence[Edit]) -> list[str]:
     """Edits that only a person can make."""
-    return whole(view, sections.manual(view, left))
+    return format_section(view, sections.manual_section(view, left))
 
 
-def advisories(view: View, found: Sequence[Advisory]) -> list[str]:
+def format_advisories(view: View, found: Sequence[Advisory]) -> list[str]:
     """Notes that no edit cures."""
-    return whole(view, sections.advisories(view, found))
+    return format_section(view, sections.advisories_section(view, found))
 
 
-def skipped(view: View, files: Sequence[Skipped]) -> list[str]:
+def format_skipped(view: View, files: Sequence[Skipped]) -> list[str]:
     """Files that could not be handled."""
-    return whole(view, sections.skipped(view, files))
+    return format_section(view, sections.skipped_section(view, files))

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ddp_codemod.catalog.signature import Cure
-from ddp_codemod.health import Tried, Verified
+from ddp_codemod.health import TrialResult, VerifiedSite
 from ddp_codemod.messages import in_language, render, text
-from ddp_codemod.report.ascii_json import indented
+from ddp_codemod.report.ascii_json import encode_json
 from ddp_codemod.report.ink import Ink
-from ddp_codemod.report.view import shorten
+from ddp_codemod.report.view import shorten_text
 
 VERSION = 2
 SCHEMA = Path(__file__).with_name("trials.schema.json")
@@ -19,26 +19,26 @@ _COLOURS = {"passed": "green", "failed": "red", "hung": "red", "skipped": "yello
 Command = Callable[[Cure], "str | None"]
 
 
-def site(
-    one: Verified, where: str, lang: str, ink: Ink, command: Command, verbose: bool = False, again: bool = False
+def format_site(
+    one: VerifiedSite, where: str, lang: str, ink: Ink, command: Command, verbose: bool = False, again: bool = False
 ) -> list[str]:
     """A site and its trials; ``again``: the same trial has been told of, its errors need no second telling."""
-    block = [f"{ink(where, 'bold')}: {one.surface}  {_arguments(one, lang)}".rstrip()]
+    block = [f"{ink(where, 'bold')}: {one.surface}  {_format_arguments(one, lang)}".rstrip()]
     if one.left is not None:
         return [*block, "    " + text("verify-left", lang, reason=render(one.left, lang))]
     for tried in one.tried:
-        block += _tried(tried, lang, ink, command, verbose)[: 1 if again else None]
+        block += _format_attempt(tried, lang, ink, command, verbose)[: 1 if again else None]
     return block
 
 
-def _arguments(one: Verified, lang: str) -> str:
+def _format_arguments(one: VerifiedSite, lang: str) -> str:
     if one.trial is None:
         return ""
     environment = "".join(f" {name}={value}" for name, value in one.trial.environment)
     return f"{one.trial.backend}, {one.trial.init_method or 'env://'}{environment}"
 
 
-def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -> list[str]:
+def _format_attempt(tried: TrialResult, lang: str, ink: Ink, command: Command, verbose: bool) -> list[str]:
     state = ink(text(f"verify-{tried.state}", lang), _COLOURS[tried.state])
     head = "    " + text("verify-tried", lang, launch=tried.launch, n=tried.ranks, state=state)
     if tried.state == "passed":
@@ -48,7 +48,7 @@ def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -
         return [head + "  " + text("verify-elsewhere-said", lang, url=tried.error), "        " + steps]
     if tried.state == "skipped":
         return [head + "  " + text("verify-lacking", lang, what=tried.error)]
-    block = [head, "        " + shorten(tried.error, 160)]
+    block = [head, "        " + shorten_text(tried.error, 160)]
     if tried.diagnosis is not None and tried.diagnosis.signature is not None:
         signature = tried.diagnosis.signature
         block.append(f"        {in_language(signature, 'title', lang)}  [{signature.id}]")
@@ -60,15 +60,15 @@ def _tried(tried: Tried, lang: str, ink: Ink, command: Command, verbose: bool) -
     return block
 
 
-def dumps(
-    found: Sequence[Verified], platform: str | None, lang: str, command: Command, run: dict[str, Any] | None = None
+def encode_trials(
+    found: Sequence[VerifiedSite], platform: str | None, lang: str, command: Command, run: dict[str, Any] | None = None
 ) -> bytes:
     """The report for programs, of trials or of a ``run``: trials.schema.json says what it holds."""
-    document = {"version": VERSION, "platform": platform, "sites": [_entry(one, lang, command) for one in found]}
-    return indented(document if run is None else {**document, "run": run})
+    document = {"version": VERSION, "platform": platform, "sites": [_encode_entry(one, lang, command) for one in found]}
+    return encode_json(document if run is None else {**document, "run": run})
 
 
-def _entry(one: Verified, lang: str, command: Command) -> dict[str, Any]:
+def _encode_entry(one: VerifiedSite, lang: str, command: Command) -> dict[str, Any]:
     trial = one.trial
     return {
         "path": one.path,

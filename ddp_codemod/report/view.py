@@ -43,14 +43,14 @@ class View(Struct, frozen=True):
         """A paragraph in lines of the reader's width, cut at words: the first is indented by ``first``, the others by ``rest``."""
         if not self.width:
             return [" " * first + paragraph]
-        from ddp_codemod.report.table import wrapped
+        from ddp_codemod.report.table import wrap_text
 
-        lines = wrapped(paragraph, max(self.width - 1, 40), " " * first, " " * rest)
+        lines = wrap_text(paragraph, max(self.width - 1, 40), " " * first, " " * rest)
         return [line for line in lines if line.strip()]
 
     def path(self, name: str) -> str:
         """A file as the reader would type it."""
-        return typed(self.survey.root.absolute() / name, self.here)
+        return format_typed_path(self.survey.root.absolute() / name, self.here)
 
     def at(self, name: str, line: int) -> str:
         """``path:line``, or the path alone where no line is meant."""
@@ -69,7 +69,7 @@ class View(Struct, frozen=True):
     def source_text(self, place: Place) -> str:
         """The text of a place, on one line and not too long to read."""
         source = self.survey.sources.get(place.name)
-        return shorten(source.text[place.start : place.end]) if source else ""
+        return shorten_text(source.text[place.start : place.end]) if source else ""
 
     def site(self, decision: Decision) -> str:
         """The surface and parameter of a site."""
@@ -98,13 +98,13 @@ class View(Struct, frozen=True):
         return self.line_now(edit.name, line)
 
 
-def typed(path: Path, here: Path) -> str:
+def format_typed_path(path: Path, here: Path) -> str:
     """A path as one would type it in the folder ``here``; one with line breaks stays on one line."""
     shown = one_line(str(path.relative_to(here) if path.is_relative_to(here) else path))
     return f".{os.sep}{shown}" if shown.startswith((":", "#")) else shown  # no command to whoever reads a log
 
 
-def shorten(text: str, limit: int = 100) -> str:
+def shorten_text(text: str, limit: int = 100) -> str:
     """Text with its white space collapsed, cut in the middle to ``limit`` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit // 2 - 2] + " … " + flat[-(limit // 2 - 1) :]

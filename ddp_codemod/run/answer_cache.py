@@ -18,13 +18,13 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from ddp_codemod.discover.file_digests import FileDigests, digest_of, note_again, read_current_bytes, recording
 from ddp_codemod.discover.listing import Listing
-from ddp_codemod.discover.reads import Reads, bytes_now, digest_of, note_again, recording
 from ddp_codemod.model import Source, Survey
 from ddp_codemod.run.options import Options
-from ddp_codemod.run.rebuilt import rebuilt
-from ddp_codemod.run.stamp import stamp
-from ddp_codemod.user_cache import cache_folder, keep, own_bytes
+from ddp_codemod.run.rebuild import rebuild_source
+from ddp_codemod.run.version_stamp import version_stamp
+from ddp_codemod.user_cache import find_cache_folder, keep_file, read_own_bytes
 
 WORTH = 300_000  # bytes read; what is worked out of less takes no longer than looking it up
 MOST, MOST_BYTES = 300, 200_000_000
@@ -43,26 +43,26 @@ class Entry(Struct, frozen=True, array_like=True):
 
 def answers_folder() -> Path:
     """Where the answers are."""
-    return cache_folder() / "answers"
+    return find_cache_folder() / "answers"
 
 
-def answered(options: Options, listing: Listing, work_out: Callable[[], Survey]) -> Survey:
+def answer_from_cache(options: Options, listing: Listing, work_out: Callable[[], Survey]) -> Survey:
     """The answer to a question about a project: a kept one where nothing changed, else what ``work_out`` finds, which is kept."""
-    place = _place(options, listing)
+    place = _find_place(options, listing)
     if place is None:
         return work_out()
     state = listing.fingerprint()
-    if (found := _taken(place, state, listing)) is not None:
+    if (found := _read_answer(place, state, listing)) is not None:
         return found
     with recording() as reads:
         found = work_out()
     if reads.steady and reads.size >= WORTH:
         with suppress(OSError, RuntimeError):
-            _keep(place, state, reads, found)
+            _write_answer(place, state, reads, found)
     return found
 
 
-def _place(options: Options, listing: Listing) -> Path | None:
+def _find_place(options: Options, listing: Listing) -> Path | None:
     """The file of the answer to a question; None where no file may hold it."""
     try:
         folder = Path(os.path.realpath(answers_folder()))
@@ -72,7 +72,7 @@ def _place(options: Options, listing: Listing) -> Path | None:
         return None
     question = replace(options, paths=(), root=None, progress=None, keep=None)
     parts = [path.as_posix() for path in (listing.root, *(listing.programs[:1]))]
-    known = blake2b(stamp(), digest_size=16)
+    known = blake2b(version_stamp(), digest_size=16)
     try:
         known.update(msgspec.msgpack.encode(question))
     except (TypeError, ValueError):
@@ -81,8 +81,8 @@ def _place(options: Options, listing: Listing) -> Path | None:
     return folder / f"{known.hexdigest()}{SUFFIX}"
 
 
-def _taken(place: Path, state: bytes, listing: Listing) -> Survey | None:
-    content = own_bytes(place)
+def _read_answer(place: Path, state: bytes, listing: Listing) -> Survey | None:
+    content = read_own_bytes(place)
     if content is None or blake2b(content[_SUM:], digest_size=_SUM).digest() != content[:_SUM]:
         return None
     try:
@@ -92,15 +92,15 @@ def _taken(place: Path, state: bytes, listing: Listing) -> Survey | None:
         wanted = {os.fspath(listing.root / name): name for name in entry.sources}
         sources: dict[str, Source] = {}
         for path, digest in entry.reads.items():
-            data = bytes_now(path)
+            data = read_current_bytes(path)
             if digest_of(data) != digest:
                 return None
             if data is not None and (name := wanted.get(os.path.normpath(path))) is not None:
-                if (source := rebuilt(Path(path), name, data, entry.sources[name])) is not None:
+                if (source := rebuild_source(Path(path), name, data, entry.sources[name])) is not None:
                     sources[name] = source
         if len(sources) != len(entry.sources):
             return None
-        found = _decoded(bytes(entry.answer))
+        found = _decode_answer(bytes(entry.answer))
     except (msgspec.MsgspecError, LookupError, ValueError):
         return None
     note_again(entry.reads)  # a run around this one has read them too
@@ -109,28 +109,28 @@ def _taken(place: Path, state: bytes, listing: Listing) -> Survey | None:
     return replace(found, sources={name: sources[name] for name in entry.sources})
 
 
-def _keep(place: Path, state: bytes, reads: Reads, found: Survey) -> None:
+def _write_answer(place: Path, state: bytes, reads: FileDigests, found: Survey) -> None:
     """Keep an answer. Whoever reads meanwhile sees the old file or the new one, whole."""
-    encodings = {name: source.encoding for name, source in found.sources.items() if _comes_back(source)}
+    encodings = {name: source.encoding for name, source in found.sources.items() if _can_rebuild(source)}
     bare = replace(found, sources={})
     try:
-        answer = msgspec.msgpack.encode(bare, enc_hook=_encoded)
-        if len(encodings) != len(found.sources) or _decoded(answer) != bare:
+        answer = msgspec.msgpack.encode(bare, enc_hook=_encode_value)
+        if len(encodings) != len(found.sources) or _decode_answer(answer) != bare:
             return
         content = msgspec.msgpack.encode(Entry(state, reads.digests, encodings, Raw(answer)))
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):  # a name that is no text, a value of a strange type
         return
-    keep(place, blake2b(content, digest_size=_SUM).digest() + content, MOST, MOST_BYTES)
+    keep_file(place, blake2b(content, digest_size=_SUM).digest() + content, MOST, MOST_BYTES)
 
 
-def _comes_back(source: Source) -> bool:
+def _can_rebuild(source: Source) -> bool:
     """Whether a source can be made again of its bytes."""
     with suppress(LookupError, ValueError):
-        return rebuilt(source.path, source.name, source.data, source.encoding) == source
+        return rebuild_source(source.path, source.name, source.data, source.encoding) == source
     return False
 
 
-def clear() -> int:
+def clear_answers() -> int:
     """Throw all answers away, and tell how many there were. Raises OSError where one cannot be removed."""
     folder = answers_folder()
     paths = list(folder.iterdir()) if folder.is_dir() else []
@@ -139,11 +139,11 @@ def clear() -> int:
     return sum(path.suffix == SUFFIX for path in paths)
 
 
-def _encoded(value: Any) -> Any:
+def _encode_value(value: Any) -> Any:
     if isinstance(value, Path):
         return os.fspath(value)
     raise TypeError(type(value))
 
 
-def _decoded(answer: bytes) -> Survey:
+def _decode_answer(answer: bytes) -> Survey:
     return msgspec.msgpack.decode(answer, type=Survey, dec_hook=lambda kind, value: kind(value))

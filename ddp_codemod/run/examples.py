@@ -46,7 +46,7 @@ class Result(Struct, frozen=True):
         return self.fault is None
 
 
-def cases(rules: Rules, without: Rules | None = None) -> Iterator[Case]:
+def find_cases(rules: Rules, without: Rules | None = None) -> Iterator[Case]:
     """Every example of the rules, in a stable order, leaving out the entries whose ids are also in ``without``.
 
     Raises ValueError where a surface's or rule's example names no platform and the rule assumes none.
@@ -60,15 +60,15 @@ def cases(rules: Rules, without: Rules | None = None) -> Iterator[Case]:
             if entry.id in known:
                 continue
             for number, example in enumerate(entry.examples, 1):
-                yield Case(f"{kind}:{entry.id}:{number}", _platform(entry, example), example)
+                yield Case(f"{kind}:{entry.id}:{number}", _find_platform(entry, example), example)
     for advice in rules.advice.values():
         for number, said in enumerate(advice.examples if without is None or advice.id not in without.advice else (), 1):
             yield Case(f"advice:{advice.id}:{number}", said.platform, said)
 
 
-def run(rules: Rules, without: Rules | None = None) -> list[Result]:
+def run_cases(rules: Rules, without: Rules | None = None) -> list[Result]:
     """Run every case; see ``cases`` for ``without``."""
-    return [run_case(case, rules) for case in cases(rules, without)]
+    return [run_case(case, rules) for case in find_cases(rules, without)]
 
 
 def run_case(case: Case, rules: Rules) -> Result:
@@ -86,9 +86,9 @@ def run_case(case: Case, rules: Rules) -> Result:
         return Result(case.id, example.title, "wrong", unread)
     if got != wanted:
         fault: Fault = "noisy" if wanted == before else "missing" if got == before else "wrong"
-        return Result(case.id, example.title, fault, _diff(wanted, got, "expected", "got"))
+        return Result(case.id, example.title, fault, _make_diff(wanted, got, "expected", "got"))
     if again != got:
-        return Result(case.id, example.title, "noisy", _diff(got, again, "first run", "second run"))
+        return Result(case.id, example.title, "noisy", _make_diff(got, again, "first run", "second run"))
     try:
         ast.parse(got if example.file.endswith(".py") else "")
     except SyntaxError as why:
@@ -96,7 +96,7 @@ def run_case(case: Case, rules: Rules) -> Result:
     return Result(case.id, example.title)
 
 
-def _platform(entry: Platform | Surface | Fix, example: Example) -> str:
+def _find_platform(entry: Platform | Surface | Fix, example: Example) -> str:
     assumed = entry.id if isinstance(entry, Platform) else entry.platform if isinstance(entry, Fix) else None
     platform = example.platform or assumed
     if platform is None:
@@ -110,8 +110,8 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     before = example.before.removeprefix("\n")
     with TemporaryDirectory(prefix="ddp-codemod-") as temporary:
         folder = Path(temporary).resolve()
-        got, unread, lines = _ported(before, folder, case, rules, ident)
-        again, _, left = _ported(got, folder, case, rules, ident)
+        got, unread, lines = _port_with_lines(before, folder, case, rules, ident)
+        again, _, left = _port_with_lines(got, folder, case, rules, ident)
     marked = {
         number
         for text in (before, *(held.removeprefix("\n") for held in (example.script, example.settings, example.requirements)))
@@ -126,18 +126,21 @@ def _run_advice(case: Case, example: AdviceExample, rules: Rules) -> Result:
     if example.after is not None and (got != example.after.removeprefix("\n") or again != got or left):
         wanted = example.after.removeprefix("\n")
         return Result(
-            case.id, example.title, "wrong", _diff(wanted, got, "expected", "got") or _diff(got, again, "first", "second")
+            case.id,
+            example.title,
+            "wrong",
+            _make_diff(wanted, got, "expected", "got") or _make_diff(got, again, "first", "second"),
         )
     return Result(case.id, example.title)
 
 
 def _port(text: str, folder: Path, case: Case, rules: Rules) -> tuple[str, str]:
     """The text as the pipeline leaves it, and the reasons why it could not read it, one a line."""
-    got, unread, _ = _ported(text, folder, case, rules, "")
+    got, unread, _ = _port_with_lines(text, folder, case, rules, "")
     return got, unread
 
 
-def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tuple[str, str, set[int]]:
+def _port_with_lines(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tuple[str, str, set[int]]:
     """As ``_port``, with the lines that a rule speaks of."""
     # the pipeline stands after this stage: only running the examples needs it
     from ddp_codemod.edits.render import render
@@ -169,7 +172,7 @@ def _ported(text: str, folder: Path, case: Case, rules: Rules, ident: str) -> tu
         )
     )
     rendered = render(found, isinstance(case.example, AdviceExample) or case.example.unsafe)
-    unread = _lines(f"{one.name}: {one.reason.key} {dict(one.reason.args)}" for one in (*found.skipped, *rendered.failed))
+    unread = _join_lines(f"{one.name}: {one.reason.key} {dict(one.reason.args)}" for one in (*found.skipped, *rendered.failed))
     for change in rendered.changes:
         if change.name == name:
             text = change.after.decode("utf-8")
@@ -186,10 +189,10 @@ def _rules_of(rules: Rules, ident: str, platform: str) -> tuple[str, ...]:
     return (rule.id,) if rule is not None and rule.platform == platform and rule.id not in rules.platforms[platform].rules else ()
 
 
-def _lines(parts: Iterable[str]) -> str:
+def _join_lines(parts: Iterable[str]) -> str:
     return "".join(f"{part}\n" for part in parts)
 
 
-def _diff(old: str, new: str, old_name: str, new_name: str) -> str:
+def _make_diff(old: str, new: str, old_name: str, new_name: str) -> str:
     lines = unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.catalog.model import Parameter, Surface
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Leaf, Possible
 from ddp_codemod.dataflow.translations import is_translated
-from ddp_codemod.health import FIRST, TARGET, Made
+from ddp_codemod.dataflow.values import Value, ValueSet
+from ddp_codemod.health import FIRST, TARGET, RecordedGroup
 from ddp_codemod.kinds import OriginKind
 from ddp_codemod.model import Action, Reason
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.default_argument import mark_unsafe
 from ddp_codemod.policy.findings import (
     Change,
     Context,
@@ -29,31 +30,38 @@ from ddp_codemod.policy.findings import (
     Translation,
     start,
 )
-from ddp_codemod.policy.left_out import unsafe
 from ddp_codemod.policy.limits import Limits
-from ddp_codemod.run.run_places import call_at, direct_argument, in_texts, library_argument, only_name, passes_itself, spans
-from ddp_codemod.sites.find import Use
+from ddp_codemod.run.recorded_values import (
+    find_call,
+    find_direct_argument,
+    find_library_argument,
+    find_only_source,
+    find_text_changes,
+    is_at_line,
+    passes_arguments_unchanged,
+)
+from ddp_codemod.sites.surface_calls import Use
 
 
-def with_recorded(
-    context: Context, limits: Limits, findings: Sequence[Finding], recorded: Iterable[Made], asking: Sequence[str]
+def add_recorded_fixes(
+    context: Context, limits: Limits, findings: Sequence[Finding], recorded: Iterable[RecordedGroup], asking: Sequence[str]
 ) -> list[Finding]:
     """The findings, with what mends the groups of a run; ``asking`` are the rules that change backends."""
     found = [*findings]
     for made in recorded if asking else ():
-        wanted = _wanted(context, made)
-        module = _module(context, made)
+        wanted = _find_wanted_backend(context, made)
+        module = _find_module(context, made)
         if wanted is None or module is None or not limits.admits(module.name):
             continue
-        mended = _mended(context, limits, found, made, module, wanted, asking[0])
+        mended = _make_fix(context, limits, found, made, module, wanted, asking[0])
         if mended is not None:
             old, new = mended
-            if (heeded := limits.within(new)) is not None:
+            if (heeded := limits.filter_finding(new)) is not None:
                 found = [*(one for one in found if one is not old), heeded]
     return found
 
 
-def _wanted(context: Context, made: Made) -> str | None:
+def _find_wanted_backend(context: Context, made: RecordedGroup) -> str | None:
     """The backend that the group should get; None where what it got works, or a library has left it to torch."""
     platform = context.platform
     if made.backend is None and made.call != FIRST:
@@ -62,42 +70,42 @@ def _wanted(context: Context, made: Made) -> str | None:
     return assess(passed, platform.backend, context.rules.backends).wanted
 
 
-def _module(context: Context, made: Made) -> Module | None:
+def _find_module(context: Context, made: RecordedGroup) -> Module | None:
     project = context.tracer.resolver.project
     name = made.stack[0].path if made.stack else ""
     return project.module(name) if name in project.names else None
 
 
-def _mended(
-    context: Context, limits: Limits, found: Sequence[Finding], made: Made, module: Module, wanted: str, rule: str
+def _make_fix(
+    context: Context, limits: Limits, found: Sequence[Finding], made: RecordedGroup, module: Module, wanted: str, rule: str
 ) -> tuple[Finding | None, Finding] | None:
     """The finding that goes, and the one that comes in its place; None where an edit of the project's findings is enough."""
-    surface, parameter = _surface(context, made)
-    call = call_at(module, made)
-    on_stack = [one for one in found if _is_on_stack(one, made) and _is_of_backend(one)]
-    if any(_mends(one, made) for one in (*on_stack, *_of_library(context, found, made))):
+    surface, parameter = _find_surface(context, made)
+    call = find_call(module, made)
+    on_stack = [one for one in found if _is_on_stack(one, made) and _is_about_backend(one)]
+    if any(_has_fix_for(one, made) for one in (*on_stack, *_find_library_sites(context, found, made))):
         return None
     if call is None:
-        return None, _item(context, _at_line(module, made, surface), parameter, made, rule, "review-run-line")
+        return None, _make_review(context, _make_use_at_line(module, made, surface), parameter, made, rule, "review-run-line")
     use = Use(module, call, surface)
     old = next((one for one in on_stack if one.use.call is call), None)
-    changes, why = _changes(context, limits, found, use, parameter, made, wanted, rule)
-    if changes and all(_is_made(found, change) for change in changes):
+    changes, why = _find_changes(context, limits, found, use, parameter, made, wanted, rule)
+    if changes and all(_is_duplicate(found, change) for change in changes):
         return None
     if not changes:
         has_its_own = old is not None and old.action is not Action.KEEP
-        return None if has_its_own else (old, _item(context, use, parameter, made, rule, why))
-    argument = direct_argument(use, parameter, made) if made.caller is None else None
+        return None if has_its_own else (old, _make_review(context, use, parameter, made, rule, why))
+    argument = find_direct_argument(use, parameter, made) if made.caller is None else None
     leaves = [change.leaf for change in changes if isinstance(change, NewText)]
     texts = (made.backend,) if made.backend is not None else ()
     new = start(context, use, parameter, argument, leaves, texts)
     platform = context.platform
     said = {"value": made.backend or platform.backend.default, "wanted": wanted, "platform": platform.id}
     reason = Reason.of("edit-from-run", **said, why=platform.why, why_zh=platform.why_zh)
-    return _joined(old, new.edit(rule, False, reason, changes).with_plugin(platform.required_import, module))
+    return _join_findings(old, new.edit(rule, False, reason, changes).with_plugin(platform.required_import, module))
 
 
-def _joined(old: Finding | None, new: Finding) -> tuple[Finding | None, Finding]:
+def _join_findings(old: Finding | None, new: Finding) -> tuple[Finding | None, Finding]:
     """One finding of two about a call: what the old one changes elsewhere is changed too."""
     if old is None or old.action is not Action.EDIT:
         return old, new
@@ -110,27 +118,27 @@ def _joined(old: Finding | None, new: Finding) -> tuple[Finding | None, Finding]
         for one in new.changes
     ]
     beside = [one for one in old.changes if not isinstance(one, Translation)]
-    return old, unsafe(replace(new, changes=(*beside, *changes)))
+    return old, mark_unsafe(replace(new, changes=(*beside, *changes)))
 
 
-def _changes(
+def _find_changes(
     context: Context,
     limits: Limits,
     found: Sequence[Finding],
     use: Use,
     parameter: Parameter,
-    made: Made,
+    made: RecordedGroup,
     wanted: str,
     rule: str,
 ) -> tuple[list[Change], str]:
     """What has to change, or the key of why nothing can."""
     module, value = use.module, made.backend
     if made.caller is None:
-        if not passes_itself(use.call, made):
+        if not passes_arguments_unchanged(use.call, made):
             return [], "review-run-bound"
-        argument = direct_argument(use, parameter, made)
+        argument = find_direct_argument(use, parameter, made)
         if argument is not None:
-            return _of_argument(module, argument, value, wanted), "review-run-translated"
+            return _change_argument(module, argument, value, wanted), "review-run-translated"
         if use.spread:
             spread = [node for node in use.spread if not is_translated(node, parameter.name)]
             if value is None and len(spread) > 1:
@@ -140,46 +148,46 @@ def _changes(
     if value is None:
         return [], "review-run-library"
     if made.caller.startswith("<"):
-        return in_texts(context, limits, use, made, wanted), "review-run-text"
-    if (argument := library_argument(use.call, made)) is not None:
-        return _of_argument(module, argument, value, wanted), "review-run-translated"
-    leaf = only_name(context, limits, found, use.call, module, value, rule)
+        return find_text_changes(context, limits, use, made, wanted), "review-run-text"
+    if (argument := find_library_argument(use.call, made)) is not None:
+        return _change_argument(module, argument, value, wanted), "review-run-translated"
+    leaf = find_only_source(context, limits, found, use.call, module, value, rule)
     return ([NewText(leaf, wanted)] if leaf is not None else []), "review-run-library"
 
 
-def _of_argument(module: Module, argument: ast.expr, value: str | None, wanted: str) -> list[Change]:
+def _change_argument(module: Module, argument: ast.expr, value: str | None, wanted: str) -> list[Change]:
     """The change of an argument: of the text that it is, else of what arrives there."""
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-        return [NewText(Leaf(module, argument, OriginKind.LITERAL, Known(argument.value)), wanted)]
+        return [NewText(Value(module, argument, OriginKind.LITERAL, Known(argument.value)), wanted)]
     return [] if is_translated(argument) else [Translation(module, argument, ((value, wanted),))]
 
 
-def _surface(context: Context, made: Made) -> tuple[Surface, Parameter]:
+def _find_surface(context: Context, made: RecordedGroup) -> tuple[Surface, Parameter]:
     surface = context.tracer.finder.surface(f"{TARGET}.{made.call}")
     assert surface is not None
     return surface, next(one for one in surface.parameters if one.role == "backend")
 
 
-def _is_of_backend(finding: Finding) -> bool:
+def _is_about_backend(finding: Finding) -> bool:
     return isinstance(finding.use, Use) and any(
         one.role == "backend" and one.name == finding.parameter for one in finding.use.surface.parameters
     )
 
 
-def _is_on_stack(finding: Finding, made: Made) -> bool:
+def _is_on_stack(finding: Finding, made: RecordedGroup) -> bool:
     """Whether the call of a finding is one of those that the run was in; of several on a line, for the innermost, the very one."""
     module, call = finding.use.module, finding.use.call
     if not isinstance(module, Module) or not isinstance(call, ast.Call) or not hasattr(call, "lineno"):
         return False
     lines = [frame.line for frame in made.stack if frame.path == module.name]
-    if not any(spans(module, call, line) for line in lines):
+    if not any(is_at_line(module, call, line) for line in lines):
         return False
     if made.caller is not None and made.caller.startswith("<"):
-        return call is call_at(module, made)
-    return made.stack[0].path != module.name or made.span is None or call is call_at(module, made) or made.caller is not None
+        return call is find_call(module, made)
+    return made.stack[0].path != module.name or made.span is None or call is find_call(module, made) or made.caller is not None
 
 
-def _of_library(context: Context, found: Sequence[Finding], made: Made) -> Iterator[Finding]:
+def _find_library_sites(context: Context, found: Sequence[Finding], made: RecordedGroup) -> Iterator[Finding]:
     """The sites of the library that made the group, its settings included, perhaps long after their calls; torch is no such library."""
     packages = {*made.through} - {TARGET.partition(".")[0]}
     for one in found if packages and _is_library(made) else ():
@@ -188,11 +196,11 @@ def _of_library(context: Context, found: Sequence[Finding], made: Made) -> Itera
             yield one
 
 
-def _is_library(made: Made) -> bool:
+def _is_library(made: RecordedGroup) -> bool:
     return made.caller is not None and not made.caller.startswith("<")
 
 
-def _mends(finding: Finding, made: Made) -> bool:
+def _has_fix_for(finding: Finding, made: RecordedGroup) -> bool:
     """Whether the edits of a finding are for this value: one that reading found for the call, or that the call itself replaces."""
     if finding.action is not Action.EDIT:
         return False
@@ -203,7 +211,7 @@ def _mends(finding: Finding, made: Made) -> bool:
     return made.backend.lower() in read or any(made.backend in dict(pairs) for pairs in replaced)
 
 
-def _is_made(found: Sequence[Finding], change: Change) -> bool:
+def _is_duplicate(found: Sequence[Finding], change: Change) -> bool:
     """Whether another site's edit changes the same text."""
     if isinstance(change, Splice):
         name, at = change.module.name, change.offset
@@ -215,23 +223,23 @@ def _is_made(found: Sequence[Finding], change: Change) -> bool:
     return any(place.name == name and place.start <= at < place.end for place in others)
 
 
-def _at_line(module: Module, made: Made, surface: Surface) -> Use:
+def _make_use_at_line(module: Module, made: RecordedGroup, surface: Surface) -> Use:
     """A use to hang an item on, where no call is known: the statement at the line."""
     line = made.stack[0].line
-    at = next(_statements_at(module, line), module.tree.body[0])
+    at = next(_find_statements(module, line), module.tree.body[0])
     call = ast.copy_location(ast.Call(ast.copy_location(ast.Constant(None), at), [], []), at)
     module.parents[call] = module.parents.get(at) or module.tree
     return Use(module, call, surface)
 
 
-def _statements_at(module: Module, line: int) -> Iterator[ast.stmt]:
+def _find_statements(module: Module, line: int) -> Iterator[ast.stmt]:
     every = (node for node in ast.walk(module.tree) if isinstance(node, ast.stmt))
-    yield from sorted((one for one in every if spans(module, one, line)), key=lambda one: -one.lineno)
+    yield from sorted((one for one in every if is_at_line(module, one, line)), key=lambda one: -one.lineno)
 
 
-def _item(context: Context, use: Use, parameter: Parameter, made: Made, rule: str, why: str) -> Finding:
+def _make_review(context: Context, use: Use, parameter: Parameter, made: RecordedGroup, rule: str, why: str) -> Finding:
     platform = context.platform
     value = made.backend or platform.backend.default
     found = start(context, use, parameter, None, (), (value,))
     said = {"value": value, "platform": platform.id, "wanted": platform.backend.wanted, "name": made.caller or made.call}
-    return replace(found, possible=Possible(())).review(rule, Reason.of(why, **said))
+    return replace(found, possible=ValueSet(())).review(rule, Reason.of(why, **said))

@@ -15,7 +15,7 @@ from ddp_codemod.discover.scope import Scope
 from ddp_codemod.versions import Stated
 
 if TYPE_CHECKING:
-    from ddp_codemod.health import Made  # with the types of diagnoses
+    from ddp_codemod.health import RecordedGroup  # with the types of diagnoses
 
 Progress = Callable[[str, int, int], None]
 # rules that do nothing where no surface is used
@@ -40,7 +40,7 @@ class Options(Struct, frozen=True):
     others: Mapping[str, str] = field(default_factory=dict)  # projects in it, from the root, and the platform that each names
     # versions of packages, where the user knows better than the project's files
     versions: Mapping[str, Stated] = field(default_factory=dict)
-    recorded: tuple[Made, ...] = ()  # the groups that a run of the project made
+    recorded: tuple[RecordedGroup, ...] = ()  # the groups that a run of the project made
 
     @property
     def wanted(self) -> list[Fix]:

@@ -11,26 +11,27 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import Rules
-from ddp_codemod.dataflow.callees import uses_by_value, uses_of_receivers
 from ddp_codemod.dataflow.evaluator import Evaluator
-from ddp_codemod.edits.migrations import migration, other_way
-from ddp_codemod.edits.pins import pinned
+from ddp_codemod.dataflow.indirect_calls import find_indirect_uses, find_receiver_uses
+from ddp_codemod.edits.migrations import find_migration, find_other_migration
+from ddp_codemod.edits.pins import pin_versions
 from ddp_codemod.edits.plan import Planner
-from ddp_codemod.edits.side_effects import droppable, reexported
-from ddp_codemod.impact.advisories import Whole
-from ddp_codemod.impact.advisory_edits import Adapter
-from ddp_codemod.impact.at_the_call import placed
-from ddp_codemod.impact.changed_backends import switches
-from ddp_codemod.impact.device_tensors import with_device_tensors
+from ddp_codemod.edits.side_effects import is_droppable, is_reexported
+from ddp_codemod.impact.advisories import PortedProject
+from ddp_codemod.impact.advisory_edits import AdviceEditor
+from ddp_codemod.impact.call_site_fix import place_edits
+from ddp_codemod.impact.changed_backends import collect_switches
+from ddp_codemod.impact.device_queries import add_device_queries
+from ddp_codemod.impact.device_tensors import settle_device_tensors
 from ddp_codemod.impact.facts_on import facts_on
-from ddp_codemod.impact.moved_questions import with_questions
 from ddp_codemod.impact.notes import advise
-from ddp_codemod.ledger.ledger import unaccounted
+from ddp_codemod.ledger.coverage_check import find_uncovered_mentions
 from ddp_codemod.model import Action, Devices, Place, Reason, Skipped, Survey
 from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.confidence import drop_name_only_changes, find_name_only_items
 from ddp_codemod.policy.decide import decide_backend
-from ddp_codemod.policy.decide_chosen import decide_chosen
-from ddp_codemod.policy.decide_classes import decide_classes, settled_by_class
+from ddp_codemod.policy.decide_backend_variable import decide_backend_variable
+from ddp_codemod.policy.decide_classes import apply_class_defaults, decide_classes
 from ddp_codemod.policy.decide_environment import decide_environment
 from ddp_codemod.policy.decide_fields import decide_fields
 from ddp_codemod.policy.decide_files import decide_files
@@ -39,28 +40,27 @@ from ddp_codemod.policy.decide_object import decide_object
 from ddp_codemod.policy.decide_settings import decide_settings
 from ddp_codemod.policy.decide_statement import decide_statement
 from ddp_codemod.policy.decide_url import decide_init_method
-from ddp_codemod.policy.doubts import candidates, doubted
-from ddp_codemod.policy.environment_files import heed_launch_files, in_launch_files
+from ddp_codemod.policy.deduplicate import deduplicate_findings, drop_items_edited_elsewhere
+from ddp_codemod.policy.default_argument import inherit_unsafe, mark_unsafe
+from ddp_codemod.policy.dominating_init import may_have_group
+from ddp_codemod.policy.environment_files import keep_if_launches_set, set_in_launch_files
+from ddp_codemod.policy.finding_decisions import build_sort_key, decisions_of
 from ddp_codemod.policy.findings import Context, Finding, NewText
-from ddp_codemod.policy.left_out import tied, unsafe
+from ddp_codemod.policy.ignored_arguments import add_ignored_argument_items
 from ddp_codemod.policy.limits import Limits
-from ddp_codemod.policy.made_before import perhaps_made
-from ddp_codemod.policy.manual_changes import apart
-from ddp_codemod.policy.repeats import said_once, without_what_is_edited
-from ddp_codemod.policy.reported import decisions_of, in_order
+from ddp_codemod.policy.manual_changes import split_manual_changes
 from ddp_codemod.policy.signatures import Signatures
-from ddp_codemod.policy.unheeded import voided
 from ddp_codemod.policy.versions import Versions
-from ddp_codemod.run.from_run import with_recorded
+from ddp_codemod.run.from_run import add_recorded_fixes
 from ddp_codemod.run.prefilter import Prefilter
-from ddp_codemod.run.unseen_callers import with_unseen_callers
-from ddp_codemod.sites.find import Finder, Use
-from ddp_codemod.sites.groups import Groups
+from ddp_codemod.run.unseen_callers import apply_unseen_callers
+from ddp_codemod.sites.group_creators import GroupCreators
 from ddp_codemod.sites.imports import Imports
-from ddp_codemod.sites.launches import Launches
+from ddp_codemod.sites.launch_commands import LaunchCommands
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import Resolver
-from ddp_codemod.sites.users import Users
+from ddp_codemod.sites.resolver import Resolver
+from ddp_codemod.sites.surface_calls import Finder, Use
+from ddp_codemod.sites.surface_users import SurfaceUsers
 
 if TYPE_CHECKING:
     from ddp_codemod.edits.portable import Style
@@ -97,10 +97,10 @@ class Run:
         )
         self.ignored = 0
         self.left_unread = look.left_unread
-        self.users = Users(self.project, self.finder, self.candidates)
-        self.groups = Groups(self.project, self.finder, self.users)
+        self.users = SurfaceUsers(self.project, self.finder, self.candidates)
+        self.groups = GroupCreators(self.project, self.finder, self.users)
         self.imports: Imports = self.context.tracer.memory.setdefault("imports", Imports(self.project))
-        self.launches = Launches(self.project, self.imports)
+        self.launches = LaunchCommands(self.project, self.imports)
         self._noted: set[Module] = set()
         self.signatures = Signatures(options.rules, self.versions)
         self._shown: set[Place] = set()
@@ -108,52 +108,52 @@ class Run:
 
     def survey(self) -> Survey:
         """Everything that the run finds."""
-        findings = list(said_once(finding for use in self._uses() for finding in self._decide(use)))
+        findings = list(deduplicate_findings(finding for use in self._find_uses() for finding in self._decide_use(use)))
         found = decide_files(self.context, self.users, self.options.wanted, self.limits.admits)
-        findings += [finding for made in found for finding in self._within_limits(made)]
+        findings += [finding for made in found for finding in self._apply_limits(made)]
         for fix in (fix for fix in self.options.wanted if fix.recipe == "replace-backend"):
             classes = list(decide_classes(self.context, findings, fix, self.limits.admits))
-            findings += [finding for made in classes for finding in self._within_limits(made)]
+            findings += [finding for made in classes for finding in self._apply_limits(made)]
         options, asking = self.options, [fix.id for fix in self.options.wanted if fix.recipe == "replace-backend"]
-        findings = without_what_is_edited(settled_by_class(self.context, findings))
-        findings = with_device_tensors(self.context, self.imports, findings, asking)
+        findings = drop_items_edited_elsewhere(apply_class_defaults(self.context, findings))
+        findings = settle_device_tensors(self.context, self.imports, findings, asking)
         rules = tuple(fix.id for fix in options.wanted)
-        whole = Whole(self.context, switches(self.context, findings), self.imports, rules, options.style == "pin")
-        adapter = Adapter(whole, {name for name in self.project.names if self.limits.admits(name)})
+        whole = PortedProject(self.context, collect_switches(self.context, findings), self.imports, rules, options.style == "pin")
+        adapter = AdviceEditor(whole, {name for name in self.project.names if self.limits.admits(name)})
         known = options.rules.fixes.values()
-        vendor = migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
-        findings = findings if vendor is None else vendor.settled(findings)
+        vendor = find_migration(self.project, options.wanted, known, options.platform.id, lambda: adapter.started)
+        findings = findings if vendor is None else vendor.settle(findings)
         about = (one for one in adapter.findings() if vendor is None or not vendor.cures(one))
-        findings += (finding for made in about for finding in self._within_limits(made))
-        findings = with_questions(self.context, findings, options.style == "pin")
+        findings += (finding for made in about for finding in self._apply_limits(made))
+        findings = add_device_queries(self.context, findings, options.style == "pin")
         style = None
         if self.options.style == "portable":
             from ddp_codemod.edits.portable import Style
 
             style = Style(self.options.platform, self.versions, self.options.rules)
-        findings = with_unseen_callers(self.context, self.limits, placed(self.context, findings, asking), asking)
-        plan = self._planner(style).plan(with_recorded(self.context, self.limits, findings, options.recorded, asking))
+        findings = apply_unseen_callers(self.context, self.limits, place_edits(self.context, findings, asking), asking)
+        plan = self._make_planner(style).plan(add_recorded_fixes(self.context, self.limits, findings, options.recorded, asking))
         decided, edits = dict.fromkeys(made for finding in plan.findings for made in decisions_of(finding)), plan.edits
         for fix in self.options.guarding[:1]:  # a second one only says more about the machine
-            from ddp_codemod.single_process.plan import planned  # only one platform needs them
-            from ddp_codemod.single_process.survey import Entries
+            from ddp_codemod.single_process.entry_edits import plan_entries  # only one platform needs them
+            from ddp_codemod.single_process.entry_survey import EntrySurvey
 
-            entries = Entries(self.options.rules.processes, self.project, self.context, self.limits, self.options.guarding)
-            made = planned(entries.survey(), fix, self.limits, edits)
+            entries = EntrySurvey(self.options.rules.processes, self.project, self.context, self.limits, self.options.guarding)
+            made = plan_entries(entries.survey(), fix, self.limits, edits)
             decided, edits, self.ignored = decided | dict.fromkeys(made.decisions), made.edits, self.ignored + made.ignored
         edits += vendor.edits(self.limits, edits) if vendor is not None else ()
-        pins = pinned(self.root, self.options.wanted, self.limits, edits, self.versions.concerned)
+        pins = pin_versions(self.root, self.options.wanted, self.limits, edits, self.versions.is_for_target)
         edits = tuple(sorted((*edits, *pins.edits), key=lambda edit: (edit.name, edit.start, edit.end)))
-        decisions = tuple(sorted(decided, key=in_order))
+        decisions = tuple(sorted(decided, key=build_sort_key))
         names = {d.place.name for d in decisions} | {o.place.name for d in decisions for o in d.origins} | {e.name for e in edits}
         names |= {hop.place.name for d in decisions for hop in d.hops}
         noted = advise(self.context, self.finder, self.imports, plan.findings, plan.edits, self.limits.admits)
         about_devices = (note for note in adapter.notes() if not note.name or self.limits.admits(note.name))
         notes = (*noted, *about_devices, *pins.notes)
         advisories = tuple(note for note in notes if not (note.name and options.scope.ignores_in(note.name, {note.rule})))
-        left = tuple(unaccounted(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
+        left = tuple(find_uncovered_mentions(self.context, decisions, edits, advisories, self.limits, asking)) if asking else ()
         names |= {one.place.name for one in left}
-        every = {one.name: one for one in self.context.tracer.cut_short()} | self.project.skipped
+        every = {one.name: one for one in self.context.tracer.list_unfinished_files()} | self.project.skipped
         every |= self.left_unread(self.project.lost, self.project.unfit)  # these were read for their values only
         skipped = (one for one in every.values() if not self.limits.excludes(one.name))
         return Survey(
@@ -167,39 +167,39 @@ class Run:
             files_seen=sum(map(self.limits.admits, self.project.names)),
             ignored=self.ignored,
             unaccounted=left,
-            excluded=sum(self.limits.covers(name) and self.limits.says_no(name) for name in self.project.names),
+            excluded=sum(self.limits.covers(name) and self.limits.is_excluded_by_config(name) for name in self.project.names),
             unreached=adapter.unreached(),
             without_entry_point=adapter.without_entry_point(),
-            devices=self._devices(adapter, vendor is None),
+            devices=self._find_devices(adapter, vendor is None),
             unstated=tuple(sorted(self.versions.open)),
         )
 
-    def _devices(self, adapter: Adapter, offer: bool) -> Devices | None:
+    def _find_devices(self, adapter: AdviceEditor, offer: bool) -> Devices | None:
         """What a report says of the device that the platform lacks; ``offer`` the vendor's own imports, which are not made yet."""
         device, rules = self.options.platform.device, self.options.rules
         if device is None or not adapter.started:
             return None
         known = rules.fixes.values() if offer else ()
-        vendor, entries = other_way(self.project, known, self.options.platform.id, lambda: adapter.started)
+        vendor, entries = find_other_migration(self.project, known, self.options.platform.id, lambda: adapter.started)
         titles = {one.id: Reason.of("advice-title", text=one.title, text_zh=one.title_zh) for one in rules.advice.values()}
         recipes = {one.id: one.rewrite for one in rules.advice.values() if one.rewrite is not None}
         launched = {ident: one.value for ident, one in recipes.items() if one.recipe == "launched-count"}
         other = (vendor.id, entries, vendor.leaves) if vendor is not None else ()
         return Devices(device.replaces, device.type if device.module else "", titles, launched, *other)
 
-    def _planner(self, style: Style | None) -> Planner:
+    def _make_planner(self, style: Style | None) -> Planner:
         rules = self.options.rules
         return Planner(
             rules,
             self.limits,
-            partial(droppable, self.context, self._pure),
-            partial(reexported, self.context),
+            partial(is_droppable, self.context, self._pure),
+            partial(is_reexported, self.context),
             style,
             rules.missing_on(self.options.platform),
             self.imports,
         )
 
-    def _uses(self) -> Iterator[Use]:
+    def _find_uses(self) -> Iterator[Use]:
         """The uses of all surfaces in the files under the paths, file by file."""
         files = [name for name in self.users.names if self.limits.admits(name)]
         seen: set[ast.Call] = set()
@@ -208,29 +208,29 @@ class Run:
                 self.options.progress(name, number, len(files))
             for module in self.project.programs(name):
                 tracer, words = self.context.tracer, self.candidates.words
-                received = {use.call: use for use in uses_of_receivers(tracer, module, words)}
+                received = {use.call: use for use in find_receiver_uses(tracer, module, words)}
                 named = [received.get(use.call, use) for use in self.finder.uses(module, self.users.derived)]
-                for use in (*named, *received.values(), *uses_by_value(tracer, module, words)):
+                for use in (*named, *received.values(), *find_indirect_uses(tracer, module, words)):
                     if use.call not in seen and self.limits.admits(use.module.name):
                         seen.add(use.call)
                         yield self.signatures.of(use)
             self.project.unread(name, self.candidates.search.some)
 
-    def _decide(self, use: Use) -> Iterator[Finding]:
+    def _decide_use(self, use: Use) -> Iterator[Finding]:
         if use.surface.if_no_group:
-            if use.module in self._noted or self.groups.made_for(use.module):
+            if use.module in self._noted or self.groups.has_group_for(use.module):
                 return
             self._noted.add(use.module)  # one note a file
         rules = self.options.rules
         wanted = self.options.wanted
         replace_fix = next((fix for fix in wanted if fix.recipe == "replace-backend"), None)
-        backend = self._backend(use, replace_fix or _no_fix(rules))
+        backend = self._decide_backend(use, replace_fix or _find_backend_fix(rules))
         if backend is None and any(parameter.add == "object" for parameter in use.surface.parameters):
             return  # the object that it is given is a site of its own
         if backend is not None and replace_fix is not None:
             parameter = next(one for one in use.surface.parameters if one.role == "backend")
-            for made in voided(self.context, self.launches, parameter, backend):
-                yield from self._within_limits(made)
+            for made in add_ignored_argument_items(self.context, self.launches, parameter, backend):
+                yield from self._apply_limits(made)
         for fix in wanted if not use.handed else ():
             found: Finding | None = None
             if fix.recipe == "init-method-query":
@@ -238,9 +238,9 @@ class Run:
             elif fix.recipe == "set-environment":
                 found = decide_environment(self.context, use, fix, backend)
             if found is not None:
-                yield from self._within_limits(tied(self.context, found, [backend]))
+                yield from self._apply_limits(inherit_unsafe(self.context, found, [backend]))
 
-    def _backend(self, use: Use, fix: Fix) -> Finding | None:
+    def _decide_backend(self, use: Use, fix: Fix) -> Finding | None:
         for parameter in use.surface.parameters:
             if parameter.role == "backend":
                 if parameter.add == "handler":
@@ -251,32 +251,32 @@ class Run:
                 if (
                     parameter.add == "statement"
                     and finding.action is Action.EDIT
-                    and perhaps_made(self.context, self.groups, use)
+                    and may_have_group(self.context, self.groups, use)
                 ):
-                    finding = unsafe(finding)
+                    finding = mark_unsafe(finding)
                 if finding.action is not Action.EDIT or use.own_init:  # what the class hands on is a call of its own
                     return finding
                 return finding.with_plugin(self.options.platform.required_import, use.module)
         return None
 
-    def _within_limits(self, finding: Finding) -> Iterator[Finding]:
+    def _apply_limits(self, finding: Finding) -> Iterator[Finding]:
         """The finding, unless it is to be left alone, with those for its candidates."""
         if isinstance(use := finding.use, Use) and (not use.alone or use.unknown_receiver):
             if not use.alike or not all(isinstance(change, NewText) for change in finding.changes):
-                finding = unsafe(finding)  # something else may be called there, and be given the new value
-        fix = _no_fix(self.options.rules)
-        for one in (doubted(finding, fix), *candidates(finding, fix)):
-            yield from self._apart(one)
+                finding = mark_unsafe(finding)  # something else may be called there, and be given the new value
+        fix = _find_backend_fix(self.options.rules)
+        for one in (drop_name_only_changes(finding, fix), *find_name_only_items(finding, fix)):
+            yield from self._expand_finding(one)
 
-    def _apart(self, finding: Finding) -> Iterator[Finding]:
-        heeded = self.limits.within(finding)
+    def _expand_finding(self, finding: Finding) -> Iterator[Finding]:
+        heeded = self.limits.filter_finding(finding)
         if heeded is None:
             self.ignored += 1
             return
-        settled = [heed_launch_files(self.context, self.launches, heeded)]
+        settled = [keep_if_launches_set(self.context, self.launches, heeded)]
         if self.options.env_in == "shell":
-            settled = list(in_launch_files(self.context, self.launches, heeded))
-        for part in (part for one in settled for part in apart(self.context, one)):
+            settled = list(set_in_launch_files(self.context, self.launches, heeded))
+        for part in (part for one in settled for part in split_manual_changes(self.context, one)):
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part
             self._shown |= {leaf.place for leaf in part.at if part is not heeded}
@@ -284,12 +284,12 @@ class Run:
 
 _DECIDERS = {
     "object": decide_object,
-    "variable": decide_chosen,
+    "variable": decide_backend_variable,
     "fields": decide_fields,
     "statement": decide_statement,
     "settings": decide_settings,
 }
 
 
-def _no_fix(rules: Rules) -> Fix:
+def _find_backend_fix(rules: Rules) -> Fix:
     return next(fix for fix in rules.fixes.values() if fix.recipe == "replace-backend")

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from ddp_codemod.catalog.backends import assess
 from ddp_codemod.discover.bounds import Bounds
+from ddp_codemod.discover.file_digests import MAX_BYTES, note
 from ddp_codemod.discover.listing import Listing
-from ddp_codemod.discover.reads import MAX_BYTES, note
-from ddp_codemod.discover.unsaved import unsaved
+from ddp_codemod.discover.unsaved import find_unsaved_text
 from ddp_codemod.model import Reason, Skipped, Survey
 from ddp_codemod.run.options import ABOUT_USES, Options
 from ddp_codemod.sites.candidates import Candidates
-from ddp_codemod.sites.targets import TARGETS
-from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import Parts, Words
+from ddp_codemod.sites.file_texts import FileTexts
+from ddp_codemod.sites.target_keys import TARGETS
+from ddp_codemod.sites.word_search import TextMatcher, WordMatcher
 
 
 class Prefilter:
@@ -26,7 +26,7 @@ class Prefilter:
     def __init__(self, options: Options, listing: Listing | None = None) -> None:
         self.options = options
         self.listing = listing = listing or Listing(options.paths, options.root)
-        self.texts = Texts(listing.root, listing.programs)
+        self.texts = FileTexts(listing.root, listing.programs)
         self.bounds = Bounds(listing.under, listing.named, options.scope, listing.led, listing.apart)
         self.candidates = Candidates(options.rules.surfaces.values(), self.texts)
 
@@ -42,23 +42,24 @@ class Prefilter:
         ):
             return False
         shown_by = {package for surface in options.rules.surfaces.values() if surface.key for package in surface.shown_by}
-        if self.texts.naming(shown_by | self._picking) or self._names_wrong or self._trains_on_another:
+        if self.texts.naming(shown_by | self._names_picking_backend) or self._has_failing_backend or self._may_train_elsewhere:
             return False
-        others = map(_content, (*self.listing.configs, *self.listing.launchers, *self.listing.natives))
+        others = map(_read_content, (*self.listing.configs, *self.listing.launchers, *self.listing.natives))
         counts = (
-            self._may_name(data) or self._starts.held(data) or (len(data) < MAX_BYTES and self.is_wrong(data)) for data in others
+            self._may_name(data) or self._start_command_matcher.held(data) or (len(data) < MAX_BYTES and self.is_wrong(data))
+            for data in others
         )
         return not any(counts)
 
     @property
-    def _picking(self) -> set[str]:
+    def _names_picking_backend(self) -> set[str]:
         """The last names of what takes a backend that does not work on the platform, where nothing says which."""
         platform = self.options.platform
         about = [one for one in self.options.rules.advice.values() if one.picked(platform) and one.fits(platform)]
         return {name.rpartition(".")[2] for one in about if one.pattern is not None for name in one.pattern.names}
 
     @property
-    def _trains_on_another(self) -> bool:
+    def _may_train_elsewhere(self) -> bool:
         """Whether a program may train in one process, and the platform lacks the device that most are written for."""
         words = {word for table in self.options.rules.processes for word in (*table.trains, *table.fits)}
         return self.options.platform.device is not None and bool(self.texts.naming(words))
@@ -68,40 +69,42 @@ class Prefilter:
         return any(target.encode() in config for target in TARGETS) and self.candidates.every.some(config)
 
     @property
-    def _names_wrong(self) -> bool:
+    def _has_failing_backend(self) -> bool:
         """Whether any file holds the name of a backend that does not work on the platform."""
         return any(self.is_wrong(self.texts.data(name)) for name in self.texts.names)
 
     def is_wrong(self, data: bytes) -> bool:
         """Whether bytes hold the name of a backend that does not work on the platform."""
-        return self._wrong.some(data.lower())
+        return self._failing_backend_matcher.some(data.lower())
 
     @cached_property
-    def _starts(self) -> Parts:
+    def _start_command_matcher(self) -> TextMatcher:
         """The names of programs whose commands choose a backend."""
         surfaces = self.options.rules.surfaces.values()
-        return Parts(command for surface in surfaces for command in surface.commands)
+        return TextMatcher(command for surface in surfaces for command in surface.commands)
 
     @cached_property
-    def _wrong(self) -> Words:
+    def _failing_backend_matcher(self) -> WordMatcher:
         rules, platform = self.options.rules, self.options.platform
         wrong = [name for name in rules.backends if assess(name, platform.backend, rules.backends).wanted]
-        return Words(
+        return WordMatcher(
             text.lower() for name in wrong for text in (name, *(one.rpartition(".")[2] for one in rules.backends[name].makers))
         )
 
     def left_unread(self, lost: Mapping[str, Reason], unfit: Mapping[str, Skipped]) -> dict[str, Skipped]:
         """The files that could not be read, or are not, by their names."""
-        from ddp_codemod.sites.unread import left_unread
+        from ddp_codemod.sites.unread_files import find_unread_files
 
         lost = {**self.texts.lost, **lost}
-        return {one.name: one for one in left_unread(self.listing, self.bounds, lost, unfit, self.is_wrong, self._mentions)}
+        return {
+            one.name: one for one in find_unread_files(self.listing, self.bounds, lost, unfit, self.is_wrong, self._has_mention)
+        }
 
-    def _mentions(self, name: str) -> bool:
+    def _has_mention(self, name: str) -> bool:
         """Whether Python code under the paths of the run holds a name, or what an import makes of it."""
         return any(self.bounds.admits(file) for file in self.texts.naming({name, name.replace("-", "_")}))
 
-    def nothing(self) -> Survey:
+    def make_empty_survey(self) -> Survey:
         """What a run comes to that is over already."""
         names, bounds, device = self.texts.names, self.bounds, self.options.platform.device
         skipped = [Skipped(name, Reason.of("skipped-outside"), candidate=False) for name in self.listing.outside]
@@ -116,13 +119,15 @@ class Prefilter:
             advisories=(),
             skipped=tuple(sorted((one for one in skipped if not bounds.excludes(one.name)), key=lambda one: one.name)),
             files_seen=sum(map(bounds.admits, names)),
-            excluded=sum(bounds.covers(name) and bounds.says_no(name) for name in names),
-            without_entry_point=sum(map(bounds.admits, self.texts.with_device(device.replaces))) if device is not None else 0,
+            excluded=sum(bounds.covers(name) and bounds.is_excluded_by_config(name) for name in names),
+            without_entry_point=sum(map(bounds.admits, self.texts.files_using_device(device.replaces)))
+            if device is not None
+            else 0,
         )
 
 
-def _content(path: Path) -> bytes:
-    data = unsaved(path)
+def _read_content(path: Path) -> bytes:
+    data = find_unsaved_text(path)
     with suppress(OSError):
         if data is None:
             with path.open("rb") as file:

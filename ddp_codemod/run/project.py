@@ -19,27 +19,27 @@ from ddp_codemod.run.prefilter import Prefilter
 DEEPEST = (None, 250, 60, 30)  # levels of the trees that are looked into: fewer where a stage did not come to the end of one
 
 
-def survey_of(options: Options, listing: Listing) -> Survey:
+def survey_project(options: Options, listing: Listing) -> Survey:
     """The survey of one project; submodules and clones in it are read for their values, and named where something would change there."""
     if options.cache:
-        from ddp_codemod.run.answer_cache import answered
+        from ddp_codemod.run.answer_cache import answer_from_cache
 
-        return answered(options, listing, lambda: _with_others(options, listing))
-    return _with_others(options, listing)
+        return answer_from_cache(options, listing, lambda: _survey_with_others(options, listing))
+    return _survey_with_others(options, listing)
 
 
-def _with_others(options: Options, listing: Listing) -> Survey:
-    found = _survey_of(options, listing)
+def _survey_with_others(options: Options, listing: Listing) -> Survey:
+    found = _survey_files(options, listing)
     if not listing.apart and not options.others:
         return found
     named = [
         Skipped(at, Reason.of("skipped-platform", Meaning.APART, folder=at, platform=to)) for at, to in options.others.items()
     ]
-    named += [one for folder in listing.apart if (one := _left_alone(options, listing, folder)) is not None]
+    named += [one for folder in listing.apart if (one := _explain_exclusion(options, listing, folder)) is not None]
     return replace(found, skipped=tuple(sorted((*found.skipped, *named), key=lambda one: one.name)))
 
 
-def _left_alone(options: Options, listing: Listing, folder: str) -> Skipped | None:
+def _explain_exclusion(options: Options, listing: Listing, folder: str) -> Skipped | None:
     """What to say of another work tree of git inside a project; None where a run of its own would find nothing to do there."""
     at = listing.root / folder
     bounds = Bounds(listing.under, listing.named, options.scope)
@@ -50,7 +50,7 @@ def _left_alone(options: Options, listing: Listing, folder: str) -> Skipped | No
         scope = read(at).scope
     except ConfigError:
         scope = Scope()  # a run there says what is wrong with it
-    found = survey_of(replace(options, paths=(at,), root=at, scope=scope, others={}, keep=None, progress=None), inside)
+    found = survey_project(replace(options, paths=(at,), root=at, scope=scope, others={}, keep=None, progress=None), inside)
     review = sum(one.action is Action.REVIEW for one in found.decisions) + len(found.unaccounted)
     if not (found.edits or review or any(one.candidate for one in found.skipped)):
         return None
@@ -58,17 +58,17 @@ def _left_alone(options: Options, listing: Listing, folder: str) -> Skipped | No
     return Skipped(folder, said)
 
 
-def _survey_of(options: Options, listing: Listing) -> Survey:
+def _survey_files(options: Options, listing: Listing) -> Survey:
     collecting = gc.isenabled()
     gc.disable()  # a tree is millions of objects, none of them garbage before the end: looking for some takes twice the parser's time
     try:
         look = Prefilter(options, listing)
         if look.is_over:
-            return look.nothing()
+            return look.make_empty_survey()
         for deepest in DEEPEST[:-1]:
             with suppress(RecursionError):
-                return _run(look, deepest)
-        return _run(look, DEEPEST[-1])
+                return _run_pipeline(look, deepest)
+        return _run_pipeline(look, DEEPEST[-1])
     finally:
         if options.keep is not None:
             gc.freeze()  # nor look through it for garbage
@@ -76,7 +76,7 @@ def _survey_of(options: Options, listing: Listing) -> Survey:
             gc.enable()
 
 
-def _run(look: Prefilter, deepest: int | None) -> Survey:
+def _run_pipeline(look: Prefilter, deepest: int | None) -> Survey:
     from ddp_codemod.run.pipeline import Run  # 20 ms
 
     run = Run(look, deepest)
@@ -84,9 +84,9 @@ def _run(look: Prefilter, deepest: int | None) -> Survey:
         look.options.keep(run)
     found = run.survey()
     if look.options.starts and found.edits:
-        from ddp_codemod.single_process.start_commands import Starts
+        from ddp_codemod.single_process.start_commands import StartCommands
 
-        starts = Starts(run.context, run.imports, alone=bool(look.options.guarding))
+        starts = StartCommands(run.context, run.imports, alone=bool(look.options.guarding))
         found = replace(found, starts=starts.of(found.decisions))
     if look.options.keep is None:
         run.project.take_apart()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ddp_codemod.discover.listing import Listing, absolute
+from ddp_codemod.discover.listing import Listing, make_absolute
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Decision, Survey
 from ddp_codemod.run.options import ABOUT_USES, Options
-from ddp_codemod.run.project import survey_of
+from ddp_codemod.run.project import survey_project
 
 
 def survey(options: Options) -> Survey:
@@ -21,19 +21,19 @@ def survey(options: Options) -> Survey:
     listing = Listing(options.paths, options.root)
     parts = listing.repositories() if all(fix.recipe in ABOUT_USES for fix in options.wanted) else [listing]
     if len(parts) == 1:
-        return survey_of(options, listing)
-    from ddp_codemod.run.workspace import surveyed
+        return survey_project(options, listing)
+    from ddp_codemod.run.workspace import survey_parts
 
-    return surveyed(options, parts)
+    return survey_parts(options, parts)
 
 
 def explain(options: Options, path: Path, line: int) -> Survey:
     """The survey, limited to the decisions whose call, value or origin touches a line, and to its notes."""
     whole = survey(options)
-    return about(whole, Path(absolute(path)).relative_to(whole.root).as_posix(), line)
+    return limit_to_line(whole, Path(make_absolute(path)).relative_to(whole.root).as_posix(), line)
 
 
-def about(whole: Survey, name: str, line: int) -> Survey:
+def limit_to_line(whole: Survey, name: str, line: int) -> Survey:
     """What of a survey touches a line of a file."""
 
     def touches(place_name: str, start: int, end: int) -> bool:

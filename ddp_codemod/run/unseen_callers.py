@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ddp_codemod.impact.at_the_call import for_unseen_callers, is_callers_own
-from ddp_codemod.ledger.ledger import unaccounted
+from ddp_codemod.impact.call_site_fix import fix_for_unseen_callers, is_chosen_by_caller
+from ddp_codemod.ledger.coverage_check import find_uncovered_mentions
+from ddp_codemod.policy.finding_decisions import decisions_of
 from ddp_codemod.policy.findings import Context, Finding
 from ddp_codemod.policy.limits import Limits
-from ddp_codemod.policy.reported import decisions_of
 
 
-def with_unseen_callers(context: Context, limits: Limits, findings: list[Finding], asking: Sequence[str]) -> list[Finding]:
+def apply_unseen_callers(context: Context, limits: Limits, findings: list[Finding], asking: Sequence[str]) -> list[Finding]:
     """The findings, of which those that unseen callers decide take no such name; ``asking`` are the rules that change backends."""
-    if not asking or not any(map(is_callers_own, findings)):
+    if not asking or not any(map(is_chosen_by_caller, findings)):
         return findings
     decided = [made for finding in findings for made in decisions_of(finding)]
-    left = [*unaccounted(context, decided, (), (), limits, asking)]
-    return for_unseen_callers(context, findings, left, asking[0])
+    left = [*find_uncovered_mentions(context, decided, (), (), limits, asking)]
+    return fix_for_unseen_callers(context, findings, left, asking[0])

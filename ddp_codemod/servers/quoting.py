@@ -17,8 +17,8 @@ from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.catalog.load import load
 from ddp_codemod.messages import LANGUAGES, catalogue
 from ddp_codemod.model import Reason, Skipped, Survey
-from ddp_codemod.report.inert import inert
-from ddp_codemod.report.view import shorten
+from ddp_codemod.report.escaping import escape_controls
+from ddp_codemod.report.view import shorten_text
 
 SAID = 160  # characters of foreign text inside a sentence
 VALUE = 400  # of a value in a document; of whole lines
@@ -31,9 +31,9 @@ _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,10})*")
 _HIDDEN = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
-def clean(text: str, limit: int = VALUE) -> str:
+def clean_text(text: str, limit: int = VALUE) -> str:
     """The text with everything escaped that does not show, cut to a number of characters, which the end then tells."""
-    shown = _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", inert(text))
+    shown = _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", escape_controls(text))
     if len(shown) <= limit:
         return shown
     cut = shown[:limit]
@@ -41,78 +41,78 @@ def clean(text: str, limit: int = VALUE) -> str:
     return f"{cut}{end} [... {len(shown) - limit} more characters]"
 
 
-def quoted(text: str, limit: int = SAID) -> str:
+def quote_text(text: str, limit: int = SAID) -> str:
     """The text on one line between quotation marks that do not occur in it."""
-    return "“" + clean(shorten(text, limit), limit).translate(_MARKS) + "”"
+    return "“" + clean_text(shorten_text(text, limit), limit).translate(_MARKS) + "”"
 
 
-def guarded(survey: Survey) -> Survey:
+def quote_survey(survey: Survey) -> Survey:
     """The survey with the foreign parts of all its sentences quoted."""
     return replace(
         survey,
-        decisions=tuple(replace(one, reason=told(one.reason)) for one in survey.decisions),
-        edits=tuple(replace(one, reason=told(one.reason)) for one in survey.edits),
-        advisories=tuple(replace(one, message=told(one.message)) for one in survey.advisories),
-        skipped=tuple(guarded_skip(one) for one in survey.skipped),
+        decisions=tuple(replace(one, reason=quote_reason(one.reason)) for one in survey.decisions),
+        edits=tuple(replace(one, reason=quote_reason(one.reason)) for one in survey.edits),
+        advisories=tuple(replace(one, message=quote_reason(one.message)) for one in survey.advisories),
+        skipped=tuple(quote_skipped(one) for one in survey.skipped),
     )
 
 
-def guarded_skip(one: Skipped) -> Skipped:
+def quote_skipped(one: Skipped) -> Skipped:
     """A file that could not be handled, its reason with the foreign parts quoted."""
-    return replace(one, reason=told(one.reason))
+    return replace(one, reason=quote_reason(one.reason))
 
 
-def told(reason: Reason) -> Reason:
+def quote_reason(reason: Reason) -> Reason:
     """A sentence with what fills its braces in quotation marks, but for our own words and numbers."""
-    return Reason(reason.key, tuple((name, named(value)) for name, value in reason.args))
+    return Reason(reason.key, tuple((name, quote_foreign(value)) for name, value in reason.args))
 
 
-def named(value: str) -> str:
+def quote_foreign(value: str) -> str:
     """The value as it is where it is ours or a number; quoted otherwise."""
-    return value if _NUMBER.fullmatch(value) or value in _own() else quoted(value)
+    return value if _NUMBER.fullmatch(value) or value in _collect_own_texts() else quote_text(value)
 
 
-def document(report: dict[str, Any]) -> dict[str, Any]:
+def clean_report(report: dict[str, Any]) -> dict[str, Any]:
     """A report with every string in it cleaned, and every list inside of its entries bounded."""
     return {
-        key: [_entry(one, key) for one in value] if isinstance(value, list) else _entry(value, key)
+        key: [_clean_value(one, key) for one in value] if isinstance(value, list) else _clean_value(value, key)
         for key, value in report.items()
     }
 
 
-def _entry(value: Any, key: str) -> Any:
+def _clean_value(value: Any, key: str) -> Any:
     if isinstance(value, str):
-        return clean(value, LINES if key in _LONG else VALUE)
+        return clean_text(value, LINES if key in _LONG else VALUE)
     if isinstance(value, list):
-        return [_entry(one, key) for one in value[:MANY]]
+        return [_clean_value(one, key) for one in value[:MANY]]
     if isinstance(value, dict):
-        return {clean(name): _entry(one, name) for name, one in value.items()}
+        return {clean_text(name): _clean_value(one, name) for name, one in value.items()}
     return value
 
 
 @cache
-def _own() -> frozenset[str]:
+def _collect_own_texts() -> frozenset[str]:
     """Every text of the shipped rules and messages: what a project brings along is none of ours."""
-    shipped = [*map(_plain, (load(), load_diagnostics())), *map(catalogue, LANGUAGES)]
-    return frozenset(text for one in shipped for text in _texts(one))
+    shipped = [*map(_to_builtins, (load(), load_diagnostics())), *map(catalogue, LANGUAGES)]
+    return frozenset(text for one in shipped for text in _find_texts(one))
 
 
-def is_own(text: str) -> bool:
+def is_own_text(text: str) -> bool:
     """Whether a text comes from the shipped rules and messages."""
-    return text in _own()
+    return text in _collect_own_texts()
 
 
-def _plain(entry: Any) -> Any:
+def _to_builtins(entry: Any) -> Any:
     return msgspec.to_builtins(entry, enc_hook=str)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _find_texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, one in value.items():
-            yield from _texts(name)
-            yield from _texts(one)
+            yield from _find_texts(name)
+            yield from _find_texts(one)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for one in value:
-            yield from _texts(one)
+            yield from _find_texts(one)

@@ -51,10 +51,10 @@ class Roots(Struct, frozen=True):
         path = Path(name)
         tried = [path] if path.is_absolute() else [folder / path for folder in self.folders]
         there = [Path(os.path.realpath(one)) for one in tried if "\0" not in name and os.path.lexists(one)]
-        inside = [one for one in there if self._holding(one) is not None]
+        inside = [one for one in there if self._find_folder(one) is not None]
         if inside:
             return inside[0]
-        raise OutsideRoots(self._refusal(name))
+        raise OutsideRoots(self._explain_refusal(name))
 
     def project(self, names: Sequence[str]) -> Within:
         """The project of some names, all folders where none is given. Raises OutsideRoots; ValueError for several projects.
@@ -62,9 +62,9 @@ class Roots(Struct, frozen=True):
         The root is as the command line has it, but never above the folder that may be looked into.
         """
         if not names and len(self.folders) != 1:
-            raise OutsideRoots(self._refusal("."))
+            raise OutsideRoots(self._explain_refusal("."))
         paths = tuple(map(self.find, names)) if names else self.folders
-        limit = self._holding(paths[0])
+        limit = self._find_folder(paths[0])
         assert limit is not None
         root = find_root(paths)
         if not root.is_relative_to(limit):
@@ -74,12 +74,12 @@ class Roots(Struct, frozen=True):
                 raise ValueError(f"{path} is not under {root}")
         return Within(paths, root)
 
-    def _holding(self, path: Path) -> Path | None:
+    def _find_folder(self, path: Path) -> Path | None:
         return max(
             (folder for folder in self.folders if path.is_relative_to(folder)), key=lambda one: len(one.parts), default=None
         )
 
-    def _refusal(self, name: str) -> Reason:
+    def _explain_refusal(self, name: str) -> Reason:
         if not self.folders:
             return Reason.of("servers-no-roots", path=name)
         return Reason.of("servers-outside", path=name, roots=", ".join(map(str, self.folders)))

@@ -33,7 +33,7 @@ class Job(Generic[T]):
         self._at_end: Callable[[], object] = lambda: None
         self.result: T | None = None
         self.error: BaseException | None = None
-        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread = threading.Thread(target=self._run_job, daemon=True)
 
     def note(self, done: float, total: float | None, said: str) -> None:
         """Say how far the work has come."""
@@ -61,7 +61,7 @@ class Job(Generic[T]):
             if self._running and not self._shielded and self.thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(Stopped))
 
-    def _run(self) -> None:
+    def _run_job(self) -> None:
         try:
             with _ONE_AT_A_TIME.turn(self):
                 with self._lock:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ddp_codemod.catalog.processes import Argument, GroupCall, Processes
-from ddp_codemod.dataflow.calls import argument_of
+from ddp_codemod.dataflow.calls import find_argument
 from ddp_codemod.parse.python import Module, last_name, walk
-from ddp_codemod.single_process.reach import imports_of
+from ddp_codemod.single_process.reachability import imports_of
 from ddp_codemod.sites.entities import Definition
-from ddp_codemod.sites.names import Names
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.qualified_names import QualifiedNames
+from ddp_codemod.sites.resolver import Resolver
 
 
 class Api:
@@ -40,10 +40,10 @@ class Api:
         self.watched_tops = frozenset(name.partition(".")[0] for table in tables for name in table.watched)
         self.environment = {name: value for table in tables for name, value in table.environment.items()}
         self.questions = frozenset(name for table in tables for name in table.questions)
-        self._there = Names((name, True) for table in tables for name in table.bare)
+        self._there = QualifiedNames((name, True) for table in tables for name in table.bare)
         self.table = tables[0]
-        self._calls = Names((name, call) for table in tables for call in table.call for name in call.names)
-        self._strategies = Names((name, True) for table in tables for name in table.strategies)
+        self._calls = QualifiedNames((name, call) for table in tables for call in table.call for name in call.names)
+        self._strategies = QualifiedNames((name, True) for table in tables for name in table.strategies)
 
     @cached_property
     def starts(self) -> frozenset[str]:
@@ -97,10 +97,10 @@ class Api:
         """What a call means and its qualified name; (None, name) where a watched package has more than is known, (None, "") otherwise."""
         key = ("group call", node)
         if key not in module.cache:
-            module.cache[key] = self._call(module, node) if self._may_be(module, node) else (None, "")
+            module.cache[key] = self._resolve_call(module, node) if self._may_resolve(module, node) else (None, "")
         return module.cache[key]  # type: ignore[return-value]
 
-    def _may_be(self, module: Module, node: ast.Call) -> bool:
+    def _may_resolve(self, module: Module, node: ast.Call) -> bool:
         """Whether a call is worth resolving: not a method of something local, unless its name is known."""
         root: ast.expr = node.func
         while isinstance(root, ast.Attribute):
@@ -111,7 +111,7 @@ class Api:
             )
         return root.id in imports_of(module) or "*" in imports_of(module)
 
-    def _call(self, module: Module, node: ast.Call) -> tuple[GroupCall | None, str]:
+    def _resolve_call(self, module: Module, node: ast.Call) -> tuple[GroupCall | None, str]:
         unknown = ""
         for entity in self.resolver.resolve(module, node.func):
             names = [getattr(entity, "name", "")] if not isinstance(entity, Definition) else []
@@ -137,22 +137,22 @@ class Api:
     def about_processes(self, module: Module, test: ast.expr) -> bool:
         """Whether a test can tell one process from several: not one on the machine alone, nor one on anything else."""
         wanted: list[str] = []
-        choice = self._choice(test)
+        choice = self._find_choices(test)
         for node in walk(test):
             if any(node in inside for inside in choice):
                 continue
             if isinstance(node, (ast.Name, ast.Attribute)):
                 names = self.resolver.names(module, node)
-                whole = any(self._tells_machine(name) for name in names)
+                whole = any(self._is_about_machine(name) for name in names)
                 outer = module.parents.get(node)
                 if not whole and not (isinstance(outer, ast.Attribute) and outer.value is node):
                     wanted.append(last_name(node))
                     wanted += names
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 wanted.append(node.value)
-        return any(word in part.lower() for part in wanted for word in self.words if not self._tells_machine(part))
+        return any(word in part.lower() for part in wanted for word in self.words if not self._is_about_machine(part))
 
-    def _choice(self, test: ast.expr) -> list[set[ast.AST]]:
+    def _find_choices(self, test: ast.expr) -> list[set[ast.AST]]:
         """The parts of a test that compare with texts of which none says "not at all": a choice of the way, not of the number."""
         found: list[set[ast.AST]] = []
         for node in walk(test):
@@ -163,10 +163,10 @@ class Api:
                 found.append(set(walk(node)))
         return found
 
-    def _tells_machine(self, name: str) -> bool:
+    def _is_about_machine(self, name: str) -> bool:
         return name in self.machine
 
 
-def given(call: ast.Call, argument: Argument | None) -> ast.expr | None:
+def passed_argument(call: ast.Call, argument: Argument | None) -> ast.expr | None:
     """What a call passes for a parameter."""
-    return argument_of(call, argument.name, argument.position) if argument is not None else None
+    return find_argument(call, argument.name, argument.position) if argument is not None else None

@@ -9,21 +9,21 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.single_process.api import Api
-from ddp_codemod.single_process.model import Piece, Seen
-from ddp_codemod.single_process.work import Work
+from ddp_codemod.single_process.entry_rewriter import EntryRewriter
+from ddp_codemod.single_process.model import ApiCall, Piece
 
 ENTERS = frozenset({"enter_context"})
 
 
-def context(work: Work, seen: Seen) -> None:
+def rewrite_context(work: EntryRewriter, seen: ApiCall) -> None:
     """``Join([net])`` becomes ``Join([net]) if is_initialized() else contextlib.nullcontext()``."""
     module, node = seen.module, seen.node
-    if not enters(module, node):
+    if not is_entered(module, node):
         work.problem(seen, "single-value-used", name=seen.name)
         return
     if work.refused(seen):
         return
-    nothing = empty(work.api, module, node)
+    nothing = write_null_context(work.api, module, node)
     if isinstance(nothing, Reason):
         work.problem(seen, nothing.key, **dict(nothing.args))
         return
@@ -34,7 +34,7 @@ def context(work: Work, seen: Seen) -> None:
         work.either(module, node, test, f"{written}()", Reason.of("single-context", text=last_name(node.func)))
 
 
-def enters(module: Module, node: ast.expr) -> bool:
+def is_entered(module: Module, node: ast.expr) -> bool:
     """Whether an expression is entered as a context, and what that gives is not used."""
     parent = module.parents.get(node)
     if isinstance(parent, ast.withitem):
@@ -44,7 +44,7 @@ def enters(module: Module, node: ast.expr) -> bool:
     return False
 
 
-def empty(api: Api, module: Module, node: ast.AST) -> tuple[str, list[Piece]] | Reason:
+def write_null_context(api: Api, module: Module, node: ast.AST) -> tuple[str, list[Piece]] | Reason:
     """How a file writes the context that does nothing, and the import that it needs."""
     package, _, name = api.table.nothing.rpartition(".")
     before = module.place(module.statement(node)).start

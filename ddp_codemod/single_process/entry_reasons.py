@@ -8,36 +8,36 @@ from collections.abc import Iterable
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
-from ddp_codemod.single_process.model import Open, Seen
-from ddp_codemod.single_process.reach import DEFS
+from ddp_codemod.single_process.model import ApiCall, Problem
+from ddp_codemod.single_process.reachability import DEFS
 
 
-def condition_there(found: tuple[Module, ast.expr]) -> Reason:
+def explain_existing_condition(found: tuple[Module, ast.expr]) -> Reason:
     """That the group is made under a condition already."""
     module, test = found
     return Reason.of("single-condition", Meaning.CONDITION, test=" ".join(module.text(test).split()), at=place_of(module, test))
 
 
-def needed(bound: Seen) -> Reason:
+def explain_required_group(bound: ApiCall) -> Reason:
     """That a program cannot do without a group."""
     why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
     return Reason.of("single-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
 
 
-def cannot(bound: Seen) -> Reason:
+def cannot(bound: ApiCall) -> Reason:
     """That a program cannot do without a group, which torch may be unable to make."""
     why = {"why": bound.call.why, "why_zh": bound.call.why_zh}
     return Reason.of("single-bare-bound", name=bound.name, at=place_of(bound.module, bound.node), **why)
 
 
-def needed_in(bound: Seen, chosen: tuple[Module, ast.expr]) -> Reason:
+def explain_required_in(bound: ApiCall, chosen: tuple[Module, ast.expr]) -> Reason:
     """That a program cannot do without a group in one of its ways only."""
     module, test = chosen
     at, place = place_of(bound.module, bound.node), place_of(module, test)
     return Reason.of("single-bound-branch", name=bound.name, at=at, test=module.short_text(test), place=place)
 
 
-def nowhere(start: Seen, tests: list[str]) -> Reason:
+def explain_unreached(start: ApiCall, tests: list[str]) -> Reason:
     """That no program was found, and what was looked for."""
     around = (at.name for at in start.module.ancestors(start.node) if isinstance(at, DEFS))
     name = next(iter([*around][::-1]), start.module.name)
@@ -46,7 +46,7 @@ def nowhere(start: Seen, tests: list[str]) -> Reason:
     return Reason.of("single-library", name=name)
 
 
-def for_a_person(problems: Iterable[Open]) -> Reason:
+def explain_problems(problems: Iterable[Problem]) -> Reason:
     """All lines that a person has to touch, in order."""
     lines = sorted({(one.module.name, line_of(one.module, one.node)): one for one in problems}.items())
     return Reason.of("single-review", lines=", ".join(f"{name}:{line}" for (name, line), _ in lines))

@@ -8,18 +8,20 @@ from collections.abc import Iterable, Iterator
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name, walk
 from ddp_codemod.single_process.api import Api
+from ddp_codemod.single_process.enclosing_tests import LEAVES
+from ddp_codemod.single_process.existing_guards import ExistingGuards
 from ddp_codemod.single_process.guards import Guards
-from ddp_codemod.single_process.history import History
-from ddp_codemod.single_process.model import Open, Piece, Seen
-from ddp_codemod.single_process.shown_whole import is_shown_whole, surely_runs
-from ddp_codemod.single_process.tests_around import LEAVES
+from ddp_codemod.single_process.model import ApiCall, Piece, Problem
+from ddp_codemod.single_process.object_exposure import always_runs, is_exposed
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAKES = frozenset({"Namespace", "SimpleNamespace", "dict", "set_defaults", "update"})  # calls whose keywords become attributes
 _Parts = Iterable[tuple[Module, ast.AST]]
 
 
-def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _Parts) -> list[Piece | Open]:
+def default_launcher_attributes(
+    api: Api, guards: Guards, history: ExistingGuards, start: ApiCall, parts: _Parts
+) -> list[Piece | Problem]:
     """``args.rank = 0`` in the last branch of the function that makes the group, where its other branches read it from the environment.
 
     Only what nothing else of the program declares, sets or asks for by name, and what code outside that runs without a group reads.
@@ -27,19 +29,19 @@ def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _
     """
     module = start.module
     function = next((at for at in module.ancestors(start.node) if isinstance(at, _FUNCTIONS)), None)
-    found: list[Piece | Open] = []
+    found: list[Piece | Problem] = []
     for node in function.body if function is not None else ():
         if isinstance(node, ast.If):
-            branches, last = _branches(node)
-            given = _given(api, module, branches)
-            missing = {name: value for name, value in given.items() if last and not _stores(last, *name)}
+            branches, last = _split_branches(node)
+            given = _find_launcher_attributes(api, module, branches)
+            missing = {name: value for name, value in given.items() if last and not _stores_attribute(last, *name)}
             for (holder, name), value in missing.items():
                 assert function is not None
                 every = list(parts)
-                read = _reads(guards, history, module, function, node, (holder, name), last, every)
+                read = _find_reads(guards, history, module, function, node, (holder, name), last, every)
                 said = Reason.of("single-attribute", name=f"{holder}.{name}", value=value)
-                if read and is_shown_whole(api, holder, every) and not any(surely_runs(*one, function.name) for one in read):
-                    found.append(Open(*read[0], said))
+                if read and is_exposed(api, holder, every) and not any(always_runs(*one, function.name) for one in read):
+                    found.append(Problem(*read[0], said))
                 elif read:
                     at = module.place(last[-1]).start
                     written = f'{holder}.{name} = getattr({holder}, "{name}", {value})'
@@ -47,7 +49,7 @@ def attributes(api: Api, guards: Guards, history: History, start: Seen, parts: _
     return found
 
 
-def _branches(node: ast.If) -> tuple[list[list[ast.stmt]], list[ast.stmt]]:
+def _split_branches(node: ast.If) -> tuple[list[list[ast.stmt]], list[ast.stmt]]:
     """The branches of an ``if`` that have a test, and the last one, which has none; [] where it is not there."""
     tested = [node.body]
     while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
@@ -57,19 +59,19 @@ def _branches(node: ast.If) -> tuple[list[list[ast.stmt]], list[ast.stmt]]:
     return tested, [] if one_line else node.orelse
 
 
-def _given(api: Api, module: Module, branches: Iterable[list[ast.stmt]]) -> dict[tuple[str, str], str]:
+def _find_launcher_attributes(api: Api, module: Module, branches: Iterable[list[ast.stmt]]) -> dict[tuple[str, str], str]:
     """The attributes that a branch takes from what a launcher sets, and what they are in one process."""
     found: dict[tuple[str, str], str] = {}
     for branch in branches:
         for node in branch:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Attribute):
-                value = _of_one_process(api, module, node.value)
+                value = _default_of_one_process(api, module, node.value)
                 if isinstance(target.value, ast.Name) and value is not None:
                     found.setdefault((target.value.id, target.attr), value)
     return found
 
 
-def _of_one_process(api: Api, module: Module, node: ast.expr) -> str | None:
+def _default_of_one_process(api: Api, module: Module, node: ast.expr) -> str | None:
     """``int(os.environ["RANK"])``: 0."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1):
         return None
@@ -86,18 +88,18 @@ def _of_one_process(api: Api, module: Module, node: ast.expr) -> str | None:
     return api.environment.get(key.value) if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
-def _stores(branch: Iterable[ast.stmt], holder: str, name: str) -> bool:
+def _stores_attribute(branch: Iterable[ast.stmt], holder: str, name: str) -> bool:
     attributes = (node for part in branch for node in walk(part) if isinstance(node, ast.Attribute))
-    return any(node.attr == name and isinstance(node.ctx, ast.Store) for node in attributes if _holder(node) == holder)
+    return any(node.attr == name and isinstance(node.ctx, ast.Store) for node in attributes if _object_name(node) == holder)
 
 
-def _holder(node: ast.Attribute) -> str:
+def _object_name(node: ast.Attribute) -> str:
     return node.value.id if isinstance(node.value, ast.Name) else ""
 
 
-def _reads(
+def _find_reads(
     guards: Guards,
-    history: History,
+    history: ExistingGuards,
     module: Module,
     function: ast.AST,
     chain: ast.If,
@@ -113,17 +115,17 @@ def _reads(
         for node in walk(part):
             if other is module and node in inside:
                 continue
-            if any(_spells(text, name) for text in _names_in(other, node)):
+            if any(_is_spelling_of(text, name) for text in _find_attribute_names(other, node)):
                 return []
-            if isinstance(node, ast.Attribute) and node.attr == name and _holder(node):
+            if isinstance(node, ast.Attribute) and node.attr == name and _object_name(node):
                 if not isinstance(node.ctx, ast.Load):
                     return []
-                if _holder(node) == holder and history.condition(other, node) is None and not guards.guarded(other, node):
+                if _object_name(node) == holder and history.condition(other, node) is None and not guards.guarded(other, node):
                     read.append((other, node))
     return read
 
 
-def _names_in(module: Module, node: ast.AST) -> Iterator[str]:
+def _find_attribute_names(module: Module, node: ast.AST) -> Iterator[str]:
     """The names by which a node can declare an attribute or ask for it: texts, keywords that become attributes, fields of classes."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
@@ -135,5 +137,5 @@ def _names_in(module: Module, node: ast.AST) -> Iterator[str]:
             yield node.id
 
 
-def _spells(text: str, name: str) -> bool:
+def _is_spelling_of(text: str, name: str) -> bool:
     return text.lstrip("-").replace("-", "_") == name

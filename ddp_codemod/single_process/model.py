@@ -11,7 +11,7 @@ from ddp_codemod.model import Reason, Recipe
 from ddp_codemod.parse.python import Module
 
 
-class Seen(Struct, frozen=True, eq=False):
+class ApiCall(Struct, frozen=True, eq=False):
     """One call of the distributed API."""
 
     module: Module
@@ -20,7 +20,7 @@ class Seen(Struct, frozen=True, eq=False):
     name: str  # qualified
 
 
-class Open(Struct, frozen=True, eq=False):
+class Problem(Struct, frozen=True, eq=False):
     """A line that the rewrite does not understand, and why."""
 
     module: Module
@@ -40,9 +40,9 @@ class Piece(Struct, frozen=True, eq=False):
     anchor: int | None = None
 
 
-class Found(Struct, eq=False):
+class EntryRewrite(Struct, eq=False):
     """What an entry comes to: pieces of an edit, what stops it, and what could not be seen."""
 
     pieces: list[Piece] = field(default_factory=list)
-    problems: list[Open] = field(default_factory=list)
-    unseen: list[Open] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    unseen: list[Problem] = field(default_factory=list)

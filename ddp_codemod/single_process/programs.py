@@ -10,11 +10,11 @@ from itertools import islice
 from msgspec import Struct, field
 
 from ddp_codemod.parse.python import Module, walk
-from ddp_codemod.single_process.bound_ways import Where, branch, conditions_above
-from ddp_codemod.single_process.collect import of_part
-from ddp_codemod.single_process.model import Seen
-from ddp_codemod.single_process.outside import Outside
-from ddp_codemod.single_process.reach import DEFS, Importers, Reach, has_main_guard, top_level
+from ddp_codemod.single_process.collected_calls import collect_from_part
+from ddp_codemod.single_process.external_calls import ExternalCalls
+from ddp_codemod.single_process.model import ApiCall
+from ddp_codemod.single_process.reachability import DEFS, ImportGraph, ProgramReach, has_main_guard, top_level_statements
+from ddp_codemod.single_process.required_group import Where, enclosing_conditions, find_required_group
 from ddp_codemod.single_process.shared_reach import SharedReach
 from ddp_codemod.sites.project import Project
 
@@ -25,8 +25,8 @@ PROGRAMS = 60  # a start that more programs share is for a person
 class Programs(Struct, eq=False):
     """The programs that reach a start, and all their code."""
 
-    reaches: list[Reach] = field(default_factory=list)
-    bound: Seen | None = None  # what a program cannot do without a group
+    reaches: list[ProgramReach] = field(default_factory=list)
+    bound: ApiCall | None = None  # what a program cannot do without a group
     chosen: Where | None = None  # the condition under which it does that
     tests: list[str] = field(default_factory=list)  # tests that may reach it
     loaded: list[Module] = field(default_factory=list)  # of the programs, files that only define: someone else runs them
@@ -37,50 +37,50 @@ class Programs(Struct, eq=False):
         return list({id(part): (module, part) for one in self.reaches for module, part in one.parts}.values())
 
 
-class Finder:
+class ProgramFinder:
     """Follows programs, each once for all starts."""
 
-    def __init__(self, project: Project, outside: Outside) -> None:
+    def __init__(self, project: Project, outside: ExternalCalls) -> None:
         self.project, self.outside, self.api = project, outside, outside.api
-        self.importers = Importers(project)
+        self.importers = ImportGraph(project)
         self.shared = SharedReach(project, self.api.passing)
         self._missed = 0  # programs that import the file of a start and do not get to it
-        self._reaches: dict[str, Reach] = {}
-        self._bounds: dict[str, Seen] = {}  # by programs, what they cannot do without a group
+        self._reaches: dict[str, ProgramReach] = {}
+        self._bounds: dict[str, ApiCall] = {}  # by programs, what they cannot do without a group
 
-    def of(self, start: Seen) -> Programs:
+    def of(self, start: ApiCall) -> Programs:
         """The programs that get to a call; the search ends at one that cannot do without a group."""
         found = Programs()
         around = {start.node, *start.module.ancestors(start.node)}
-        for module, started, test in self._together(start.module):
+        for module, started, test in self._find_programs_and_tests(start.module):
             if test:
                 found.tests.append(module.name)
                 continue
             if len(found.reaches) > PROGRAMS:
                 break
-            program = self._reach(module)
-            if self.shared.gets_to(program, around):
-                found.bound = self._bound(program, start)
+            program = self._reach_from(module)
+            if self.shared.runs_any_part(program, around):
+                found.bound = self._find_required_group(program, start)
             if found.bound is not None:
-                found.bound, found.chosen = branch(self.outside, program, start, found.bound)
+                found.bound, found.chosen = find_required_group(self.outside, program, start, found.bound)
                 break
             if not program.holds(start.module, start.node):
                 self._missed += 1
                 continue
             found.reaches.append(program)
-            if not started and not _does(module):
+            if not started and not _does_something(module):
                 found.loaded.append(module)
         return found
 
-    def _together(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
+    def _find_programs_and_tests(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
         """The programs and tests that import a file, whether they are surely made to be started, and whether they are tests."""
-        found = self._importing(module)
+        found = self._find_importing_programs(module)
         while some := list(islice(found, 1 if self._missed < ALONE else self._missed * ALONE)):
             if len(some) > 1:
-                self.shared.add(self._reach(one) for one, _, test in some if not test)
+                self.shared.add(self._reach_from(one) for one, _, test in some if not test)
             yield from some
 
-    def _importing(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
+    def _find_importing_programs(self, module: Module) -> Iterator[tuple[Module, bool, bool]]:
         for one in self.importers.of(module):
             started = has_main_guard(one) or one.name in self.project.commands
             if started or not self.importers.direct(one):
@@ -93,9 +93,9 @@ class Finder:
             return True
         last = module.name.rpartition("/")[2]
         named = any(fnmatch.fnmatch(last, pattern) for pattern in patterns if "/" not in pattern)
-        return named and (not has_main_guard(module) or self._holds_tests(module))
+        return named and (not has_main_guard(module) or self._has_tests(module))
 
-    def _holds_tests(self, module: Module) -> bool:
+    def _has_tests(self, module: Module) -> bool:
         for node in module.tree.body:
             if isinstance(node, DEFS) and node.name.lower().startswith("test"):
                 return True
@@ -106,18 +106,18 @@ class Finder:
                     return True
         return False
 
-    def _reach(self, module: Module) -> Reach:
+    def _reach_from(self, module: Module) -> ProgramReach:
         if module.name not in self._reaches:
-            whole = module.name in self.project.commands or self._exposed(module)
-            self._reaches[module.name] = Reach(self.project, module, self.api.passing, whole)
+            whole = module.name in self.project.commands or self._exposes_all_functions(module)
+            self._reaches[module.name] = ProgramReach(self.project, module, self.api.passing, whole)
         return self._reaches[module.name]
 
-    def _exposed(self, module: Module) -> bool:
+    def _exposes_all_functions(self, module: Module) -> bool:
         """Whether a call makes a command of every function of the file: ``fire.Fire()``."""
         calls = (node for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call) and not node.args)
         return any(name in self.api.exposes for call in calls for name in self.api.resolver.names(module, call.func))
 
-    def _bound(self, program: Reach, start: Seen) -> Seen | None:
+    def _find_required_group(self, program: ProgramReach, start: ApiCall) -> ApiCall | None:
         """What a program that reaches the start cannot do without a group: what it does in any case before what it may do.
 
         It is followed no further than that takes.
@@ -125,13 +125,13 @@ class Finder:
         name, held = program.entry.name, program.holds(start.module, start.node)
         around = {start.node, *start.module.ancestors(start.node)}
         rest: Iterator[tuple[Module, ast.AST]] = iter(()) if held and name in self._bounds else program.follow()
-        perhaps: Seen | None = None
+        perhaps: ApiCall | None = None
         for module, part in rest:
             held = held or part in around
             if name not in self._bounds:
-                bound = [one for one in of_part(self.outside, module, part).calls if one.call.role == "bound"]
+                bound = [one for one in collect_from_part(self.outside, module, part).calls if one.call.role == "bound"]
                 perhaps = perhaps or next(iter(bound), None)
-                for one in (one for one in bound if not any(conditions_above(one.module, one.node))):
+                for one in (one for one in bound if not any(enclosing_conditions(one.module, one.node))):
                     self._bounds.setdefault(name, one)
             if held and name in self._bounds:
                 break
@@ -141,9 +141,9 @@ class Finder:
         return self._bounds.get(name) if held else None
 
 
-def _does(module: Module) -> bool:
+def _does_something(module: Module) -> bool:
     """Whether a file does something where it is started, besides defining and importing."""
-    for part in top_level(module, True):
+    for part in top_level_statements(module, True):
         if isinstance(part, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
             return True
         if isinstance(part, (ast.Expr, ast.Assign, ast.AnnAssign)) and any(isinstance(node, ast.Call) for node in walk(part)):

@@ -11,13 +11,13 @@ from ddp_codemod.discover.kinds import is_test
 from ddp_codemod.model import Action, Decision, Place, Start
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.single_process.api import Api, given
-from ddp_codemod.single_process.reach import Reach
+from ddp_codemod.single_process.api import Api, passed_argument
+from ddp_codemod.single_process.reachability import ProgramReach
+from ddp_codemod.sites.documented_commands import find_documented_commands
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.outlines import MAIN
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.reach import acts, is_started
-from ddp_codemod.sites.typed_commands import typed
+from ddp_codemod.sites.reachability import does_something, is_started
 
 FEW = 2  # programs of which it is plain which one is meant
 _LOOKED_AT, _FOLLOWED = 12, 4  # programs that may lead to an edited call: to look for commands, and to follow their code
@@ -30,7 +30,7 @@ _TRAINS = re.compile(r"(?i)train|finetune|fine_tune|^main$")  # what a program i
 _ASKS = re.compile(rb"""required\s*=\s*True|\bsys\.argv\b|@click\b|add_argument\(\s*["'](?!-)""")
 
 
-class Starts:
+class StartCommands:
     """Finds the programs that run an edited call, and the command for each."""
 
     def __init__(self, context: Context, imports: Imports, alone: bool) -> None:
@@ -52,19 +52,19 @@ class Starts:
         names = sorted(name for name in above if not is_test(name) and is_started(self.project, self.imports, name))
         if not calls or len(names) > _LOOKED_AT or any(name in self.project.commands for name in names):
             return ()  # what is installed as a command is started by that, with words of its own
-        names = [name for name in names if self._acts(name)]
+        names = [name for name in names if self._does_something(name)]
         posix = self.context.platform.facts.get("os.name") != "nt"
-        said = {name: list(typed(self.project, name, self.processes, posix)) for name in names}
+        said = {name: list(find_documented_commands(self.project, name, self.processes, posix)) for name in names}
         if any(said.values()):  # what people are told to type is what is meant
             first = {name: one for name in names if (one := next(filter(None, said[name]), None)) is not None}
             written = [
-                Start(one.command, one.folder, not _is_launched(one.command) and self._counts(name))
+                Start(one.command, one.folder, not _is_launched(one.command) and self._counts_devices(name))
                 for name, one in first.items()
-                if self._gets_to(name, calls)
+                if self._reaches_call(name, calls)
             ]
             return tuple(written) if len(written) <= FEW else ()
-        programs = [name for name in names if self._gets_to(name, calls)] if len(names) <= _FOLLOWED else []
-        found = [self._guessed(name) for name in programs] if len(programs) <= FEW else []
+        programs = [name for name in names if self._reaches_call(name, calls)] if len(names) <= _FOLLOWED else []
+        found = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
         return tuple(one for one in found if one is not None) if all(found) else ()
 
     def _calls_of(self, places: set[Place]) -> list[tuple[Module, ast.Call]]:
@@ -77,24 +77,24 @@ class Starts:
             if module is not None and isinstance(node, ast.Call) and module.place(node) in places
         ]
 
-    def _acts(self, name: str) -> bool:
+    def _does_something(self, name: str) -> bool:
         """Whether a file does something when it is started."""
         if MAIN.encode() in self.project.data(name):
             return True
-        tree = self.project.passing_tree(name)
-        return tree is not None and acts(name, tree.body)
+        tree = self.project.parse_once(name)
+        return tree is not None and does_something(name, tree.body)
 
-    def _gets_to(self, name: str, calls: Sequence[tuple[Module, ast.Call]]) -> bool:
+    def _reaches_call(self, name: str, calls: Sequence[tuple[Module, ast.Call]]) -> bool:
         """Whether a program runs one of the calls; to follow one through many files takes longer than a line is worth."""
         if any(module.name == name for module, _ in calls):
             return True
         entry = self.project.module(name)
         if entry is None or len(self.imports.below([name])) > _FILES:
             return False
-        reach = Reach(self.project, entry, self.api.passing)
+        reach = ProgramReach(self.project, entry, self.api.passing)
         return any(reach.holds(*call) for _ in reach.follow() for call in calls)
 
-    def _guessed(self, name: str) -> Start | None:
+    def _guess_command(self, name: str) -> Start | None:
         """The command for a program of which nobody says how it is started, where its code does; else None."""
         below = self.imports.below([name])
         if not _TRAINS.search(PurePosixPath(name).stem) or any(_ASKS.search(self.project.data(one)) for one in below):
@@ -103,40 +103,42 @@ class Starts:
         assert entry is not None
         if not self.context.tracer.commands.functions.isdisjoint(entry.nodes.get(ast.FunctionDef, ())):
             return None
-        if self.processes == 1 or any(self._role(*call) in _STARTING for call in self._calls(name)):
-            return Start(f"python {name}", "", self._counts(name))
+        if self.processes == 1 or any(self._find_role(*call) in _STARTING for call in self._find_calls(name)):
+            return Start(f"python {name}", "", self._counts_devices(name))
         if any(_OWN_STARTS.search(self.project.data(one)) for one in below):
             return None
-        ranked = any(_holds_text(module, self.api.environment) for module in self._near(name))
+        ranked = any(_has_text(module, self.api.environment) for module in self._find_near_modules(name))
         return Start(f"torchrun --nproc_per_node={self.processes} {name}") if ranked else None
 
-    def _near(self, name: str) -> list[Module]:
+    def _find_near_modules(self, name: str) -> list[Module]:
         """A program's own file, and those that it imports and that were read for their groups."""
         names = (one for one in sorted({name, *self.imports.below([name])}) if one == name or self.project.is_parsed(one))
         return [module for one in names if (module := self.project.module(one)) is not None]
 
-    def _calls(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
-        for module in self._near(name):
+    def _find_calls(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
+        for module in self._find_near_modules(name):
             yield from ((module, node) for node in module.nodes.get(ast.Call, ()) if isinstance(node, ast.Call))
 
-    def _role(self, module: Module, node: ast.Call) -> str:
+    def _find_role(self, module: Module, node: ast.Call) -> str:
         known = self.api.call(module, node)[0]
         return known.role if known is not None else ""
 
-    def _counts(self, name: str) -> bool:
+    def _counts_devices(self, name: str) -> bool:
         """Whether a program starts a process for each device that it counts, and the platform has none."""
-        near = {module.name for module in self._near(name)}
+        near = {module.name for module in self._find_near_modules(name)}
         if any(module.name in near for module, _ in self.counting):
             return True
         device = self.context.platform.device
-        return device is not None and not device.module and any(self._is_counted(*call) for call in self._calls(name))
+        return device is not None and not device.module and any(self._is_counted(*call) for call in self._find_calls(name))
 
     def _is_counted(self, module: Module, node: ast.Call) -> bool:
         call = self.api.call(module, node)[0]
-        number = given(node, call.world_size) if call is not None and call.role in _STARTING else None
+        number = passed_argument(node, call.world_size) if call is not None and call.role in _STARTING else None
         counted = self.api.table.counted.rpartition(".")[2]
         named = number.id if isinstance(number, ast.Name) else ""
-        made = [one.value for one in module.nodes.get(ast.Assign, ()) if isinstance(one, ast.Assign) and named in _targets(one)]
+        made = [
+            one.value for one in module.nodes.get(ast.Assign, ()) if isinstance(one, ast.Assign) and named in _target_names(one)
+        ]
         there = (part for value in (number, *made) if value is not None for part in ast.walk(value))
         return any(getattr(part, "attr", "") == counted for part in there)
 
@@ -146,11 +148,11 @@ def _is_launched(command: str) -> bool:
     return "torchrun" in command or "torch.distributed." in command
 
 
-def _targets(assigned: ast.Assign) -> set[str]:
+def _target_names(assigned: ast.Assign) -> set[str]:
     return {target.id for target in assigned.targets if isinstance(target, ast.Name)}
 
 
-def _holds_text(module: Module, texts: Container[str]) -> bool:
+def _has_text(module: Module, texts: Container[str]) -> bool:
     """Whether a file holds one of the texts as a whole, or an address of the environment."""
     found = (node.value for node in module.nodes.get(ast.Constant, ()) if isinstance(node, ast.Constant))
     return any(isinstance(text, str) and (text in texts or text.startswith("env://")) for text in found)

@@ -10,18 +10,18 @@ from ddp_codemod.parse.python import Module, last_name
 Table = dict[str, set[str]]
 
 
-def imported(module: Module, words: Iterable[str]) -> set[str]:
+def imported_aliases(module: Module, words: Iterable[str]) -> set[str]:
     """The names under which a file imports one of the words."""
-    return _of(_tables(module)[0], words)
+    return _look_up_words(_build_alias_tables(module)[0], words)
 
 
-def aliases(module: Module, words: Iterable[str]) -> set[str]:
+def aliases_of(module: Module, words: Iterable[str]) -> set[str]:
     """The names under which a file imports one of the words, or to which it gives what the word stands for."""
     words = set(words)
-    return set().union(*(_of(table, words) for table in _tables(module)))
+    return set().union(*(_look_up_words(table, words) for table in _build_alias_tables(module)))
 
 
-def _tables(module: Module) -> tuple[Table, Table]:
+def _build_alias_tables(module: Module) -> tuple[Table, Table]:
     """The imported and the assigned names of a file, by the word that they stand for."""
     if "aliases" not in module.cache:
         imports: Table = {}
@@ -40,5 +40,5 @@ def _tables(module: Module) -> tuple[Table, Table]:
     return module.cache["aliases"]  # type: ignore[return-value]
 
 
-def _of(table: Table, words: Iterable[str]) -> set[str]:
+def _look_up_words(table: Table, words: Iterable[str]) -> set[str]:
     return set().union(*(table.get(word, set()) for word in words))

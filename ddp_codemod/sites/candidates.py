@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ddp_codemod.catalog.model import Surface
-from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import Words
+from ddp_codemod.sites.file_texts import FileTexts
+from ddp_codemod.sites.word_search import WordMatcher
 
 
 class Candidates:
@@ -16,7 +16,7 @@ class Candidates:
     starts at an import somewhere in the project.
     """
 
-    def __init__(self, surfaces: Iterable[Surface], project: Texts) -> None:
+    def __init__(self, surfaces: Iterable[Surface], project: FileTexts) -> None:
         tops: dict[str, set[str]] = {}
         for surface in surfaces:
             for name in surface.names:
@@ -24,10 +24,10 @@ class Candidates:
                 parts = name.split(".")
                 top = "" if surface.by_name or parts[0] == "*" else parts[-2] if surface.method else parts[0]
                 tops.setdefault(name.rsplit(".", 1)[-1], set()).add(top)
-        self.every = Words(tops)
+        self.every = WordMatcher(tops)
         found = {name: words for name in project.names if (words := set(self.every.held(project.data(name))))}
         seen = {word for words in found.values() for word in words}
         there = {"", *project.mentioned({top for word in seen for top in tops[word] if top})}
         self.words: frozenset[str] = frozenset(word for word in seen if tops[word] & there)
         self.names: list[str] = [name for name, words in found.items() if words & self.words]
-        self.search = Words(self.words)
+        self.search = WordMatcher(self.words)

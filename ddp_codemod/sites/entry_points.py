@@ -15,7 +15,7 @@ _ENTRY = re.compile(
 )
 
 
-def entry_points(root: Path, file_of: Callable[[str, str], str | None], names: Iterable[str]) -> dict[str, list[str]]:
+def find_entry_points(root: Path, file_of: Callable[[str, str], str | None], names: Iterable[str]) -> dict[str, list[str]]:
     """The files that the commands run, by the command's name.
 
     ``names`` are the files of the project; ``file_of`` says which one a dotted name means in a folder.

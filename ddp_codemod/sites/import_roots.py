@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ddp_codemod.sites.paths import joined, parent
-from ddp_codemod.sites.roles import Roles
+from ddp_codemod.sites.name_roles import NameRoles
+from ddp_codemod.sites.paths import join_path, parent_folder
 
 _EXTENDS = re.compile(rb"sys\.path\.(?:insert|append|extend)\b|\baddsitedir\b")
 _PUT_TOGETHER = re.compile(rb"^.*(?:sys\.path|\bjoin|\bPath|path)[^\n]*\(.*$", re.MULTILINE)
 _TEXT = re.compile(rb"['\"]([\w./-]{1,80})['\"]")
 
 
-class ImportRoots(Roles):
+class ImportRoots(NameRoles):
     """The files by the dotted names under which they are imported."""
 
     _known: set[str]
@@ -26,21 +26,21 @@ class ImportRoots(Roles):
         """The name of the file that an import of ``dotted`` in a file of this folder reads, if it is the project's."""
         key = (dotted, folder)
         if key not in self._found:
-            self._found[key] = self._find(dotted, folder)
+            self._found[key] = self._find_file(dotted, folder)
         return self._found[key]
 
     def inside(self, dotted: str, folder: str, start: str = "") -> Iterator[str]:
         """The files of the package that ``dotted`` means in a file of this folder whose names begin so, and its packages alike."""
-        package = self._find(dotted, folder, lambda stem: stem if stem in self._folders else None)
-        return (name for stem, name in self._members.get(package, ()) if stem.startswith(start)) if package else iter(())
+        package = self._find_file(dotted, folder, lambda stem: stem if stem in self._folders else None)
+        return (name for stem, name in self._index_members.get(package, ()) if stem.startswith(start)) if package else iter(())
 
     @cached_property
-    def _members(self) -> dict[str, list[tuple[str, str]]]:
+    def _index_members(self) -> dict[str, list[tuple[str, str]]]:
         """The files that can be imported from each folder, by the names of the modules."""
         found: dict[str, list[tuple[str, str]]] = {}
         for name in self.names:
             stem = name.removesuffix("/__init__.py").removesuffix(".py")
-            found.setdefault(parent(stem), []).append((stem.rpartition("/")[2], name))
+            found.setdefault(parent_folder(stem), []).append((stem.rpartition("/")[2], name))
         return found
 
     def may_have(self, dotted: str) -> bool:
@@ -51,8 +51,8 @@ class ImportRoots(Roles):
         """Whether what is imported from a file can be a file: it is a package's, or a folder of its name lies beside it."""
         return name.rpartition("/")[2] == "__init__.py" or name.removesuffix(".py") in self._folders
 
-    def _find(self, dotted: str, folder: str, there: Callable[[str], str | None] | None = None) -> str | None:
-        there = there or self._file
+    def _find_file(self, dotted: str, folder: str, there: Callable[[str], str | None] | None = None) -> str | None:
+        there = there or self._find_module_file
         if not self.may_have(dotted):
             return None
         bare = dotted.lstrip(".")
@@ -61,13 +61,13 @@ class ImportRoots(Roles):
         tail = bare.replace(".", "/")
         if level:
             for _ in range(level - 1):
-                folder = parent(folder)
-            return there(joined(folder, tail))
-        around = (found for base in self._import_roots(folder, top) if (found := there(joined(base, tail))))
+                folder = parent_folder(folder)
+            return there(join_path(folder, tail))
+        around = (found for base in self._find_import_roots(folder, top) if (found := there(join_path(base, tail))))
         if (found := next(around, None)) is not None or top in self._tops:
             return found
-        added = (base for home, base in self._added if _within(folder, home) or _within(folder, base))
-        return next((found for base in added if (found := there(joined(base, tail)))), None)
+        added = (base for home, base in self._find_added_folders if _is_inside(folder, home) or _is_inside(folder, base))
+        return next((found for base in added if (found := there(join_path(base, tail)))), None)
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -76,7 +76,7 @@ class ImportRoots(Roles):
         return frozenset("/".join(part[:end]) for part in parts for end in range(1, len(part)))
 
     @cached_property
-    def _added(self) -> tuple[tuple[str, str], ...]:
+    def _find_added_folders(self) -> tuple[tuple[str, str], ...]:
         """Folders of the project that its programs add to sys.path, as far as their names stand there: ``join(here, "..", "lib")``.
 
         Each behind the folder of the program: others, in which another copy of a package may lie, know nothing of it.
@@ -87,12 +87,12 @@ class ImportRoots(Roles):
             for line in _PUT_TOGETHER.findall(data) if _EXTENDS.search(data) else ():
                 texts = [text.decode() for text in _TEXT.findall(line)]
                 for text in ("/".join(texts), *texts):
-                    added = _normal(joined(parent(name), text))
+                    added = _normalize_path(join_path(parent_folder(name), text))
                     if added in self._folders:
-                        found[parent(name), added] = None
+                        found[parent_folder(name), added] = None
         return tuple(found)
 
-    def _import_roots(self, folder: str, top: str) -> Iterator[str]:
+    def _find_import_roots(self, folder: str, top: str) -> Iterator[str]:
         """Folders that can stand on sys.path for a file in ``folder``: those around it that are no package, nearest first, and the root.
 
         A package's own folder counts too (a script in it sees its neighbours), but never for the top name of a framework:
@@ -104,41 +104,41 @@ class ImportRoots(Roles):
             if plain or (at == folder and top not in self._tops):
                 yield at
             if plain:
-                yield joined(at, "src")
+                yield join_path(at, "src")
             if at == ".":
                 return
             if at.rpartition("/")[2] == top and top not in self._tops:
-                yield parent(at)  # a copy of a package inside another one, whose files know it by its own name
-            at = parent(at)
+                yield parent_folder(at)  # a copy of a package inside another one, whose files know it by its own name
+            at = parent_folder(at)
 
     def package(self, name: str) -> str:
         """The folder of the outermost package that a file lies in; the file itself where it lies in none."""
-        top, at = name, parent(name)
+        top, at = name, parent_folder(name)
         while self._is_package(at) and at != ".":
-            top, at = at, parent(at)
+            top, at = at, parent_folder(at)
         return top
 
     def entered(self, name: str) -> Iterator[str]:
         """The files of the packages around a file, which run before it is imported."""
-        at = parent(name)
+        at = parent_folder(name)
         while self._is_package(at):
-            yield joined(at, "__init__.py")
+            yield join_path(at, "__init__.py")
             if at == ".":
                 return
-            at = parent(at)
+            at = parent_folder(at)
 
     def _is_package(self, folder: str) -> bool:
-        return joined(folder, "__init__.py") in self._known
+        return join_path(folder, "__init__.py") in self._known
 
-    def _file(self, stem: str) -> str | None:
-        return next((name for name in (f"{stem}.py", joined(stem, "__init__.py")) if name in self._known), None)
+    def _find_module_file(self, stem: str) -> str | None:
+        return next((name for name in (f"{stem}.py", join_path(stem, "__init__.py")) if name in self._known), None)
 
 
-def _within(folder: str, around: str) -> bool:
+def _is_inside(folder: str, around: str) -> bool:
     return around == "." or f"{folder}/".startswith(f"{around}/")
 
 
-def _normal(path: str) -> str:
+def _normalize_path(path: str) -> str:
     """A path without its ``.`` and ``..``; "" where it leads out."""
     parts: list[str] = []
     for part in path.split("/"):

@@ -33,7 +33,7 @@ class Imports:
     def of_file(self, name: str) -> frozenset[str]:
         """The files that one file imports directly."""
         if name not in self._of:
-            self._of[name] = frozenset(self._imported(name)) - {name}
+            self._of[name] = frozenset(self._find_imports(name)) - {name}
         return self._of[name]
 
     @cached_property
@@ -52,29 +52,29 @@ class Imports:
 
     def above(self, names: Iterable[str]) -> set[str]:
         """The files, and all that import them, directly or not."""
-        return _closure(names, lambda name: self.importers.get(name, ()))
+        return _transitive_closure(names, lambda name: self.importers.get(name, ()))
 
     def below(self, names: Iterable[str]) -> set[str]:
         """The files, and all that they import, directly or not, with what runs when a package is entered on the way."""
-        return _closure(names, self._run_by)
+        return _transitive_closure(names, self._find_run_files)
 
     def together(self, names: Iterable[str]) -> set[str]:
         """The files that run together with the named ones: what those import that import these."""
         return self.below(self.above(names))
 
-    def _run_by(self, name: str) -> Iterator[str]:
+    def _find_run_files(self, name: str) -> Iterator[str]:
         for imported in self.of.get(name, ()):
             yield imported
             yield from self.project.entered(imported)
 
-    def _imported(self, name: str) -> Iterator[str]:
-        yield from self._stated(name)
-        yield from self._named(name)
+    def _find_imports(self, name: str) -> Iterator[str]:
+        yield from self._find_stated_imports(name)
+        yield from self._find_named_imports(name)
 
-    def _stated(self, name: str) -> Iterator[str]:
+    def _find_stated_imports(self, name: str) -> Iterator[str]:
         """What the import statements of a file mean."""
         folder = name.rpartition("/")[0] or "."
-        for found in statements(self.project.data(name)):
+        for found in find_import_statements(self.project.data(name)):
             source = (found["source"] or b"").decode("ascii", "replace")
             if source and not self.project.may_have(source):
                 continue
@@ -88,7 +88,7 @@ class Imports:
                 if (file := self.project.file(dotted, folder)) is not None:
                     yield file
 
-    def _named(self, name: str) -> Iterator[str]:
+    def _find_named_imports(self, name: str) -> Iterator[str]:
         """What a file imports by a name that it puts together: rather all files of a package than none of them."""
         data, folder = self.project.data(name), name.rpartition("/")[0] or "."
         loads = b"import_module" in data or b"__import__" in data
@@ -106,7 +106,7 @@ class Imports:
             yield from self.project.inside(".", folder)
 
 
-def statements(data: bytes) -> Iterator[re.Match[bytes]]:
+def find_import_statements(data: bytes) -> Iterator[re.Match[bytes]]:
     """What looks like an import statement in a file's bytes, one after the other."""
     done = 0
     for keyword in KEYWORD.finditer(data):
@@ -116,7 +116,7 @@ def statements(data: bytes) -> Iterator[re.Match[bytes]]:
             yield found
 
 
-def _closure(start: Iterable[str], following: Callable[[str], Iterable[str]]) -> set[str]:
+def _transitive_closure(start: Iterable[str], following: Callable[[str], Iterable[str]]) -> set[str]:
     found = set(start)
     todo = list(found)
     while todo:

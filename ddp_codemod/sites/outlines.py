@@ -9,8 +9,8 @@ from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
 
-from ddp_codemod.parse.python import Module, last_name, statements
-from ddp_codemod.sites.mentioned import FUNCTIONS, NOTHING, Part, parts_of
+from ddp_codemod.parse.python import Module, last_name, walk_statements
+from ddp_codemod.sites.mentions import FUNCTIONS, NOTHING, Part, find_parts
 from ddp_codemod.sites.project import Project
 
 MAIN = "__main__"
@@ -44,29 +44,29 @@ def defined_in(data: bytes) -> Iterator[str]:
         yield name.decode() if name.isascii() else unicodedata.normalize("NFKC", name.decode("utf-8", "replace"))
 
 
-def outlines(project: Project, name: str, wanted: Container[str], kept: bool, started: bool) -> Iterator[Outline]:
+def outline_files(project: Project, name: str, wanted: Container[str], kept: bool, started: bool) -> Iterator[Outline]:
     """The outlines of a file and of the programs in it, of the names ``wanted``.
 
     Where the tree is not ``kept``, no branch is left to decide: both sides count, but for that of a question for ``__main__``.
     """
-    tree = None if kept or project.is_parsed(name) else project.passing_tree(name)
+    tree = None if kept or project.is_parsed(name) else project.parse_once(name)
     if tree is not None:
-        yield _outline(tree, None, wanted, started)
+        yield _outline_tree(tree, None, wanted, started)
         return
     for module in project.programs(name):
-        yield _outline(module.tree, module, wanted, started)
+        yield _outline_tree(module.tree, module, wanted, started)
 
 
-def _outline(tree: ast.Module, module: Module | None, wanted: Container[str], started: bool) -> Outline:
-    found = parts_of(tree, wanted)
-    parts = found if module is not None else {node: _settled(part, started) for node, part in found.items()}
-    own = module.nodes if module is not None else _defining(tree)
-    functions = {node: _definition(node, module, parts) for kind in FUNCTIONS for node in own.get(kind, ())}
-    classes = [_definition(node, module, parts, functions) for node in own.get(ast.ClassDef, ())]
+def _outline_tree(tree: ast.Module, module: Module | None, wanted: Container[str], started: bool) -> Outline:
+    found = find_parts(tree, wanted)
+    parts = found if module is not None else {node: _merge_branches(part, started) for node, part in found.items()}
+    own = module.nodes if module is not None else _find_definitions(tree)
+    functions = {node: _outline_definition(node, module, parts) for kind in FUNCTIONS for node in own.get(kind, ())}
+    classes = [_outline_definition(node, module, parts, functions) for node in own.get(ast.ClassDef, ())]
     return Outline(module, parts.get(tree, NOTHING), (*functions.values(), *classes))
 
 
-def _definition(
+def _outline_definition(
     node: ast.AST, module: Module | None, parts: Mapping[ast.AST, Part], functions: Mapping[ast.AST, Definition] | None = None
 ) -> Definition:
     assert isinstance(node, (*FUNCTIONS, ast.ClassDef))
@@ -76,26 +76,26 @@ def _definition(
     return Definition(*own, tuple(map(last_name, node.bases)), tuple(functions[part] for part in node.body if part in functions))
 
 
-def _defining(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
+def _find_definitions(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
     """The functions and classes of a tree, by their kinds."""
     found: dict[type[ast.AST], list[ast.AST]] = {kind: [] for kind in (*FUNCTIONS, ast.ClassDef)}
-    for node in statements(tree):
+    for node in walk_statements(tree):
         if type(node) in found:
             found[type(node)].append(node)
     return found
 
 
-def _settled(part: Part, started: bool) -> Part:
+def _merge_branches(part: Part, started: bool) -> Part:
     """A part without branches: all that the sides mention belongs to it, but what is only for a file that is started, or is not."""
-    names = part.names.union(*(_side(branch, started) for branch in part.branches))
+    names = part.names.union(*(_names_of_branch(branch, started) for branch in part.branches))
     return Part(names, (), names)
 
 
-def _side(branch: tuple[ast.If | ast.IfExp, Part, Part], started: bool) -> frozenset[str]:
+def _names_of_branch(branch: tuple[ast.If | ast.IfExp, Part, Part], started: bool) -> frozenset[str]:
     node, body, orelse = branch
     if asks_for_main(node.test):
         return (body if started else orelse).every
-    return _settled(body, started).names | _settled(orelse, started).names
+    return _merge_branches(body, started).names | _merge_branches(orelse, started).names
 
 
 def asks_for_main(test: ast.expr) -> bool:

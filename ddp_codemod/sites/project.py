@@ -9,21 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
+from ddp_codemod.discover.file_digests import MAX_BYTES as MOST
 from ddp_codemod.discover.files import read, read_loosely, read_text
 from ddp_codemod.discover.kinds import NOTEBOOK, WINDOWS
-from ddp_codemod.discover.reads import MAX_BYTES as MOST
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason, Skipped, Source
 from ddp_codemod.parse.config import parse_config
 from ddp_codemod.parse.document import Document
 from ddp_codemod.parse.grammar import MAX_BYTES
 from ddp_codemod.parse.python import Module, parse, passing_tree
-from ddp_codemod.parse.scripts import parse_shell, script_of
-from ddp_codemod.parse.shell import Parts, Script
-from ddp_codemod.sites.entry_points import entry_points
+from ddp_codemod.parse.scripts import parse_shell, read_script
+from ddp_codemod.parse.shell import Script, ScriptParts
+from ddp_codemod.sites.entry_points import find_entry_points
+from ddp_codemod.sites.file_texts import FileTexts
 from ddp_codemod.sites.import_roots import ImportRoots
-from ddp_codemod.sites.texts import Texts
-from ddp_codemod.sites.words import contains, holds, some_stands
+from ddp_codemod.sites.word_search import contains_text, has_any_text, has_word
 
 if TYPE_CHECKING:
     from ddp_codemod.parse.notebook import NotebookSource
@@ -43,7 +43,7 @@ class Project(ImportRoots):
         configs: Iterable[Path] = (),
         launchers: Iterable[Path] = (),
         natives: Iterable[Path] = (),
-        read: Texts | None = None,  # the same files, of which some were read already
+        read: FileTexts | None = None,  # the same files, of which some were read already
     ) -> None:
         super().__init__(root, files)
         self.configs: list[str] = [path.relative_to(root).as_posix() for path in configs]
@@ -71,7 +71,7 @@ class Project(ImportRoots):
         for name, data in (read.taken() if read else {}).items():
             self.take(name, data)
 
-    def cut_off(self, name: str) -> None:
+    def note_truncated(self, name: str) -> None:
         """Name a file of which only the start is looked at."""
         if name in self._known:
             self.skipped.setdefault(name, Skipped(name, Reason.of("skipped-too-large", limit=MOST // 1_000_000), False))
@@ -106,7 +106,7 @@ class Project(ImportRoots):
         module = self.module(name)
         return [*([module] if module else ()), *self._programs.get(name, ())]
 
-    def passing_tree(self, name: str) -> ast.Module | None:
+    def parse_once(self, name: str) -> ast.Module | None:
         """The tree of a file for one look at it; None where it is a notebook, or no program that can be handled."""
         return passing_tree(self.data(name), self.deepest) if not name.endswith(NOTEBOOK) else None
 
@@ -117,7 +117,7 @@ class Project(ImportRoots):
 
     def unread(self, name: str, wanted: Callable[[bytes], object]) -> None:
         """Name the first cell of a notebook that was not read, of those that the byte test wants."""
-        source = self._notebook(name)
+        source = self._read_notebook(name)
         for cell, why in source.left_out if source else ():
             if wanted(cell.encode("utf-8", "replace")):
                 self.skipped.setdefault(name, why)
@@ -127,18 +127,18 @@ class Project(ImportRoots):
 
         So are those that bind parameters, which are no keys: ``bindings``.
         """
-        return [document for document in self._with(word, pattern, among) if not document.binds]
+        return [document for document in self._find_documents(word, pattern, among) if not document.binds]
 
     def bindings(self, word: str, pattern: bytes | None = None, among: tuple[str, ...] | None = None) -> list[Document]:
         """The files of the same kinds that bind parameters of functions."""
-        return [document for document in self._with(word, pattern, among) if document.binds]
+        return [document for document in self._find_documents(word, pattern, among) if document.binds]
 
-    def _with(self, word: str, pattern: bytes | None, among: tuple[str, ...] | None) -> list[Document]:
+    def _find_documents(self, word: str, pattern: bytes | None, among: tuple[str, ...] | None) -> list[Document]:
         key = (word, pattern, among)
         if key not in self._holding:
             names = self.small_configs if among is None else among
-            wanted = (name for name in names if contains(self.data(name), word.encode()))
-            there = (self._document(name) for name in wanted if pattern is None or re.search(pattern, self.data(name)))
+            wanted = (name for name in names if contains_text(self.data(name), word.encode()))
+            there = (self._parse_document(name) for name in wanted if pattern is None or re.search(pattern, self.data(name)))
             self._holding[key] = [document for document in there if document is not None]
         return self._holding[key]
 
@@ -147,7 +147,7 @@ class Project(ImportRoots):
         """The configuration files that are worth reading: data comes in the same formats."""
         return [name for name in self.configs if (self.root / name).stat().st_size <= MAX_BYTES]
 
-    def _document(self, name: str) -> Document | None:
+    def _parse_document(self, name: str) -> Document | None:
         if name not in self._documents:
             source = read_text(self.root / name, self.root, self.data(name))
             made = parse_config(source) if isinstance(source, Source) else source
@@ -158,16 +158,16 @@ class Project(ImportRoots):
     def scripts(self, *texts: str, behind: re.Pattern[bytes] | None = None) -> list[Script]:
         """The launch files whose bytes hold one of the texts, with this ``behind`` it; parsed, without those that cannot be read."""
         if (texts, behind) not in self._launching:
-            self._launching[texts, behind] = self._scripts_with(texts, behind)
+            self._launching[texts, behind] = self._find_scripts(texts, behind)
         return self._launching[texts, behind]
 
-    def _scripts_with(self, texts: tuple[str, ...], behind: re.Pattern[bytes] | None) -> list[Script]:
+    def _find_scripts(self, texts: tuple[str, ...], behind: re.Pattern[bytes] | None) -> list[Script]:
         found = list[Script]()
         plain = [text.encode("utf-8", "surrogateescape") for text in texts]  # a name of a file need not be one of UTF-8
         wide = [text.encode("utf-16-le", "surrogatepass") for text in texts]
         for name in self.launchers:
             data, windows = self.data(name), name.lower().endswith(tuple(WINDOWS))
-            if some_stands(data, plain, behind) or (windows and some_stands(data, wide)):
+            if has_any_text(data, plain, behind) or (windows and has_any_text(data, wide)):
                 if name not in self._scripts:
                     source = (read_loosely if windows else read_text)(self.root / name, self.root, data)
                     made = parse_shell(source) if isinstance(source, Source) else source
@@ -176,38 +176,38 @@ class Project(ImportRoots):
                 if (script := self._scripts[name]) is not None:
                     found.append(script)
         for name in self._notebooks:
-            if some_stands(self.data(name), plain, behind):
-                found += self._cells(name)
+            if has_any_text(self.data(name), plain, behind):
+                found += self._read_shell_cells(name)
         return found
 
     def manifests(self, *texts: str, behind: re.Pattern[bytes] | None = None) -> list[Script]:
         """The commands that configuration files hold whose bytes hold one of the texts, with this ``behind`` it."""
         if (texts, behind) not in self._stating:
             plain = [text.encode("utf-8", "surrogateescape") for text in texts]
-            names = [name for name in self._with_commands if some_stands(self.data(name), plain, behind)]
-            self._stating[texts, behind] = [script for name in names if (script := self._manifest(name)) is not None]
+            names = [name for name in self._configs_with_commands if has_any_text(self.data(name), plain, behind)]
+            self._stating[texts, behind] = [script for name in names if (script := self._read_manifest(name)) is not None]
         return self._stating[texts, behind]
 
     @cached_property
-    def _with_commands(self) -> list[str]:
+    def _configs_with_commands(self) -> list[str]:
         """The configuration files that may hold commands."""
         from ddp_codemod.parse.manifest import MAY_HOLD
 
         return [name for name in self.small_configs if MAY_HOLD.search(self.data(name))]
 
-    def _manifest(self, name: str) -> Script | None:
+    def _read_manifest(self, name: str) -> Script | None:
         if name not in self._manifests:
             from ddp_codemod.parse import manifest
 
-            document = self._document(name)
+            document = self._parse_document(name)
             self._manifests[name] = manifest.read(document) if document is not None else None
         return self._manifests[name]
 
-    def _cells(self, name: str) -> tuple[Script, ...]:
+    def _read_shell_cells(self, name: str) -> tuple[Script, ...]:
         """The shell commands of a notebook, each read by a shell of its own."""
         if name not in self._commands:
-            source = self._notebook(name)
-            self._commands[name] = tuple(script_of(view) for view in (source.commands() if source else ()))
+            source = self._read_notebook(name)
+            self._commands[name] = tuple(read_script(view) for view in (source.commands() if source else ()))
         return self._commands[name]
 
     def native(self, name: str) -> Source | None:
@@ -219,10 +219,10 @@ class Project(ImportRoots):
         """Any text file, as one in which nothing is started; None for what is no text."""
         if name not in self._scripts:
             source = read_text(self.root / name, self.root)
-            self._scripts[name] = Script(source, "text", Parts((), (), (), ())) if isinstance(source, Source) else None
+            self._scripts[name] = Script(source, "text", ScriptParts((), (), (), ())) if isinstance(source, Source) else None
         return self._scripts[name]
 
-    def _notebook(self, name: str) -> NotebookSource | None:
+    def _read_notebook(self, name: str) -> NotebookSource | None:
         if not name.endswith(NOTEBOOK):
             return None
         from ddp_codemod.parse.notebook import NotebookSource
@@ -241,16 +241,24 @@ class Project(ImportRoots):
         if program not in self._starting:
             path = (program if program.endswith(".py") else f"{program.replace('.', '/')}.py").removeprefix("./")
             last = path.rpartition("/")[2]
-            found = [name for name in self._ending.get(last, ()) if f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")]
+            found = [
+                name
+                for name in self._files_by_last_part.get(last, ())
+                if f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")
+            ]
             main = f"{program.replace('.', '/')}/__main__.py"  # python -m package
-            found += [name for name in self._ending.get("__main__.py", ()) if f"/{name}".endswith(f"/{main}")]
-            written = (name for name in self._notebooks if holds(self.data(name), path.encode()) and self._writes(name, path))
+            found += [name for name in self._files_by_last_part.get("__main__.py", ()) if f"/{name}".endswith(f"/{main}")]
+            written = (
+                name
+                for name in self._notebooks
+                if has_word(self.data(name), path.encode()) and self._has_writing_cell(name, path)
+            )
             self._starting[program] = [*found, *written] or self._entry_points.get(program, [])
         return self._starting[program]
 
     @cached_property
     def _entry_points(self) -> dict[str, list[str]]:
-        return entry_points(self.root, self.file, [*self.configs, *self.names])
+        return find_entry_points(self.root, self.file, [*self.configs, *self.names])
 
     @cached_property
     def commands(self) -> frozenset[str]:
@@ -258,7 +266,7 @@ class Project(ImportRoots):
         return frozenset(name for names in self._entry_points.values() for name in names)
 
     @cached_property
-    def _ending(self) -> dict[str, list[str]]:
+    def _files_by_last_part(self) -> dict[str, list[str]]:
         """The files by the last part of their names."""
         found: dict[str, list[str]] = {}
         for name in self.names:
@@ -269,9 +277,9 @@ class Project(ImportRoots):
     def _notebooks(self) -> list[str]:
         return [name for name in self.names if name.endswith(NOTEBOOK)]
 
-    def _writes(self, name: str, path: str) -> bool:
+    def _has_writing_cell(self, name: str, path: str) -> bool:
         """Whether a cell of a notebook writes a file."""
-        source = self._notebook(name)
+        source = self._read_notebook(name)
         return source is not None and any(part == f"file {path}" for part, _, _ in source.programs)
 
     def source(self, name: str) -> Source | None:

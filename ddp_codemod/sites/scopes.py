@@ -44,7 +44,7 @@ def scope_of(module: Module, node: ast.AST) -> ast.AST:
         if statement is None and isinstance(at, ast.stmt):
             statement = at
         parent = getattr(at, "parent", None)  # as ``module.parents`` has it: asked for each name
-        if parent is None or (_SCOPED[type(parent)] and _inside(parent, at)):
+        if parent is None or (_SCOPED[type(parent)] and _is_evaluated_in(parent, at)):
             found = parent or module.tree
             break
         at = parent
@@ -53,7 +53,7 @@ def scope_of(module: Module, node: ast.AST) -> ast.AST:
     return found
 
 
-def _inside(scope: ast.AST, child: ast.AST) -> bool:
+def _is_evaluated_in(scope: ast.AST, child: ast.AST) -> bool:
     """Whether a direct child of a scope node is evaluated in it, not in the scope around it."""
     if isinstance(scope, ast.Lambda):
         return child is scope.body
@@ -66,7 +66,7 @@ def _inside(scope: ast.AST, child: ast.AST) -> bool:
     return True
 
 
-def enclosing(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
+def enclosing_scopes(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
     """The scopes around a scope that its names fall back to: class bodies are left out."""
     at = scope
     while not isinstance(at, ast.Module):
@@ -81,7 +81,7 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
     found = module.cache.get(key)
     if found is None:
         table: dict[str, list[Binding]] = {}
-        for binding in _collect(module, scope):
+        for binding in _collect_bindings(module, scope):
             if binding.name in table:
                 table[binding.name].append(binding)
             else:
@@ -90,24 +90,24 @@ def bindings(module: Module, scope: ast.AST) -> dict[str, list[Binding]]:
     return found  # type: ignore[return-value]
 
 
-def owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
+def owner_scope(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
     """The scope that a name used in ``scope`` belongs to; None for a builtin or a name bound by a star import."""
     known: dict[str, ast.AST | None] = module.cache.setdefault(("owners", scope), {})  # type: ignore[assignment]
     if name not in known:
-        known[name] = _owner(module, scope, name)
+        known[name] = _find_owner_scope(module, scope, name)
     return known[name]
 
 
-def _owner(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
-    for at in (scope, *enclosing(module, scope)):
-        if isinstance(at, FUNCTIONS) and name in _declared(module, at, ast.Global):
+def _find_owner_scope(module: Module, scope: ast.AST, name: str) -> ast.AST | None:
+    for at in (scope, *enclosing_scopes(module, scope)):
+        if isinstance(at, FUNCTIONS) and name in _declared_names(module, at, ast.Global):
             return module.tree
-        if name in bindings(module, at) and name not in _declared(module, at, ast.Nonlocal):
+        if name in bindings(module, at) and name not in _declared_names(module, at, ast.Nonlocal):
             return at
     return None
 
 
-def lasting(module: Module, scope: ast.AST, name: str) -> list[Binding]:
+def lasting_bindings(module: Module, scope: ast.AST, name: str) -> list[Binding]:
     """The bindings of a name that can last: none that an unconditional one of the same scope comes after."""
     made = bindings(module, scope).get(name, [])
     for index in range(len(made) - 1, 0, -1):
@@ -125,23 +125,23 @@ def global_bindings(module: Module, name: str) -> list[Binding]:
     return list(dict.fromkeys(found))
 
 
-def _declared(module: Module, scope: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+def _declared_names(module: Module, scope: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
     if kind not in module.nodes:
         return set()
     key = (kind, scope)
     if key not in module.cache:
-        module.cache[key] = {name for node in _walk(module, scope) if isinstance(node, kind) for name in node.names}
+        module.cache[key] = {name for node in _walk_scope(module, scope) if isinstance(node, kind) for name in node.names}
     return module.cache[key]  # type: ignore[return-value]
 
 
-def _walk(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
+def _walk_scope(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a scope that can bind a name, without those of the scopes inside it (their defaults and decorators belong here).
 
     Expressions can where they hold a walrus; the others are passed over.
     """
-    binding = _around_walruses(module)
+    binding = _ancestors_of_walruses(module)
     if not binding:
-        yield from _statements(scope)
+        yield from _walk_statements(scope)
         return
     if isinstance(scope, ast.Lambda):
         todo: list[ast.AST] = [scope.body]
@@ -170,7 +170,7 @@ def _walk(module: Module, scope: ast.AST) -> Iterator[ast.AST]:
         todo.extend(reversed(inner))
 
 
-def _statements(scope: ast.AST) -> Iterator[ast.AST]:
+def _walk_statements(scope: ast.AST) -> Iterator[ast.AST]:
     """The statements of a scope with the patterns in them, without those of the scopes inside it."""
     if isinstance(scope, (ast.Lambda, *COMPREHENSIONS)):
         return
@@ -188,14 +188,14 @@ def _statements(scope: ast.AST) -> Iterator[ast.AST]:
                 todo.extend(reversed(suite))
 
 
-def _around_walruses(module: Module) -> set[ast.AST]:
+def _ancestors_of_walruses(module: Module) -> set[ast.AST]:
     if "walruses" not in module.cache:
         found = module.nodes.get(ast.NamedExpr, ())
         module.cache["walruses"] = {node for walrus in found for node in (walrus, *module.ancestors(walrus))}
     return module.cache["walruses"]  # type: ignore[return-value]
 
 
-def _collect(module: Module, scope: ast.AST) -> Iterator[Binding]:
+def _collect_bindings(module: Module, scope: ast.AST) -> Iterator[Binding]:
     if isinstance(scope, FUNCTIONS):
         arguments = scope.args
         for argument in (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
@@ -203,13 +203,13 @@ def _collect(module: Module, scope: ast.AST) -> Iterator[Binding]:
                 yield Binding(argument.arg, "parameter", argument)
     if isinstance(scope, COMPREHENSIONS):
         for made in scope.generators:
-            yield from _targets(made.target, None, made, ())
-    for node in _walk(module, scope):
+            yield from _bind_targets(made.target, None, made, ())
+    for node in _walk_scope(module, scope):
         if not _SILENT[type(node)]:
-            yield from bound_by(node)
+            yield from bindings_of_statement(node)
 
 
-def bound_by(node: ast.AST) -> Iterator[Binding]:
+def bindings_of_statement(node: ast.AST) -> Iterator[Binding]:
     """The bindings that one statement (or walrus) makes by itself, without the statements inside it."""
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -221,30 +221,30 @@ def bound_by(node: ast.AST) -> Iterator[Binding]:
             yield Binding(alias.asname or alias.name, "import", node, module=source, member=alias.name)
     elif isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from _targets(target, node.value, node, ())
+            yield from _bind_targets(target, node.value, node, ())
     elif isinstance(node, ast.AnnAssign):
         if isinstance(node.target, ast.Name) and node.value is not None:
             yield Binding(node.target.id, "value", node, node.value)
     elif isinstance(node, ast.NamedExpr):
         yield Binding(node.target.id, "value", node, node.value)
     elif isinstance(node, ast.AugAssign):
-        yield from _targets(node.target, None, node, ())
+        yield from _bind_targets(node.target, None, node, ())
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         yield Binding(node.name, "function", node)
     elif isinstance(node, ast.ClassDef):
         yield Binding(node.name, "class", node)
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        yield from _targets(node.target, None, node, ())
+        yield from _bind_targets(node.target, None, node, ())
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:
             if item.optional_vars is not None:
-                yield from _targets(item.optional_vars, None, node, ())
+                yield from _bind_targets(item.optional_vars, None, node, ())
     elif isinstance(node, ast.ExceptHandler):
         if node.name:
             yield Binding(node.name, "other", node)
     elif isinstance(node, ast.Delete):
         for target in node.targets:
-            yield from _targets(target, None, node, ())
+            yield from _bind_targets(target, None, node, ())
     elif isinstance(node, (ast.MatchAs, ast.MatchStar)):
         if node.name:
             yield Binding(node.name, "other", node)
@@ -252,25 +252,25 @@ def bound_by(node: ast.AST) -> Iterator[Binding]:
         if node.rest:
             yield Binding(node.rest, "other", node)
     elif isinstance(node, _ALIAS):
-        yield from _targets(node.name, None, node, ())  # its value is an annotation, which nothing works out
+        yield from _bind_targets(node.name, None, node, ())  # its value is an annotation, which nothing works out
 
 
-def _targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path: tuple[int, ...]) -> Iterator[Binding]:
+def _bind_targets(target: ast.expr, value: ast.expr | None, node: ast.AST, path: tuple[int, ...]) -> Iterator[Binding]:
     if isinstance(target, ast.Name):
         if value is None:
             yield Binding(target.id, "other", node)
         else:
             yield Binding(target.id, "unpack" if path else "value", node, value, path)
     elif isinstance(target, ast.Starred):
-        yield from _targets(target.value, None, node, path)
+        yield from _bind_targets(target.value, None, node, path)
     elif isinstance(target, (ast.Tuple, ast.List)):
         starred = False  # a name behind one that takes the rest stands at no place that is known
         for index, part in enumerate(target.elts):
             starred = starred or isinstance(part, ast.Starred)
-            yield from _targets(part, None if starred else value, node, (*path, index))
+            yield from _bind_targets(part, None if starred else value, node, (*path, index))
 
 
-def assigned(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+def assignment_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """The (target, value) pairs of a plain or annotated assignment."""
     if isinstance(statement, ast.Assign):
         return [(target, statement.value) for target in statement.targets]

@@ -24,7 +24,7 @@ from ddp_codemod.write.errors import (
     ReadOnlyFiles,
     WriteFailed,
 )
-from ddp_codemod.write.lock import only_one
+from ddp_codemod.write.lock import exclusive_lock
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
 from ddp_codemod.write.repository import read_blobs
 
@@ -48,45 +48,49 @@ def apply_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: boo
     wanted = [change for change in changes if change.before != change.after]
     if not wanted:
         return Written((), None)
-    with only_one(root):
+    with exclusive_lock(root):
         files = check_changes(root, wanted, allow_dirty=allow_dirty)
         home = os.path.realpath(root)
-        kept, old, new = ([_kept(file, home) for file in files], [file.before for file in files], [file.after for file in files])
-        entry = journal.begin(root, kept, old, new, why)
+        kept, old, new = (
+            [_make_record(file, home) for file in files],
+            [file.before for file in files],
+            [file.after for file in files],
+        )
+        entry = journal.begin_entry(root, kept, old, new, why)
         try:
-            replace_all(files, entry.folder, lambda: journal.finish(entry))
+            replace_all(files, entry.folder, lambda: journal.finish_entry(entry))
         except PutBackFailed:
             raise  # the journal is all that is left of the old bytes
         except BaseException:
             # a second signal may have come while the files were put back: then the journal is needed
             if not any(file.holds(file.after) for file in files):
-                journal.forget(entry)
+                journal.forget_entry(entry)
             raise
     return Written(tuple(sorted(change.name for change in wanted)), entry.folder)
 
 
 def check_changes(root: Path, changes: Sequence[FileChange], *, allow_dirty: bool) -> list[Replacement]:
     """Look whether the changes can be written, and write nothing: raises what ``apply_changes`` would raise for that."""
-    past = journal.entries(root)
+    past = journal.read_entries(root)
     if past and past[-1].pending:
         raise Interrupted([kept.name for kept in past[-1].files])
-    files = _replacements(root, changes)
+    files = _make_replacements(root, changes)
     if not allow_dirty:
-        refuse_dirty(root, files, read_blobs(root, [file.name for file in files]))
+        check_clean(root, files, read_blobs(root, [file.name for file in files]))
     return files
 
 
-def refuse_dirty(root: Path, files: Sequence[Replacement], blobs: Mapping[str, Blob]) -> None:
+def check_clean(root: Path, files: Sequence[Replacement], blobs: Mapping[str, Blob]) -> None:
     """Raise DirtyFiles or ConvertedFiles for files whose bytes git could not give back."""
     home = os.path.realpath(root)
-    ours = journal.written_last(root)
+    ours = journal.find_last_written(root)
     dirty: list[str] = []
     converted: list[str] = []
     for file in files:
         blob = blobs.get(file.name)
         if blob is None or not blob.known or blob.holds(file.before):
             continue
-        if ours.get(os.path.relpath(file.target, home)) == journal.digest(file.before):
+        if ours.get(os.path.relpath(file.target, home)) == journal.digest_of(file.before):
             continue
         (converted if blob.converter else dirty).append(file.name)
     if dirty:
@@ -95,7 +99,7 @@ def refuse_dirty(root: Path, files: Sequence[Replacement], blobs: Mapping[str, B
         raise ConvertedFiles(sorted(converted), attributes=", ".join(sorted({blobs[name].converter for name in converted})))
 
 
-def _replacements(root: Path, changes: Sequence[FileChange]) -> list[Replacement]:
+def _make_replacements(root: Path, changes: Sequence[FileChange]) -> list[Replacement]:
     token = secrets.token_hex(4)
     found: dict[Path, Replacement] = {}
     outside, moved, locked, clashing = [], [], [], []
@@ -123,12 +127,12 @@ def _replacements(root: Path, changes: Sequence[FileChange]) -> list[Replacement
     return list(found.values())
 
 
-def _kept(file: Replacement, home: str) -> journal.Kept:
+def _make_record(file: Replacement, home: str) -> journal.Kept:
     return journal.Kept(
         name=file.name,
         target=os.path.relpath(file.target, home),
         mode=stat.S_IMODE(file.status.st_mode),
-        before=journal.digest(file.before),
-        after=journal.digest(file.after),
+        before=journal.digest_of(file.before),
+        after=journal.digest_of(file.after),
         temporary=file.temporary.name,
     )

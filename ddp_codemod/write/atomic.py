@@ -11,7 +11,7 @@ from pathlib import Path
 from ddp_codemod.write.swap import swap
 
 
-def stage(temporary: Path, data: bytes, like: os.stat_result, attributes_of: Path | None = None) -> None:
+def stage_file(temporary: Path, data: bytes, like: os.stat_result, attributes_of: Path | None = None) -> None:
     """Write a new file with the mode and owner of ``like``, all the way to the disk.
 
     Raises OSError, also where the owner cannot be kept, and leaves nothing behind.
@@ -22,15 +22,15 @@ def stage(temporary: Path, data: bytes, like: os.stat_result, attributes_of: Pat
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        _take_after(temporary, like)
+        _copy_mode_and_owner(temporary, like)
         if attributes_of is not None:
-            _take_attributes(temporary, attributes_of)
+            _copy_attributes(temporary, attributes_of)
     except BaseException:
-        discard(temporary)
+        discard_file(temporary)
         raise
 
 
-def _take_after(temporary: Path, like: os.stat_result) -> None:
+def _copy_mode_and_owner(temporary: Path, like: os.stat_result) -> None:
     if hasattr(os, "chown"):
         own = temporary.stat()
         if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
@@ -41,7 +41,7 @@ def _take_after(temporary: Path, like: os.stat_result) -> None:
     temporary.chmod(stat.S_IMODE(like.st_mode))  # after chown, which drops set-user-id bits
 
 
-def _take_attributes(temporary: Path, target: Path) -> None:
+def _copy_attributes(temporary: Path, target: Path) -> None:
     """Access lists and the like, where the file system has them and lets us."""
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
@@ -76,7 +76,7 @@ def put_over(temporary: Path, target: Path, expected: bytes, new: bytes) -> bool
     return True
 
 
-def discard(temporary: Path) -> None:
+def discard_file(temporary: Path) -> None:
     """Remove a temporary file if it is there."""
     with contextlib.suppress(OSError):
         temporary.unlink()

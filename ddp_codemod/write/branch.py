@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from ddp_codemod.patch.myers import changed_lines
+from ddp_codemod.patch.myers import find_changed_lines
 from ddp_codemod.write.errors import WriteError
 from ddp_codemod.write.git import Git, GitMissing
 from ddp_codemod.write.repository import top_of
@@ -18,7 +18,7 @@ class NoBase(WriteError):
     key = "diff-base-unknown"
 
 
-def changed_since(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, Collection[int]]:
+def find_branch_changes(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, Collection[int]]:
     """For each file (its name from the root, its bytes now) the lines, from 1, that differ from where the branch left ``base``.
 
     A file that was not there then is new throughout. Raises NoBase, RepositoryUnreadable.
@@ -39,24 +39,24 @@ def changed_since(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str
     start = fork.out.decode("ascii").split("\n")[0] if not fork.code else commit
     prefix = home.relative_to(os.path.realpath(top)).as_posix()
     paths = {name: name if prefix == "." else f"{prefix}/{name}" for name in files}
-    old = _contents(git, start, list(paths.values()))
-    return {name: _changed(old.get(paths[name]), data) for name, data in files.items()}
+    old = _read_contents(git, start, list(paths.values()))
+    return {name: _find_new_lines(old.get(paths[name]), data) for name, data in files.items()}
 
 
-def _changed(old: bytes | None, new: bytes) -> Collection[int]:
-    lines = _lines(new)
+def _find_new_lines(old: bytes | None, new: bytes) -> Collection[int]:
+    lines = _split_lines(new)
     if old is None:
         return range(1, len(lines) + 2)
-    _, come = changed_lines(_lines(old), lines)
+    _, come = find_changed_lines(_split_lines(old), lines)
     return {number for number, is_new in enumerate(come, 1) if is_new}
 
 
-def _lines(data: bytes) -> list[bytes]:
+def _split_lines(data: bytes) -> list[bytes]:
     """Without the ends of lines: git may hold others than the work tree."""
     return [line.rstrip(b"\r\n") for line in data.splitlines(keepends=True)]
 
 
-def _contents(git: Git, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
+def _read_contents(git: Git, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
     """What a commit holds under these paths; those that it lacks are left out."""
     asked = [path for path in paths if "\n" not in path]
     stdin = b"".join(b"%s:%s\n" % (commit.encode("ascii"), os.fsencode(path)) for path in asked)

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ddp_codemod.write.git import TIMEOUT, Answer, Git, GitMissing, Settings, to_reach
-from ddp_codemod.write.heads import standing
-from ddp_codemod.write.results import remove
+from ddp_codemod.write.branch_heads import read_branch_commit
+from ddp_codemod.write.git import TIMEOUT, Answer, Git, GitMissing, Settings, read_user_settings
+from ddp_codemod.write.results import remove_folder
 
 NETWORK = ("https", "http", "ssh")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -80,7 +80,7 @@ class Start(Struct, frozen=True):
         empty = folder / "empty"
         empty.mkdir()
         try:
-            settings = to_reach(folder)
+            settings = read_user_settings(folder)
             git = Git(empty)
             answer = git.reach("init", "--quiet", "--template=", allow=(), configuration=Path(os.devnull), seconds=TIMEOUT)
         except GitMissing:  # a folder without git can do without it; a clone will say so
@@ -99,7 +99,7 @@ class Cloner:
         self._folder, self._seconds, self._start = folder, seconds, start
         self._configuration = folder / "gitconfig"
         extra = start.settings.extra
-        trusted = "".join(f"[safe]\n\tdirectory = {_quoted(value)}\n" for key, value in extra if key == "safe.directory")
+        trusted = "".join(f"[safe]\n\tdirectory = {_quote_value(value)}\n" for key, value in extra if key == "safe.directory")
         self._configuration.write_text(_SERVES + trusted, "utf-8", "surrogateescape")
         self._settings = Settings({}, tuple(pair for pair in extra if pair[0] != "safe.directory"))
 
@@ -107,10 +107,10 @@ class Cloner:
         """The commit that a branch, tag or the default branch stands at; a full id is its own answer. Raises CloneFailed."""
         if ref is not None and _COMMIT.fullmatch(ref):
             return ref
-        if remote.objects is not None and (plain := standing(remote.objects.parent, ref)):
+        if remote.objects is not None and (plain := read_branch_commit(remote.objects.parent, ref)):
             return plain
-        names = _names(ref)
-        listed = self._reach(self._folder, remote, "ls-remote", "--", remote.url, *names).out.decode("utf-8", "replace")
+        names = _candidate_refs(ref)
+        listed = self._run_remote_git(self._folder, remote, "ls-remote", "--", remote.url, *names).out.decode("utf-8", "replace")
         found = {name: oid for oid, _, name in (line.partition("\t") for line in listed.splitlines())}
         for name in names:
             if name in found:
@@ -120,20 +120,20 @@ class Cloner:
     def clone(self, remote: Remote, ref: str | None, commit: str, into: Path, patterns: Sequence[str]) -> None:
         """Make a work tree of a commit with the files that fit these patterns. Raises CloneFailed."""
         if remote.objects is not None:
-            self._begin(remote, into, patterns, remote.objects)
+            self._init_repository(remote, into, patterns, remote.objects)
             try:
                 self._check_out(into, remote, commit)
             except CloneFailed as why:  # the objects lie elsewhere
                 if why.large:
                     raise
-                remove(into)
+                remove_folder(into)
             else:
                 return
-        self._begin(remote, into, patterns)
-        self._fetch(into, remote, ref, commit)
+        self._init_repository(remote, into, patterns)
+        self._fetch_commit(into, remote, ref, commit)
         self._check_out(into, remote, commit)
 
-    def _begin(self, remote: Remote, into: Path, patterns: Sequence[str], objects: Path | None = None) -> None:
+    def _init_repository(self, remote: Remote, into: Path, patterns: Sequence[str], objects: Path | None = None) -> None:
         """An empty repository that takes only the files that fit, and reads objects elsewhere."""
         shutil.copytree(self._start.empty, into / ".git")
         (into / ".git" / "info").mkdir(exist_ok=True)
@@ -142,22 +142,22 @@ class Cloner:
             (into / ".git" / "objects" / "info").mkdir(parents=True, exist_ok=True)
             (into / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", "utf-8", "surrogateescape")
 
-    def _fetch(self, into: Path, remote: Remote, ref: str | None, commit: str) -> None:
+    def _fetch_commit(self, into: Path, remote: Remote, ref: str | None, commit: str) -> None:
         if Path(remote.url).is_file():  # a bundle has no server that could pick; what it holds comes whole
-            self._reach(into, remote, "fetch", "--quiet", "--no-tags", "origin", "+refs/*:refs/remotes/bundle/*")
+            self._run_remote_git(into, remote, "fetch", "--quiet", "--no-tags", "origin", "+refs/*:refs/remotes/bundle/*")
             return
         fetch = ("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "--no-recurse-submodules", "origin")
         try:
-            self._reach(into, remote, *fetch, commit)
+            self._run_remote_git(into, remote, *fetch, commit)
         except CloneFailed as why:  # a server may hand out only what a name stands at
             if why.large or (ref is not None and _COMMIT.fullmatch(ref)):
                 raise
-            self._reach(into, remote, *fetch, ref or "HEAD")
+            self._run_remote_git(into, remote, *fetch, ref or "HEAD")
 
     def _check_out(self, into: Path, remote: Remote, commit: str) -> None:
-        self._reach(into, remote, "checkout", "--quiet", "--no-recurse-submodules", "--detach", commit)
+        self._run_remote_git(into, remote, "checkout", "--quiet", "--no-recurse-submodules", "--detach", commit)
 
-    def _reach(self, top: Path, remote: Remote, *args: str) -> Answer:
+    def _run_remote_git(self, top: Path, remote: Remote, *args: str) -> Answer:
         git = Git(top, self._settings)
         more = {"remote__origin__url": remote.url, "core__sparseCheckout": "true", "core__sparseCheckoutCone": "false"}
         try:
@@ -167,20 +167,20 @@ class Cloner:
         if answer.code:
             lines = [line for line in answer.error.splitlines() if line.strip()]
             first = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
-            raise CloneFailed(without_secret(first) or f"git {args[0]} ended with {answer.code}")
+            raise CloneFailed(strip_credentials(first) or f"git {args[0]} ended with {answer.code}")
         return answer
 
 
-def _names(ref: str | None) -> list[str]:
+def _candidate_refs(ref: str | None) -> list[str]:
     if ref is None:
         return ["HEAD"]
     return [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}"]
 
 
-def without_secret(text: str) -> str:
+def strip_credentials(text: str) -> str:
     """Text with the user names and passwords of its URLs left out."""
     return re.sub(r"://[^/@\s]*@", "://", text)
 
 
-def _quoted(value: str) -> str:
+def _quote_value(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -16,12 +16,12 @@ from msgspec import Struct
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import Written, apply_changes
 from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
-from ddp_codemod.write.foreign import leading_out
 from ddp_codemod.write.git import Answer, Git, GitMissing
 from ddp_codemod.write.journal import Why
-from ddp_codemod.write.lock import put_right_when_ended
+from ddp_codemod.write.lock import restore_on_termination
 from ddp_codemod.write.repository import read_blobs, top_of
 from ddp_codemod.write.undo import undo
+from ddp_codemod.write.untrusted_repository import find_link_outside
 
 # what git leaves in its folder while something is under way, and the word for it
 _UNDER_WAY = {
@@ -65,7 +65,7 @@ class _Place(Struct, frozen=True):
     identity: tuple[str, ...]  # options that tell git who commits
 
 
-def identity(root: Path) -> tuple[str, str] | None:
+def find_identity(root: Path) -> tuple[str, str] | None:
     """Name and address of whoever uses git here, as git would find them; None where it is told of none."""
     top = top_of(Path(os.path.realpath(root)))
     try:
@@ -93,33 +93,33 @@ def commit_changes(
     The project's hooks run only with ``run_hooks``; then git is started as the user would start it. Raises WriteError:
     CommitRefused, or what ``apply_changes`` raises, with every file as it was; HookStopped with the changes written.
     """
-    with put_right_when_ended():
-        return _committed(root, changes, message, branch, run_hooks, why)
+    with restore_on_termination():
+        return _write_and_commit(root, changes, message, branch, run_hooks, why)
 
 
-def _committed(
+def _write_and_commit(
     root: Path, changes: Sequence[FileChange], message: str, branch: str | None, run_hooks: bool, why: Sequence[Why]
 ) -> Committed:
-    place = _place(root, changes, branch, run_hooks)
+    place = _find_place(root, changes, branch, run_hooks)
     written = apply_changes(root, changes, allow_dirty=False, why=why)
     try:
         if branch:
-            _checked(place.git.run("branch", "--no-track", branch, place.head))
-            _checked(place.git.run("symbolic-ref", "-m", "ddp-codemod", "HEAD", f"refs/heads/{branch}"))
-        answer = _commit(place, message, run_hooks)
+            _check_answer(place.git.run("branch", "--no-track", branch, place.head))
+            _check_answer(place.git.run("symbolic-ref", "-m", "ddp-codemod", "HEAD", f"refs/heads/{branch}"))
+        answer = _run_commit(place, message, run_hooks)
         if answer.code and run_hooks:
             raise HookStopped(sorted(written.names), why=answer.error or f"exit code {answer.code}")
-        _checked(answer)
+        _check_answer(answer)
     except HookStopped:
         raise
     except BaseException:
-        _take_back(root, place, branch)
+        _revert_commit(root, place, branch)
         raise
-    made = _checked(place.git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
+    made = _check_answer(place.git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
     return Committed(written, made, branch or place.branch)
 
 
-def _place(root: Path, changes: Sequence[FileChange], branch: str | None, run_hooks: bool) -> _Place:
+def _find_place(root: Path, changes: Sequence[FileChange], branch: str | None, run_hooks: bool) -> _Place:
     home = Path(os.path.realpath(root))
     top = top_of(home)
     if top is None:
@@ -131,14 +131,14 @@ def _place(root: Path, changes: Sequence[FileChange], branch: str | None, run_ho
         raise CommitRefused("commit-no-git") from None
     if inside.code:
         raise RepositoryUnreadable(why=inside.error)
-    _refuse_states(git, branch)
+    _check_states(git, branch)
     files = {change.name: Path(os.path.realpath(home / change.name)) for change in changes}
     if elsewhere := sorted(name for name, file in files.items() if top_of(file.parent) != top):
         raise CommitRefused("commit-elsewhere", elsewhere)
-    _refuse_files(root, git, changes, {name: file.relative_to(top).as_posix() for name, file in files.items()})
+    _check_files(root, git, changes, {name: file.relative_to(top).as_posix() for name, file in files.items()})
     if git.settings.flag("commit.gpgsign") and not run_hooks:
         raise CommitRefused("commit-signed")
-    who = identity(root)
+    who = find_identity(root)
     if who is None:
         raise CommitRefused("commit-nobody")
     options = tuple(
@@ -148,16 +148,16 @@ def _place(root: Path, changes: Sequence[FileChange], branch: str | None, run_ho
         for part in ("-c", "=".join(pair))
     )
     current = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
-    head = _checked(git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
+    head = _check_answer(git.run("rev-parse", "HEAD")).out.decode("ascii").strip()
     paths = tuple(sorted({file.relative_to(top).as_posix() for file in files.values()}))
     return _Place(git, head, "" if current.code else current.out.decode("utf-8", "surrogateescape").strip(), paths, options)
 
 
-def _refuse_states(git: Git, branch: str | None) -> None:
-    folder = Path(os.fsdecode(_checked(git.run("rev-parse", "--absolute-git-dir")).out.removesuffix(b"\n")))
-    if not _is_of(folder, git):
+def _check_states(git: Git, branch: str | None) -> None:
+    folder = Path(os.fsdecode(_check_answer(git.run("rev-parse", "--absolute-git-dir")).out.removesuffix(b"\n")))
+    if not _is_git_folder_of(folder, git):
         raise CommitRefused("commit-git-elsewhere", path=folder)
-    if (leading := leading_out(folder)) is not None:
+    if (leading := find_link_outside(folder)) is not None:
         raise CommitRefused("commit-git-linked", path=leading)
     for name, word in _UNDER_WAY.items():
         if (folder / name).exists():
@@ -175,7 +175,7 @@ def _refuse_states(git: Git, branch: str | None) -> None:
         raise CommitRefused("commit-branch-exists", branch=branch)
 
 
-def _is_of(folder: Path, git: Git) -> bool:
+def _is_git_folder_of(folder: Path, git: Git) -> bool:
     """Whether git's folder belongs to this work tree: it lies in it, or names it (a linked work tree, a submodule).
 
     A ``.git`` file can point anywhere; a commit is not to go into another repository of the reader's.
@@ -189,7 +189,7 @@ def _is_of(folder: Path, git: Git) -> bool:
     return os.path.realpath(real / git.settings.values.get("core.worktree", "")) == os.path.realpath(top)
 
 
-def _refuse_files(root: Path, git: Git, changes: Sequence[FileChange], paths: dict[str, str]) -> None:
+def _check_files(root: Path, git: Git, changes: Sequence[FileChange], paths: dict[str, str]) -> None:
     """A commit takes whole files: what else is in them would go along."""
     blobs = read_blobs(root, list(paths))
     unknown, rewritten, other = [], [], []
@@ -201,7 +201,9 @@ def _refuse_files(root: Path, git: Git, changes: Sequence[FileChange], paths: di
             rewritten.append(change.name)
         elif not blob.holds(change.before):
             other.append(change.name)
-    staged = _checked(git.run("diff-index", "--cached", "--name-only", "-z", "--no-renames", "HEAD", "--", *paths.values())).out
+    staged = _check_answer(
+        git.run("diff-index", "--cached", "--name-only", "-z", "--no-renames", "HEAD", "--", *paths.values())
+    ).out
     in_index = {os.fsdecode(path) for path in staged.split(b"\0")[:-1]}
     other += [name for name, path in paths.items() if path in in_index and name not in (*unknown, *other)]
     for key, names in (("commit-unknown", unknown), ("commit-rewritten", rewritten), ("commit-other-work", other)):
@@ -209,7 +211,7 @@ def _refuse_files(root: Path, git: Git, changes: Sequence[FileChange], paths: di
             raise CommitRefused(key, sorted(names))
 
 
-def _commit(place: _Place, message: str, run_hooks: bool) -> Answer:
+def _run_commit(place: _Place, message: str, run_hooks: bool) -> Answer:
     words = ["commit", "--quiet", "--only", "--cleanup=whitespace", "--file=-", "--", *place.paths]
     text = message.encode("utf-8", "replace")
     if run_hooks:
@@ -217,7 +219,7 @@ def _commit(place: _Place, message: str, run_hooks: bool) -> Answer:
     return place.git.run(*place.identity, "-c", "commit.gpgSign=false", "-c", "i18n.commitEncoding=UTF-8", *words, stdin=text)
 
 
-def _take_back(root: Path, place: _Place, branch: str | None) -> None:
+def _revert_commit(root: Path, place: _Place, branch: str | None) -> None:
     """The files, HEAD and the branches as they were."""
     if branch:
         if place.branch:
@@ -229,7 +231,7 @@ def _take_back(root: Path, place: _Place, branch: str | None) -> None:
         undo(root)
 
 
-def _checked(answer: Answer) -> Answer:
+def _check_answer(answer: Answer) -> Answer:
     if answer.code:
         raise CommitRefused("commit-failed", why=answer.error or f"exit code {answer.code}")
     return answer

@@ -20,7 +20,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from ddp_codemod.write.errors import RepositoryUnreadable
-from ddp_codemod.write.foreign import waiting
+from ddp_codemod.write.untrusted_repository import find_blocking_file
 
 TIMEOUT = 8.0  # seconds; a repository may include a file that never ends, and no file is to take ten
 
@@ -91,16 +91,16 @@ class Git(Struct, frozen=True):
     @classmethod
     def at(cls, top: Path) -> Git:
         """Read the configuration that counts here. Raises GitMissing, RepositoryUnreadable."""
-        if (pipe := waiting(top / ".git")) is not None:
+        if (pipe := find_blocking_file(top / ".git")) is not None:
             raise RepositoryUnreadable(why=f"{pipe}: not a regular file")
         inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
-        answer = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited)
+        answer = _run_isolated(top, ["config", "--list", "-z", "--show-scope"], b"", inherited)
         if answer.code < 0:
             raise RepositoryUnreadable(why=answer.error)
         if not answer.code:
-            return cls(top, _settings(answer.out))
-        plain = _start(top, ["config", "--list", "-z"], b"", inherited).out  # git before 2.26 tells no scopes
-        return cls(top, _settings(b"".join(b"local\0" + entry + b"\0" for entry in plain.split(b"\0")[:-1])))
+            return cls(top, _parse_settings(answer.out))
+        plain = _run_isolated(top, ["config", "--list", "-z"], b"", inherited).out  # git before 2.26 tells no scopes
+        return cls(top, _parse_settings(b"".join(b"local\0" + entry + b"\0" for entry in plain.split(b"\0")[:-1])))
 
     def run(self, *args: str, stdin: bytes = b"") -> Answer:
         """Run a git command that only reads; paths are to follow a ``--``."""
@@ -115,7 +115,7 @@ class Git(Struct, frozen=True):
         for index, key in enumerate(self.settings.programs):
             environment |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": ""}
         given = [part for key, value in options for part in ("-c", f"{key}={value}")]
-        return _start(self.top, [*given, "--no-pager", "--literal-pathspecs", *args], stdin, environment)
+        return _run_isolated(self.top, [*given, "--no-pager", "--literal-pathspecs", *args], stdin, environment)
 
     def reach(self, *args: str, allow: Sequence[str], configuration: Path, seconds: float, **more: str) -> Answer:
         """Run a git command that reads from another repository, over the protocols in ``allow`` alone.
@@ -144,15 +144,15 @@ class Git(Struct, frozen=True):
             environment["GIT_DIR"] = str(self.top / ".git")
         for index, (key, value) in enumerate(said):
             environment |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}
-        return _start(self.top, ["--no-pager", *args], b"", environment, seconds)
+        return _run_isolated(self.top, ["--no-pager", *args], b"", environment, seconds)
 
     def run_as_user(self, *args: str, stdin: bytes = b"") -> Answer:
         """Run a git command as its user would: with hooks, filters and configuration, however long they take."""
         kept = {name: value for name, value in os.environ.items() if name not in PLACES}
-        return _run(self.top, args, stdin, kept, None)
+        return _run_git(self.top, args, stdin, kept, None)
 
 
-def _settings(listing: bytes) -> Settings:
+def _parse_settings(listing: bytes) -> Settings:
     """Parse ``git config --list -z --show-scope``: scope NUL key LF value NUL."""
     fields = listing.decode("utf-8", "surrogateescape").split("\0")
     values: dict[str, str] = {}
@@ -175,10 +175,10 @@ def _settings(listing: bytes) -> Settings:
     return Settings(values, (*safe, *passed.items()), tuple(programs))
 
 
-def to_reach(top: Path) -> Settings:
+def read_user_settings(top: Path) -> Settings:
     """What the user's configuration says about reaching servers, and which folders of other owners it trusts."""
     inherited = {name: os.environ[name] for name in _CONFIGURATION if name in os.environ}
-    out = _start(top, ["config", "--list", "-z", "--show-scope"], b"", inherited).out
+    out = _run_isolated(top, ["config", "--list", "-z", "--show-scope"], b"", inherited).out
     fields = out.decode("utf-8", "surrogateescape").split("\0")
     found: list[tuple[str, str]] = []
     for scope, entry in zip(fields[::2], fields[1::2], strict=False):
@@ -188,7 +188,7 @@ def to_reach(top: Path) -> Settings:
     return Settings({}, tuple(found))
 
 
-def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str, str], seconds: float = TIMEOUT) -> Answer:
+def _run_isolated(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str, str], seconds: float = TIMEOUT) -> Answer:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {
         "LC_ALL": "C",
@@ -202,15 +202,15 @@ def _start(top: Path, args: Sequence[str], stdin: bytes, variables: Mapping[str,
         "GIT_TERMINAL_PROMPT": "0",
         **variables,
     }
-    return _run(top, args, stdin, environment, seconds)
+    return _run_git(top, args, stdin, environment, seconds)
 
 
-def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str, str], timeout: float | None) -> Answer:
+def _run_git(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str, str], timeout: float | None) -> Answer:
     """The one place that starts git."""
-    program = executable()
+    program = find_git()
     if program is None:
         raise GitMissing
-    process = _starter(program)(
+    process = _find_starter(program)(
         [program, *args],
         cwd=top,
         env=dict(environment),
@@ -227,7 +227,7 @@ def _run(top: Path, args: Sequence[str], stdin: bytes, environment: Mapping[str,
     return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
 
 
-def _starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
+def _find_starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
     """GitPython's own starter: its Git.execute() hands on every GIT_* variable that it inherits."""
     if sys.platform != "win32":
         return subprocess.Popen  # which it is there (git/cmd.py); importing GitPython takes longer than all that is asked of git
@@ -246,7 +246,7 @@ def _starter(program: str) -> Callable[..., subprocess.Popen[bytes]]:
     return safer_popen
 
 
-def executable(program: str = "git") -> str | None:
+def find_git(program: str = "git") -> str | None:
     """A program of the PATH by its absolute place: it starts inside repositories, where a relative entry would find theirs."""
     name = f"{program}.exe" if os.name == "nt" else program
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):

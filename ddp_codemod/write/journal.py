@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 from ddp_codemod.model import Reason
 from ddp_codemod.write import atomic
 from ddp_codemod.write.errors import JournalUnavailable
-from ddp_codemod.write.places import journal_folder
+from ddp_codemod.write.journal_folders import journal_folder
 
 KEPT = 20  # applies that can be undone, for each root
 _WHY = "why.json"
@@ -73,12 +73,12 @@ class Entry(Struct, frozen=True):
         return (self.folder / str(index)).read_bytes()
 
 
-def digest(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
     """The hash by which the journal knows content."""
     return hashlib.sha256(data).hexdigest()
 
 
-def entries(root: Path) -> list[Entry]:
+def read_entries(root: Path) -> list[Entry]:
     """The applies on record, oldest first; records that cannot be read are left out."""
     try:
         folders = sorted(path for path in journal_folder(root).iterdir() if path.name.isdigit())
@@ -87,68 +87,68 @@ def entries(root: Path) -> list[Entry]:
     found = []
     for folder in folders:
         for name in (_DONE, _PENDING):
-            if (files := _recorded(folder / name)) is not None:
+            if (files := _read_record(folder / name)) is not None:
                 found.append(Entry(folder, files, name == _PENDING))
                 break
     return found
 
 
-def _recorded(path: Path) -> tuple[Kept, ...] | None:
+def _read_record(path: Path) -> tuple[Kept, ...] | None:
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         return tuple(Kept(**kept) for kept in json.loads(path.read_text("ascii"))["files"])
     return None
 
 
-def written_last(root: Path) -> dict[str, str]:
+def find_last_written(root: Path) -> dict[str, str]:
     """For each file (``Kept.target``) the hash of what the last apply that touched it wrote."""
-    return {kept.target: kept.after for entry in entries(root) for kept in entry.files}
+    return {kept.target: kept.after for entry in read_entries(root) for kept in entry.files}
 
 
-def reasons(root: Path) -> Iterator[Why]:
+def read_reasons(root: Path) -> Iterator[Why]:
     """Why lines were changed, by the applies that are on record, the newest first."""
-    for entry in reversed(entries(root)):
+    for entry in reversed(read_entries(root)):
         # by json, whose escapes hold names that are no UTF-8 too
         with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
             yield from convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
 
 
-def ported(root: Path) -> Iterator[Why]:
+def find_ported_changes(root: Path) -> Iterator[Why]:
     """The changes on record, where the file does not hold again what it held before; the oldest first.
 
     Files and reasons that cannot be read are left out.
     """
-    for entry in entries(root):
-        changed = {kept.name for kept in entry.files if _digest_of(root / kept.name) not in (None, kept.before)}
+    for entry in read_entries(root):
+        changed = {kept.name for kept in entry.files if _digest_file(root / kept.name) not in (None, kept.before)}
         with contextlib.suppress(OSError, ValueError, RecursionError, MsgspecError):
             made = convert(json.loads((entry.folder / _WHY).read_bytes()), type=list[Why])
             yield from (why for why in made if why.name in changed)
 
 
-def _digest_of(path: Path) -> str | None:
+def _digest_file(path: Path) -> str | None:
     try:
-        return digest(path.read_bytes())
+        return digest_of(path.read_bytes())
     except OSError:
         return None
 
 
-def begin(
+def begin_entry(
     root: Path, files: Sequence[Kept], contents: Sequence[bytes], new: Sequence[bytes] = (), why: Sequence[Why] = ()
 ) -> Entry:
     """Put an apply on record, with the bytes of every file, before the first of them changes. Raises JournalUnavailable."""
     journal = journal_folder(root)
     try:
         journal.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder = _next_folder(journal)
+        folder = _make_next_folder(journal)
         try:
             for index, content in enumerate(contents):
-                _write(folder / str(index), content)
+                _write_file(folder / str(index), content)
             with contextlib.suppress(OSError):  # undo goes without them where nobody edited since
                 for index, content in enumerate(new):
-                    _write(folder / f"{index}.new", content)
+                    _write_file(folder / f"{index}.new", content)
                 if why:
-                    _write(folder / _WHY, json.dumps(to_builtins(why)).encode("ascii"))
+                    _write_file(folder / _WHY, json.dumps(to_builtins(why)).encode("ascii"))
             record = {"version": 1, "root": os.path.realpath(root), "files": [asdict(kept) for kept in files]}
-            _write(folder / "new", json.dumps(record).encode("ascii"))
+            _write_file(folder / "new", json.dumps(record).encode("ascii"))
             (folder / "new").replace(folder / _PENDING)
             atomic.sync_folder(folder)
             atomic.sync_folder(journal)
@@ -160,7 +160,7 @@ def begin(
     return Entry(folder, tuple(files), True)
 
 
-def finish(entry: Entry) -> Entry:
+def finish_entry(entry: Entry) -> Entry:
     """Say that the apply came to its end, and forget applies that are long past."""
     (entry.folder / _PENDING).replace(entry.folder / _DONE)
     atomic.sync_folder(entry.folder)
@@ -170,7 +170,7 @@ def finish(entry: Entry) -> Entry:
     return Entry(entry.folder, entry.files, False)
 
 
-def reopen(entry: Entry) -> Entry:
+def reopen_entry(entry: Entry) -> Entry:
     """Say that the apply is under way again: it is about to be taken back."""
     if not entry.pending:
         (entry.folder / _DONE).replace(entry.folder / _PENDING)
@@ -178,7 +178,7 @@ def reopen(entry: Entry) -> Entry:
     return Entry(entry.folder, entry.files, True)
 
 
-def close(entry: Entry) -> None:
+def close_entry(entry: Entry) -> None:
     """Say that the apply is taken back: it is on record no more."""
     (entry.folder / _PENDING).replace(entry.folder / _UNDONE)
     atomic.sync_folder(entry.folder)
@@ -190,27 +190,27 @@ def set_aside(entry: Entry) -> None:
     atomic.sync_folder(entry.folder)
 
 
-def unfinished(root: Path) -> list[Entry]:
+def find_unfinished(root: Path) -> list[Entry]:
     """Applies that were taken back and not yet cleared away; what ended before it was on record is cleared away here."""
     found: list[Entry] = []
     with contextlib.suppress(OSError):
         for folder in sorted(path for path in journal_folder(root).iterdir() if path.name.isdigit()):
             names = {path.name for path in folder.iterdir()}
             if _UNDONE in names:
-                found.append(Entry(folder, _recorded(folder / _UNDONE) or (), False))
+                found.append(Entry(folder, _read_record(folder / _UNDONE) or (), False))
             elif not names & {_DONE, _PENDING, _ASIDE}:
                 shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
-def forget(entry: Entry) -> None:
+def forget_entry(entry: Entry) -> None:
     """Take an apply off the record: the record goes first, so that a crash leaves no half of it."""
     for name in (_DONE, _PENDING, _UNDONE):
         (entry.folder / name).unlink(missing_ok=True)
     shutil.rmtree(entry.folder, ignore_errors=True)
 
 
-def _next_folder(journal: Path) -> Path:
+def _make_next_folder(journal: Path) -> Path:
     numbers = [int(path.name) for path in journal.iterdir() if path.name.isdigit()]
     number = max(numbers, default=0) + 1
     while True:
@@ -223,7 +223,7 @@ def _next_folder(journal: Path) -> Path:
             return folder
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     with path.open("xb") as file:
         file.write(data)
         file.flush()

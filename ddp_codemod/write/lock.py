@@ -14,20 +14,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ddp_codemod.write.errors import JournalUnavailable, Locked
-from ddp_codemod.write.places import journal_folder
+from ddp_codemod.write.journal_folders import journal_folder
 
 if sys.platform == "win32":
     import msvcrt
 
     _BYTE = 1 << 30  # behind the text, which others are to read
 
-    def _take(handle: int) -> None:
+    def _take_lock(handle: int) -> None:
         os.lseek(handle, _BYTE, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
 
-    def _take(handle: int) -> None:
+    def _take_lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -35,7 +35,7 @@ _ours: dict[Path, int] = {}  # folders that this process has locked, and how oft
 
 
 @contextmanager
-def only_one(root: Path) -> Iterator[None]:
+def exclusive_lock(root: Path) -> Iterator[None]:
     """Keep every other instance out of a root meanwhile; inside itself it does nothing.
 
     Raises Locked, which names the one that holds it, and JournalUnavailable.
@@ -44,10 +44,10 @@ def only_one(root: Path) -> Iterator[None]:
     if folder in _ours:
         yield
         return
-    handle = _open(folder)
+    handle = _open_lock(folder)
     try:
         _ours[folder] = handle
-        with put_right_when_ended():
+        with restore_on_termination():
             yield
     finally:
         del _ours[folder]
@@ -55,7 +55,7 @@ def only_one(root: Path) -> Iterator[None]:
 
 
 @contextmanager
-def put_right_when_ended() -> Iterator[None]:
+def restore_on_termination() -> Iterator[None]:
     """Let SIGTERM end the process with everything put back first, as an interrupt does, where nobody else has a say on it.
 
     It is heard once: a second one would end the putting back.
@@ -75,7 +75,7 @@ def put_right_when_ended() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _open(folder: Path) -> int:
+def _open_lock(folder: Path) -> int:
     path = folder / "lock"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,10 +83,10 @@ def _open(folder: Path) -> int:
     except OSError as why:
         raise JournalUnavailable(folder=folder, why=why.strerror or why) from why
     try:
-        _take(handle)
+        _take_lock(handle)
     except (BlockingIOError, PermissionError):
         os.close(handle)
-        pid, since = _holder(path)
+        pid, since = _read_holder(path)
         raise Locked(pid=pid, since=since) from None
     except OSError as why:
         os.close(handle)
@@ -98,7 +98,7 @@ def _open(folder: Path) -> int:
     return handle
 
 
-def _holder(path: Path) -> tuple[str, str]:
+def _read_holder(path: Path) -> tuple[str, str]:
     try:
         said = json.loads(path.read_text("ascii"))
         return str(int(said["pid"])), time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(said["started"]))

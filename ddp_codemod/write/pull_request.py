@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ddp_codemod.write.commit import CommitRefused
 from ddp_codemod.write.errors import WriteError
-from ddp_codemod.write.git import PLACES, Answer, Git, GitMissing, executable
+from ddp_codemod.write.git import PLACES, Answer, Git, GitMissing, find_git
 from ddp_codemod.write.repository import top_of
 
 LONGEST = 60_000  # characters of a text; GitHub takes 65,536
@@ -123,7 +123,7 @@ def _host(url: str) -> str:
 def _logged_in(git: Git, host: str) -> tuple[Service, str]:
     """The program of a host: by the host's name, else the first that is logged in there."""
     named = [service for service in SERVICES if service.host in host]
-    fitting = [(service, executable(service.program)) for service in named or SERVICES]
+    fitting = [(service, find_git(service.program)) for service in named or SERVICES]
     there = [(service, program) for service, program in fitting if program is not None]
     if not there:
         raise CommitRefused("request-no-program", host=host, programs=" / ".join(service.program for service, _ in fitting))

@@ -13,10 +13,10 @@ from msgspec import Struct
 from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.errors import OutsideRoot, PutBackFailed
 from ddp_codemod.write.journal import Entry, Kept
-from ddp_codemod.write.lock import only_one
-from ddp_codemod.write.places import has_journal
+from ddp_codemod.write.journal_folders import has_journal
+from ddp_codemod.write.lock import exclusive_lock
 from ddp_codemod.write.replace import Replacement, real_target
-from ddp_codemod.write.undo import clear_away, restoring
+from ddp_codemod.write.undo import clear_away, make_restoration
 
 
 class Recovered(Struct, frozen=True):
@@ -28,44 +28,44 @@ class Recovered(Struct, frozen=True):
     journal: Path
 
 
-def interrupted(root: Path) -> tuple[str, ...]:
+def find_interrupted(root: Path) -> tuple[str, ...]:
     """The files of an apply that was cut off; nothing is written."""
-    past = journal.entries(root)
+    past = journal.read_entries(root)
     return tuple(kept.name for kept in past[-1].files) if past and past[-1].pending else ()
 
 
-def recover(root: Path) -> Recovered | None:
+def recover_project(root: Path) -> Recovered | None:
     """Finish what was cut off; None where nothing was. Raises PutBackFailed, Locked, JournalUnavailable."""
     if not has_journal(root):
         return None
-    with only_one(root):
-        for entry in journal.unfinished(root):
+    with exclusive_lock(root):
+        for entry in journal.find_unfinished(root):
             clear_away(root, entry)
-            journal.forget(entry)
-        past = journal.entries(root)
+            journal.forget_entry(entry)
+        past = journal.read_entries(root)
         if not past:
             return None
         if not past[-1].pending:
             clear_away(root, past[-1])
             return None
-        return _recover(root, past[-1])
+        return _recover_entry(root, past[-1])
 
 
-def _recover(root: Path, entry: Entry) -> Recovered:
+def _recover_entry(root: Path, entry: Entry) -> Recovered:
     names = tuple(kept.name for kept in entry.files)
     for kept in entry.files:
         _give_back_edits(root, kept)
-    held = [_held(root, kept) for kept in entry.files]
+    held = [_digest_target(root, kept) for kept in entry.files]
     if all(found == kept.after for found, kept in zip(held, entry.files, strict=True)):
         clear_away(root, entry)
-        journal.finish(entry)
+        journal.finish_entry(entry)
         return Recovered(True, names, (), entry.folder)
     folders: set[Path] = set()
     changed = []
     for index, (found, kept) in enumerate(zip(held, entry.files, strict=True)):
         if found == kept.after:
             try:
-                file = restoring(root, entry, index)
+                file = make_restoration(root, entry, index)
                 if not _put_back(file, file.target.with_name(kept.temporary), kept):
                     changed.append(kept.name)
             except OSError as why:
@@ -79,17 +79,17 @@ def _recover(root: Path, entry: Entry) -> Recovered:
     if changed:
         journal.set_aside(entry)
     else:
-        journal.close(entry)
-        journal.forget(entry)
+        journal.close_entry(entry)
+        journal.forget_entry(entry)
     return Recovered(False, names, tuple(changed), entry.folder)
 
 
 def _put_back(file: Replacement, replaced: Path, kept: Kept) -> bool:
     """Put the old file back, which takes no space where it is still there."""
-    if _digest(replaced) == kept.before:
+    if _digest_file(replaced) == kept.before:
         return atomic.put_over(replaced, file.target, file.before, file.after)
-    atomic.discard(file.temporary)
-    atomic.stage(file.temporary, file.after, file.status, file.target)
+    atomic.discard_file(file.temporary)
+    atomic.stage_file(file.temporary, file.after, file.status, file.target)
     return atomic.put_over(file.temporary, file.target, file.before, file.after)
 
 
@@ -99,19 +99,19 @@ def _give_back_edits(root: Path, kept: Kept) -> None:
         target = real_target(root, kept.target)
         for name, written in ((kept.temporary, kept.after), (kept.returning, kept.before)):
             beside = target.with_name(name)
-            if _digest(target) == written and _digest(beside) not in (None, kept.before, kept.after):
+            if _digest_file(target) == written and _digest_file(beside) not in (None, kept.before, kept.after):
                 atomic.put(beside, target)
 
 
-def _held(root: Path, kept: Kept) -> str | None:
+def _digest_target(root: Path, kept: Kept) -> str | None:
     try:
-        return _digest(real_target(root, kept.target))
+        return _digest_file(real_target(root, kept.target))
     except OutsideRoot:
         return None
 
 
-def _digest(path: Path) -> str | None:
+def _digest_file(path: Path) -> str | None:
     try:
-        return journal.digest(path.read_bytes())
+        return journal.digest_of(path.read_bytes())
     except OSError:
         return None

@@ -52,7 +52,7 @@ def replace_all(files: Sequence[Replacement], journal: Path, commit: Callable[[]
     """
     try:
         for file in files:
-            atomic.stage(file.temporary, file.after, file.status, file.target)
+            atomic.stage_file(file.temporary, file.after, file.status, file.target)
         done: list[Replacement] = []
         try:
             for file in files:
@@ -69,10 +69,10 @@ def replace_all(files: Sequence[Replacement], journal: Path, commit: Callable[[]
             _put_back(done, journal)
             raise
     except OSError as why:
-        raise WriteFailed(_named(files, why), why=why.strerror or why) from why
+        raise WriteFailed(_find_named_files(files, why), why=why.strerror or why) from why
     finally:
         for file in files:
-            atomic.discard(file.temporary)
+            atomic.discard_file(file.temporary)
 
 
 def _put_back(done: Sequence[Replacement], journal: Path) -> None:
@@ -85,8 +85,8 @@ def _put_back(done: Sequence[Replacement], journal: Path) -> None:
             if file.temporary.exists() and (old := file.temporary.read_bytes()) != file.after:
                 atomic.put_over(file.temporary, file.target, file.after, old)  # what was replaced, be it an edit made meanwhile
             else:
-                atomic.discard(file.temporary)
-                atomic.stage(file.temporary, file.before, file.status, file.target)
+                atomic.discard_file(file.temporary)
+                atomic.stage_file(file.temporary, file.before, file.status, file.target)
                 atomic.put_over(file.temporary, file.target, file.after, file.before)
         except OSError as failure:
             lost.append(file.name)
@@ -95,6 +95,6 @@ def _put_back(done: Sequence[Replacement], journal: Path) -> None:
         raise PutBackFailed(sorted(lost), journal=journal, why=why.strerror or why) from why
 
 
-def _named(files: Sequence[Replacement], why: OSError) -> list[str]:
+def _find_named_files(files: Sequence[Replacement], why: OSError) -> list[str]:
     paths = {os.fspath(path) for path in (why.filename, why.filename2) if path is not None}
     return [file.name for file in files if {str(file.target), str(file.temporary), str(file.target.parent)} & paths]

@@ -13,14 +13,14 @@ from pathlib import Path
 from ddp_codemod.patch.blob import Blob, LineEnds, blob_id
 from ddp_codemod.patch.quote import raw_name
 from ddp_codemod.write.errors import RepositoryUnreadable
-from ddp_codemod.write.foreign import waiting_attributes
 from ddp_codemod.write.git import Answer, Git, GitMissing
+from ddp_codemod.write.untrusted_repository import find_blocking_attributes
 
 _ATTRIBUTES = ("text", "crlf", "eol", "filter", "ident", "working-tree-encoding")
 _MANY = 20_000  # bytes of names on a command line; Windows takes 32 kB
 
 
-def blobs(root: Path, names: Sequence[str]) -> dict[str, Blob]:
+def find_blobs(root: Path, names: Sequence[str]) -> dict[str, Blob]:
     """What the repository holds for each file, for a patch.
 
     Empty outside git, without git installed and where git refuses to read.
@@ -52,7 +52,7 @@ def read_blobs(root: Path, names: Sequence[str]) -> dict[str, Blob]:
         if base is None:
             start = os.path.relpath(top, home).replace(os.sep, "/")
         try:
-            read = _read(Git.at(top), top, sorted(set(paths.values())), start + "/" if start else "")
+            read = _read_index(Git.at(top), top, sorted(set(paths.values())), start + "/" if start else "")
         except GitMissing:
             return {}
         found |= {name: read[path] for name, path in paths.items() if path in read}
@@ -64,68 +64,68 @@ def top_of(folder: Path) -> Path | None:
     return next((at for at in (folder, *folder.parents) if os.path.lexists(at / ".git")), None)
 
 
-def _read(git: Git, top: Path, paths: Sequence[str], start: str) -> dict[str, Blob]:
+def _read_index(git: Git, top: Path, paths: Sequence[str], start: str) -> dict[str, Blob]:
     listed = paths if sum(len(raw_name(path)) + 1 for path in paths) < _MANY else []
     answer = git.run("ls-files", "--stage", "-z", "--", *listed)
     if answer.code:
         if "not a git repository" in answer.error:
             return {}
         raise RepositoryUnreadable(why=answer.error)
-    index = _entries(answer.out)
-    short = _entries(_checked(git.run("ls-files", "--stage", "-z", "--abbrev", "--", *listed)).out)
-    if (pipe := waiting_attributes(top, paths)) is not None:
+    index = _parse_entries(answer.out)
+    short = _parse_entries(_check_answer(git.run("ls-files", "--stage", "-z", "--abbrev", "--", *listed)).out)
+    if (pipe := find_blocking_attributes(top, paths)) is not None:
         raise RepositoryUnreadable(why=f"{pipe}: not a regular file")
-    rules = _attributes(git, paths)
+    rules = _read_attributes(git, paths)
     digits = 64 if git.settings.values.get("extensions.objectformat") == "sha256" else 40
     found: dict[str, Blob] = {}
     unlike: dict[str, list[str]] = {}
     for path in paths:
-        line_ends, converter = _conversion(rules.get(path, {}), git.settings.values.get("core.autocrlf", ""), git)
+        line_ends, converter = _find_conversion(rules.get(path, {}), git.settings.values.get("core.autocrlf", ""), git)
         mode, oid = index.get(path, ("", "0" * digits))
-        content, executable = _content(top / path)
-        data = b"" if path not in index else _recognised(content, oid)
+        content, executable = _read_content(top / path)
+        data = b"" if path not in index else _match_content(content, oid)
         if data is None:
             unlike.setdefault(oid, []).append(path)
         abbreviation = len(short[path][1]) if path in short else 7
         mode = mode or ("100755" if executable else "100644")
         found[path] = Blob(data or b"", oid, mode, start + path, line_ends, abbreviation, converter)
-    for oid, data in _contents(git, list(unlike)).items():
+    for oid, data in _read_contents(git, list(unlike)).items():
         for path in unlike[oid]:
             blob = found[path]
             found[path] = Blob(data, oid, blob.mode, blob.name, blob.line_ends, blob.abbreviation, blob.converter)
     return found
 
 
-def _checked(answer: Answer) -> Answer:
+def _check_answer(answer: Answer) -> Answer:
     if answer.code:
         raise RepositoryUnreadable(why=answer.error)
     return answer
 
 
-def _entries(listing: bytes) -> dict[str, tuple[str, str]]:
+def _parse_entries(listing: bytes) -> dict[str, tuple[str, str]]:
     """(mode, id) of each path: ``mode SP id SP stage TAB path NUL``. In the middle of a merge the id is one that no file has."""
     found = {}
     for line in listing.split(b"\0")[:-1]:
         head, _, path = line.partition(b"\t")
         mode, oid, stage = head.decode("ascii").split(" ")
-        found[_name(path)] = (mode, oid if stage == "0" else "f" * len(oid))
+        found[_decode_name(path)] = (mode, oid if stage == "0" else "f" * len(oid))
     return found
 
 
-def _name(path: bytes) -> str:
+def _decode_name(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape") if os.name == "nt" else os.fsdecode(path)
 
 
-def _attributes(git: Git, paths: Iterable[str]) -> dict[str, dict[str, str]]:
+def _read_attributes(git: Git, paths: Iterable[str]) -> dict[str, dict[str, str]]:
     listing = b"".join(raw_name(path) + b"\0" for path in paths)
-    fields = _checked(git.run("check-attr", "-z", "--stdin", *_ATTRIBUTES, stdin=listing)).out.split(b"\0")[:-1]
+    fields = _check_answer(git.run("check-attr", "-z", "--stdin", *_ATTRIBUTES, stdin=listing)).out.split(b"\0")[:-1]
     found: dict[str, dict[str, str]] = {}
     for path, attribute, value in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
-        found.setdefault(_name(path), {})[attribute.decode("ascii")] = value.decode("utf-8", "replace")
+        found.setdefault(_decode_name(path), {})[attribute.decode("ascii")] = value.decode("utf-8", "replace")
     return found
 
 
-def _conversion(rules: Mapping[str, str], autocrlf: str, git: Git) -> tuple[LineEnds, str]:
+def _find_conversion(rules: Mapping[str, str], autocrlf: str, git: Git) -> tuple[LineEnds, str]:
     """What git does to line ends (gitattributes(5)), and the attribute that changes the bytes in yet another way."""
     text = {"set": LineEnds.TEXT, "input": LineEnds.TEXT, "auto": LineEnds.AUTO, "unset": LineEnds.KEEP}
     line_ends = text.get(rules.get("text", "")) or text.get(rules.get("crlf", ""))
@@ -141,24 +141,24 @@ def _conversion(rules: Mapping[str, str], autocrlf: str, git: Git) -> tuple[Line
     return line_ends, next(others, "")
 
 
-def _content(path: Path) -> tuple[bytes, bool]:
+def _read_content(path: Path) -> tuple[bytes, bool]:
     try:
         return path.read_bytes(), bool(path.stat().st_mode & 0o100)
     except OSError:
         return b"", False
 
 
-def _recognised(content: bytes, oid: str) -> bytes | None:
+def _match_content(content: bytes, oid: str) -> bytes | None:
     """The bytes behind an id, if they are the file's, with or without its CRLF line ends."""
     candidates = (content, content.replace(b"\r\n", b"\n"))
     return next((data for data in candidates if blob_id(data, len(oid)) == oid), None)
 
 
-def _contents(git: Git, oids: Sequence[str]) -> dict[str, bytes]:
+def _read_contents(git: Git, oids: Sequence[str]) -> dict[str, bytes]:
     """The bytes of blobs; one that is not there (a partial clone) is left out."""
     if not oids:
         return {}
-    out = _checked(git.run("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"))).out
+    out = _check_answer(git.run("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"))).out
     found: dict[str, bytes] = {}
     at = 0
     for oid in oids:

@@ -31,16 +31,16 @@ def publish(top: Path, name: str, files: Mapping[str, bytes]) -> None:
             if target.exists():
                 with contextlib.suppress(FileNotFoundError):
                     target.rename(made.with_name(made.name + "-old"))
-                remove(made.with_name(made.name + "-old"))
+                remove_folder(made.with_name(made.name + "-old"))
             with contextlib.suppress(OSError):
                 made.rename(target)
                 break
         sync_folder(target.parent)
     finally:
-        remove(made)
+        remove_folder(made)
 
 
-def write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write a file in one step. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     (path.parent / STAGING).mkdir(exist_ok=True)
@@ -58,7 +58,7 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def append(path: Path, line: bytes) -> None:
+def append_line(path: Path, line: bytes) -> None:
     """Add a line to a file that others add to at the same time."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
@@ -67,13 +67,13 @@ def append(path: Path, line: bytes) -> None:
         os.close(handle)
 
 
-def leave(folder: Path, files: Mapping[str, bytes]) -> None:
+def leave_files(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files in a folder, for another process to read when this one has ended well. Raises OSError."""
     folder.mkdir(exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
 
 
-def remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove a folder, whatever is in it."""
     shutil.rmtree(folder, ignore_errors=True)

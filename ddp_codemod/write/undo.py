@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from ddp_codemod.write import atomic, journal
 from ddp_codemod.write.errors import ChangedSince, NothingToUndo, OutsideRoot, WriteFailed
-from ddp_codemod.write.lock import only_one
-from ddp_codemod.write.merge import taken_out
+from ddp_codemod.write.lock import exclusive_lock
+from ddp_codemod.write.merge import remove_changes
 from ddp_codemod.write.replace import Replacement, real_target, replace_all
 
 
-class Stays(Struct, frozen=True):
+class UnrestoredFile(Struct, frozen=True):
     """A file that was not taken back: ``lines`` were edited since, none where it is gone or no plain file any more."""
 
     name: str
@@ -31,7 +31,7 @@ class Undone(Struct, frozen=True):
     names: tuple[str, ...]  # they have their old bytes again
     left: int
     merged: tuple[str, ...] = ()  # the apply's changes are out, edits that were made since stay
-    stay: tuple[Stays, ...] = ()
+    stay: tuple[UnrestoredFile, ...] = ()
     kept: tuple[str, ...] = ()  # as it was asked for
 
 
@@ -41,14 +41,14 @@ def undo(root: Path, keep: Collection[str] = ()) -> Undone:
     A file that was edited since gets back only the lines that the apply had changed; where these were edited, it stays as it is,
     and the others go back all the same. Raises NothingToUndo, ChangedSince where no file can be taken back, WriteFailed, Locked.
     """
-    if not journal.entries(root):
+    if not journal.read_entries(root):
         raise NothingToUndo()
-    with only_one(root):
-        return _undo(root, keep)
+    with exclusive_lock(root):
+        return _undo_entry(root, keep)
 
 
-def _undo(root: Path, keep: Collection[str]) -> Undone:
-    past = journal.entries(root)
+def _undo_entry(root: Path, keep: Collection[str]) -> Undone:
+    past = journal.read_entries(root)
     if not past:
         raise NothingToUndo()
     entry = past[-1]
@@ -57,54 +57,54 @@ def _undo(root: Path, keep: Collection[str]) -> Undone:
         if kept.name in keep:
             continue
         try:
-            file = restoring(root, entry, index)
+            file = make_restoration(root, entry, index)
         except OutsideRoot:
-            stay.append(Stays(kept.name, (), entry.folder / str(index)))
+            stay.append(UnrestoredFile(kept.name, (), entry.folder / str(index)))
             continue
         except OSError as why:
             raise WriteFailed([kept.name], why=why.strerror or why) from why
-        held = journal.digest(file.before)
+        held = journal.digest_of(file.before)
         if held == kept.after:
             files.append(file)
         elif held == kept.before:
             untouched.append(kept.name)
-        elif isinstance(made := _without_ours(entry, index, file), bytes):
+        elif isinstance(made := _remove_own_changes(entry, index, file), bytes):
             merged.append(replace(file, after=made))
         else:
-            stay.append(Stays(kept.name, tuple(made), entry.folder / str(index)))
+            stay.append(UnrestoredFile(kept.name, tuple(made), entry.folder / str(index)))
     held_back = tuple(sorted(kept.name for kept in entry.files if kept.name in keep))
     if stay and not files and not merged and not untouched and not held_back:
         raise ChangedSince(sorted(one.name for one in stay), journal=entry.folder)
     clear_away(root, entry)
     try:
-        begun = journal.reopen(entry)
-        ending = journal.set_aside if stay or merged or held_back else journal.close
+        begun = journal.reopen_entry(entry)
+        ending = journal.set_aside if stay or merged or held_back else journal.close_entry
         replace_all([*files, *merged], entry.folder, lambda: ending(begun))
     except OSError as why:
         raise WriteFailed(why=why.strerror or why) from why
     except BaseException:
         if not entry.pending and all(file.holds(file.before) for file in (*files, *merged)):
-            journal.finish(entry)
+            journal.finish_entry(entry)
         raise
-    if ending is journal.close:
-        journal.forget(begun)
+    if ending is journal.close_entry:
+        journal.forget_entry(begun)
     names = tuple(sorted([*(file.name for file in files), *untouched]))
     return Undone(names, len(past) - 1, tuple(sorted(file.name for file in merged)), tuple(stay), held_back)
 
 
-def _without_ours(entry: journal.Entry, index: int, file: Replacement) -> bytes | list[int]:
+def _remove_own_changes(entry: journal.Entry, index: int, file: Replacement) -> bytes | list[int]:
     """An edited file without what the apply changed in it; else the lines that were edited."""
     try:
         written = entry.written(index)
     except OSError:  # an apply of a version that did not keep it
         return []
-    return taken_out(file.after, written, file.before) if journal.digest(written) == entry.files[index].after else []
+    return remove_changes(file.after, written, file.before) if journal.digest_of(written) == entry.files[index].after else []
 
 
-def restoring(root: Path, entry: journal.Entry, index: int) -> Replacement:
+def make_restoration(root: Path, entry: journal.Entry, index: int) -> Replacement:
     """What gives one file of an apply its old bytes and mode. Raises OutsideRoot, OSError."""
     kept, old = entry.files[index], entry.old(index)
-    if journal.digest(old) != kept.before:
+    if journal.digest_of(old) != kept.before:
         raise OSError(errno.EIO, "the journal is damaged", str(entry.folder))
     target = real_target(root, kept.target)
     status = target.stat()
@@ -118,4 +118,4 @@ def clear_away(root: Path, entry: journal.Entry) -> None:
     for kept in entry.files:
         target = Path(os.path.realpath(root), kept.target)
         for name in (kept.temporary, kept.returning):
-            atomic.discard(target.with_name(name))
+            atomic.discard_file(target.with_name(name))

@@ -12,7 +12,7 @@ from ddp_codemod.cli.app import app
 from ddp_codemod.cli.translate import Option, Reader
 from ddp_codemod.discover.config import KEYS
 from ddp_codemod.messages import in_language, text
-from ddp_codemod.report.machines import heads, rows
+from ddp_codemod.report.platform_table import column_titles, table_rows
 
 
 def make(kind: str, argument: str, lang: str) -> list[str]:
@@ -75,10 +75,10 @@ def platforms(lang: str) -> Iterator[str]:
 
 def machines(lang: str) -> Iterator[str]:
     """The table by which people find their platform."""
-    first = heads(lang)
+    first = column_titles(lang)
     yield f"| {' | '.join(first)} |"
     yield "|---" * len(first) + "|"
-    for *told, ident in rows(load().platforms, lang):
+    for *told, ident in table_rows(load().platforms, lang):
         yield f"| {' | '.join(map(_cell, told))} | `{ident}` |"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from session import session
 
-from ddp_codemod.report.table import cells
+from ddp_codemod.report.table import count_cells
 
 FILES = {"en": Path(__file__).parents[1] / "terminal.svg", "zh": Path(__file__).parents[1] / "terminal.zh-CN.svg"}
 PROJECT, COMMAND = "fixtures/tts-spawn/project", "ddp-codemod apply ./TTS --platform rocm"
@@ -42,7 +42,7 @@ def drawn(lang: str) -> str:
         code, output = started.run(f"{COMMAND} --color always")
     assert code == 0, output
     lines = [f"\x1b[1m$ {COMMAND}\x1b[0m", *shortened(output.rstrip("\n").split("\n"))]
-    width = round(2 * LEFT + CELL * max(cells(_SGR.sub("", line)) for line in lines))
+    width = round(2 * LEFT + CELL * max(count_cells(_SGR.sub("", line)) for line in lines))
     height = TOP + LINE * len(lines)
     head = _HEAD.format(
         width=width,

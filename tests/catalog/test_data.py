@@ -16,7 +16,7 @@ from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.load import load
 from ddp_codemod.catalog.model import Fact, Parameter, Platform, Surface
 from ddp_codemod.machine.detect import CHECKS
-from ddp_codemod.run.examples import Case, cases
+from ddp_codemod.run.examples import Case, find_cases
 
 RULES = load()
 PLATFORMS = list(RULES.platforms.values())
@@ -29,7 +29,7 @@ each_platform = pytest.mark.parametrize("platform", PLATFORMS, ids=lambda entry:
 each_surface = pytest.mark.parametrize("surface", SURFACES, ids=lambda entry: entry.id)
 each_fix = pytest.mark.parametrize("fix", FIXES, ids=lambda entry: entry.id)
 each_advice = pytest.mark.parametrize("advice", RULES.advice.values(), ids=lambda entry: entry.id)
-each_case = pytest.mark.parametrize("case", list(cases(RULES)), ids=lambda case: case.id)
+each_case = pytest.mark.parametrize("case", list(find_cases(RULES)), ids=lambda case: case.id)
 
 
 def test_the_platforms_and_rules_that_the_documentation_names() -> None:

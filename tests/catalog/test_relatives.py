@@ -14,7 +14,7 @@ from ddp_codemod.catalog.files import data_folder
 from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.edits.render import render
 from ddp_codemod.report.json import dumps
-from ddp_codemod.run.examples import FILE, REQUIREMENTS, SCRIPT, SETTINGS, Case, cases
+from ddp_codemod.run.examples import FILE, REQUIREMENTS, SCRIPT, SETTINGS, Case, find_cases
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
@@ -92,7 +92,7 @@ def words(request: pytest.FixtureRequest) -> dict[str, str]:
 def test_a_copy_of_a_platform_decides_as_its_relative_on_every_example(tmp_path: Path, words: dict[str, str], kind: str) -> None:
     (tmp_path / "rules").mkdir()
     rules = with_copy(tmp_path / "rules", words)
-    chosen = [case for case in cases(SHIPPED) if case.id.startswith(f"{kind}:")]
+    chosen = [case for case in find_cases(SHIPPED) if case.id.startswith(f"{kind}:")]
     wrong: dict[str, str] = {}
     for number, case in enumerate(chosen):
         root = tmp_path / str(number)

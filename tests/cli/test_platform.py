@@ -9,7 +9,7 @@ import pytest
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.cli.errors import Failure
-from ddp_codemod.cli.platform import choose
+from ddp_codemod.cli.platform import choose_platform
 from ddp_codemod.cli.settings import Settings
 from ddp_codemod.discover.config import Config
 from ddp_codemod.machine.detect import Machine
@@ -36,7 +36,7 @@ AMD = ("dev/kfd", "dev/dri/renderD128", "sys/class/drm/renderD128/device/vendor"
 
 
 def chosen(machine: Machine, config: Config = NOTHING_SAID, **said: object) -> str:
-    return choose(Settings("apply", ("p",), **said), config, RULES, machine).platform.id  # type: ignore[arg-type]
+    return choose_platform(Settings("apply", ("p",), **said), config, RULES, machine).platform.id  # type: ignore[arg-type]
 
 
 def offered(failure: Failure) -> set[str]:
@@ -50,7 +50,7 @@ def test_machines_that_are_surely_known(machine) -> None:  # type: ignore[no-unt
 
 @pytest.mark.parametrize(("there", "others"), [(("dev/nvidia0", "dev/nvidia1"), ["mixed-gpu"]), (AMD, ["rocm", "single-gpu"])])
 def test_no_other_makers_platform_is_offered_beside(machine, there: tuple[str, ...], others: list[str]) -> None:  # type: ignore[no-untyped-def]
-    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*there))
+    choice = choose_platform(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*there))
     assert [other.id for other in choice.others] == others
 
 
@@ -72,7 +72,7 @@ def test_an_nvidia_machine(machine) -> None:  # type: ignore[no-untyped-def]
 def test_one_accelerator_is_told_of_the_platform_without_a_group(  # type: ignore[no-untyped-def]
     machine, paths: tuple[str, ...], system: str, platform: str, offered: bool
 ) -> None:
-    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*paths, system=system))
+    choice = choose_platform(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*paths, system=system))
     assert choice.platform.id == platform
     assert ("single-gpu" in [other.id for other in choice.others]) == offered
 
@@ -82,7 +82,7 @@ def test_an_ascend_machine(machine) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_an_amd_machine_is_healthy_and_the_other_command_is_named(machine) -> None:  # type: ignore[no-untyped-def]
-    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*AMD))
+    choice = choose_platform(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine(*AMD))
     assert choice.platform.id == "rocm-rccl"
     assert [other.id for other in choice.others] == ["rocm", "single-gpu"]
     assert "RCCL" in render(choice.reason, "en")
@@ -90,7 +90,7 @@ def test_an_amd_machine_is_healthy_and_the_other_command_is_named(machine) -> No
 
 
 def test_rocm_under_wsl_is_gloo_and_the_other_command_is_named(machine) -> None:  # type: ignore[no-untyped-def]
-    choice = choose(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine("dev/dxg", "opt/rocm/bin/rocminfo"))
+    choice = choose_platform(Settings("apply", ("p",)), NOTHING_SAID, RULES, machine("dev/dxg", "opt/rocm/bin/rocminfo"))
     assert choice.platform.id == "rocm"
     assert "rocm-rccl" in [other.id for other in choice.others]
 

@@ -131,7 +131,7 @@ def test_a_function_that_calls_itself_adds_no_question(tmp_path: Path) -> None:
 
 def test_a_stage_that_gives_up_costs_only_the_deep_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from ddp_codemod.policy import decide_url
-    from ddp_codemod.sites.find import Use
+    from ddp_codemod.sites.surface_calls import Use
 
     real = decide_url.decide_init_method
 

@@ -11,7 +11,7 @@ from ddp_codemod.catalog.model import Fact
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.resolver import Resolver
 
 FACTS = {
     "os.name": "posix",

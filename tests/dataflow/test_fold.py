@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, Known, Truthy, Value, fold, truth
+from ddp_codemod.dataflow.fold import TRUTHY, UNKNOWN, FoldResult, Known, Truthy, fold, truth
 
 NAMES = ("a", "b", "c")
 VALUES: tuple[Any, ...] = (True, False, None, 0, 1, 2, "", "nt", "NCCL", ())  # what an unknown name may hold
 TRUTHS: tuple[Any, ...] = (True, 7, "12.4", ("x",))  # what a truthy one may hold
 
 
-def folded(text: str, **known: Value) -> Value:
+def folded(text: str, **known: FoldResult) -> FoldResult:
     """What an expression gives where some names are known."""
 
-    def look(node: ast.expr) -> Value:
+    def look(node: ast.expr) -> FoldResult:
         return known.get(node.id, UNKNOWN) if isinstance(node, ast.Name) else UNKNOWN
 
     return fold(ast.parse(text, mode="eval").body, look)
@@ -39,7 +39,7 @@ T, F, U, Y = Known(True), Known(False), UNKNOWN, TRUTHY
         (Y, T, True, True), (Y, F, False, True), (Y, U, None, True), (Y, Y, True, True),
     ],
 )  # fmt: skip
-def test_three_valued_and_or(left: Value, right: Value, both: bool | None, either: bool | None) -> None:
+def test_three_valued_and_or(left: FoldResult, right: FoldResult, both: bool | None, either: bool | None) -> None:
     assert truth(folded("a and b", a=left, b=right)) is both
     assert truth(folded("a or b", a=left, b=right)) is either
 
@@ -47,7 +47,7 @@ def test_three_valued_and_or(left: Value, right: Value, both: bool | None, eithe
 @pytest.mark.parametrize(
     ("value", "wanted"), [(T, False), (F, True), (U, None), (Y, False), (Known(None), True), (Known(""), True)]
 )
-def test_three_valued_not(value: Value, wanted: bool | None) -> None:
+def test_three_valued_not(value: FoldResult, wanted: bool | None) -> None:
     assert truth(folded("not a", a=value)) is wanted
 
 
@@ -196,7 +196,7 @@ def test_with_every_name_known_it_agrees_with_python(text: str, values: tuple[bo
 @given(EXPRESSIONS, st.lists(st.sampled_from(["unknown", "truthy", *range(len(VALUES))]), min_size=3, max_size=3))
 def test_what_it_claims_holds_for_every_completion(text: str, kinds: list[Any]) -> None:
     pools = [VALUES if kind == "unknown" else TRUTHS if kind == "truthy" else (VALUES[kind],) for kind in kinds]
-    given_values: dict[str, Value] = {
+    given_values: dict[str, FoldResult] = {
         name: UNKNOWN if kind == "unknown" else TRUTHY if kind == "truthy" else Known(VALUES[kind])
         for name, kind in zip(NAMES, kinds, strict=True)
     }

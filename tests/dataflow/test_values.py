@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.dataflow.answers import Answers
 from ddp_codemod.dataflow.evaluator import Evaluator
 from ddp_codemod.dataflow.facts import Facts
 from ddp_codemod.dataflow.fold import Known
-from ddp_codemod.dataflow.leaves import Current, Default, Leaf, Possible
+from ddp_codemod.dataflow.memo import Memo
+from ddp_codemod.dataflow.values import CurrentBackend, PlatformDefault, Value, ValueSet
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
-from ddp_codemod.sites.resolve import Resolver
+from ddp_codemod.sites.resolver import Resolver
 
 RULES = load()
 SUFFIXES = (".yaml", ".yml", ".json", ".toml", ".gin")
 
 
-def evaluated(root: Path, files: dict[str, str], platform: str = "rocm") -> Possible:
+def evaluated(root: Path, files: dict[str, str], platform: str = "rocm") -> ValueSet:
     """What the argument of ``ASK`` can be."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -47,15 +47,15 @@ def evaluated(root: Path, files: dict[str, str], platform: str = "rocm") -> Poss
     raise AssertionError("nothing is asked")
 
 
-def said(leaf: Leaf) -> str:
+def said(leaf: Value) -> str:
     if isinstance(leaf.value, Known):
         return repr(leaf.value.value)
-    if isinstance(leaf.value, (Default, Current)):
+    if isinstance(leaf.value, (PlatformDefault, CurrentBackend)):
         return type(leaf.value).__name__
     return " ".join(leaf.text.split())
 
 
-def whole(leaf: Leaf) -> tuple[object, ...]:
+def whole(leaf: Value) -> tuple[object, ...]:
     """All of a leaf that decisions are made by."""
     hops = tuple((hop.place, hop.reason) for hop in leaf.way.hops)
     return said(leaf), leaf.place, leaf.kind, leaf.why, leaf.open, leaf.decided, leaf.way.doubt, leaf.way.doubted_at, hops
@@ -176,7 +176,7 @@ CLOSED = {
         [A],
     ),
     "a variable of the environment": ("import os\nASK(os.environ.get('X', 'nccl'))", [A]),
-    "what a library asks torch for": ("import torch.distributed as dist\nASK(dist.get_backend())", ["Current"]),
+    "what a library asks torch for": ("import torch.distributed as dist\nASK(dist.get_backend())", ["CurrentBackend"]),
 }
 OPEN = {
     "a call of what is not there": ("import other\nASK(other.f())", ["other.f()"]),
@@ -235,7 +235,7 @@ FILES = {
 }
 
 
-def check(found: Possible, values: list[str] | None, closed: bool) -> None:
+def check(found: ValueSet, values: list[str] | None, closed: bool) -> None:
     if values is not None:
         assert sorted(set(map(said, found))) == sorted(values)
     assert found.closed is closed
@@ -275,7 +275,7 @@ def test_the_platform_decides(tmp_path: Path, platform: str, value: str) -> None
 def test_what_is_remembered_is_what_would_be_found_again(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = FILES[name][0] if name in FILES else {"a.py": {**CLOSED, **OPEN}[name][0]}  # type: ignore[dict-item]
     remembered = [*map(whole, evaluated(tmp_path, files))]
-    monkeypatch.setattr(Answers, "recall", lambda *_: None)
+    monkeypatch.setattr(Memo, "recall", lambda *_: None)
     assert [*map(whole, evaluated(tmp_path, files))] == remembered
 
 

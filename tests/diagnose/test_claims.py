@@ -15,7 +15,7 @@ from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.cli import main
 from ddp_codemod.cli.diagnose import cure_command
 from ddp_codemod.health import Diagnosis, Reading
-from ddp_codemod.machine.diagnose import diagnose, fitting
+from ddp_codemod.machine.diagnose import diagnose, fitting_cures
 
 KNOWN = load_diagnostics()
 TORCHRUN = """Traceback (most recent call last):
@@ -337,7 +337,7 @@ def test_no_command_is_for_another_machine_than_the_log_s(hint: str) -> None:
     for signature in KNOWN.signatures.values():
         if any(NAMES_ITSELF.search(excerpt) for excerpt in signature.hit):
             continue
-        for cure in fitting(signature, {hint}):
+        for cure in fitting_cures(signature, {hint}):
             commands += bool(cure.platform or cure.rules)
             assert cure.platform not in FOREIGN[hint], f"{signature.id}: --platform {cure.platform} in a log of {hint}"
             nccl = [rule for rule in cure.rules if rule.startswith("nccl-")]

@@ -9,7 +9,7 @@ import pytest
 
 from ddp_codemod.catalog.diagnostics import load_diagnostics
 from ddp_codemod.catalog.load import load
-from ddp_codemod.catalog.pattern import WIDEST, anchors
+from ddp_codemod.catalog.pattern import WIDEST, find_anchors
 from ddp_codemod.catalog.signature import Signature
 from ddp_codemod.machine.diagnose import diagnose
 
@@ -81,7 +81,7 @@ def test_some_cure_is_left_whatever_the_log_hints_at(signature: Signature) -> No
 def test_a_hostile_line_does_not_hold_it_up(signature: Signature) -> None:
     """Every fixed text of the pattern, over and over, in a line without end."""
     for pattern in signature.patterns:
-        for text in anchors(pattern):
+        for text in find_anchors(pattern):
             for glue in ("", " ", "'0"):
                 line = (text + glue) * (6_000 // (len(text) + len(glue)))
                 diagnose(io.BytesIO(line.encode() + b"\n"), KNOWN)
@@ -103,7 +103,7 @@ def test_a_hostile_line_does_not_hold_it_up(signature: Signature) -> None:
 )
 def test_patterns_that_could_blow_up_or_be_nowhere_are_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="pattern"):
-        anchors(pattern)
+        find_anchors(pattern)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_patterns_that_could_blow_up_or_be_nowhere_are_refused(pattern: str) -> 
     ],
 )
 def test_what_a_pattern_is_found_by(pattern: str, texts: tuple[str, ...]) -> None:
-    assert anchors(pattern) == texts
+    assert find_anchors(pattern) == texts
 
 
 TRACE = 'Traceback (most recent call last):\n  File "/home/u/proj/train.py", line 88, in <module>\n    main()\n'

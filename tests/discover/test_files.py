@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddp_codemod.discover import files
-from ddp_codemod.discover.files import _encoding, read, walk
+from ddp_codemod.discover.files import _detect_encoding, read, walk_files
 from ddp_codemod.model import Skipped, Source
 
 
 def found(root: Path, *paths: str) -> list[str]:
-    return [path.relative_to(root).as_posix() for path in walk(root, [root / path for path in paths or ("",)], (".py",))]
+    return [path.relative_to(root).as_posix() for path in walk_files(root, [root / path for path in paths or ("",)], (".py",))]
 
 
 def make(root: Path, *names: str) -> None:
@@ -169,6 +169,6 @@ def test_the_encoding_of_a_file_is_the_one_that_python_detects(parts: list[bytes
         wanted, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:
         with pytest.raises(SyntaxError):
-            _encoding(data)
+            _detect_encoding(data)
     else:
-        assert _encoding(data) == wanted
+        assert _detect_encoding(data) == wanted

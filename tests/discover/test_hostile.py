@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.discover.files import content, read, read_text, walk
+from ddp_codemod.discover.files import content, read, read_text, walk_files
 from ddp_codemod.model import Reason, Skipped, Survey
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
@@ -38,7 +38,7 @@ def test_a_link_out_of_the_project_is_not_read_and_named(root: Path, tmp_path: P
     (root / "train.py").symlink_to(tmp_path / "outside.py")
     (root / "up.py").symlink_to("../outside.py")
     (root / "config.yaml").symlink_to(tmp_path / "outside.py")
-    assert list(walk(root, [root], (".py", ".yaml"))) == []
+    assert list(walk_files(root, [root], (".py", ".yaml"))) == []
     found = surveyed(root)
     assert found.edits == found.decisions == ()
     assert reasons(found) == {"train.py": "skipped-outside", "up.py": "skipped-outside"}

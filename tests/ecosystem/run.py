@@ -26,7 +26,7 @@ import msgspec
 from ddp_codemod.catalog.load import Rules, load
 from ddp_codemod.edits.render import Rendered, render
 from ddp_codemod.model import Action, Applicability, Survey
-from ddp_codemod.patch.gitdiff import git_diff
+from ddp_codemod.patch.gitdiff import format_git_diff
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
@@ -73,7 +73,7 @@ def wheel(pin: str) -> Path:
 def check(root: Path, platform: str, rules: Rules) -> Checked:
     """Survey a project, patch it, look at the outcome, and put it back as it was."""
     found, made = _run(root, platform, rules)
-    patch = git_diff(made.changes)
+    patch = format_git_diff(made.changes)
     wrong = [
         f"{skipped.name}: {skipped.reason.key}, though it parses" for skipped in found.skipped if _parses(root / skipped.name)
     ]

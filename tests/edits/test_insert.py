@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.edits.insert import before_statement
+from ddp_codemod.edits.insert import insert_before_statement
 from ddp_codemod.model import Reason, Source
 
 
@@ -18,7 +18,7 @@ def inserted(text: str, statement: str = "new()") -> str | Reason:
     tree = ast.parse(text)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "init")
-    place = before_statement(source_of(text), parents, call, statement)
+    place = insert_before_statement(source_of(text), parents, call, statement)
     if isinstance(place, Reason):
         return place
     new = text[: place.offset] + place.text + text[place.offset :]
@@ -170,7 +170,7 @@ def test_one_statement_more_and_nothing_else_changes(text, newline):
     tree = ast.parse(text)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "init"]:
-        place = before_statement(source_of(text), parents, call, "new()")
+        place = insert_before_statement(source_of(text), parents, call, "new()")
         assert not isinstance(place, Reason)
         new = text[: place.offset] + place.text + text[place.offset :]
         assert ast.dump(without_new(ast.parse(new))) == ast.dump(tree)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.edits.lines import Preview, emptied, preview_lines
+from ddp_codemod.edits.lines import Preview, expand_deletion, preview_lines
 from ddp_codemod.model import Applicability, Edit, Reason, Recipe, Source
 
 
@@ -65,9 +65,9 @@ def test_a_line_that_goes():
 )
 def test_what_goes_with_a_statement(text, left):
     start = text.index("GONE")
-    first, last = emptied(source_of(text), start, start + 4)
+    first, last = expand_deletion(source_of(text), start, start + 4)
     assert text[:first] + text[last:] == left
 
 
 def test_whole_lines_end_where_the_next_starts():
-    assert emptied(source_of("a\nb\nc\n"), 2, 4) == (2, 4)
+    assert expand_deletion(source_of("a\nb\nc\n"), 2, 4) == (2, 4)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from generate import CALL, repository, template
 
 from ddp_codemod import __version__
-from ddp_codemod.fleet.keys import rules_digest
+from ddp_codemod.fleet.keys import digest_rules
 from ddp_codemod.fleet.model import Limits, Work
 
 Make = Callable[..., Path]
@@ -38,7 +38,7 @@ def make(tmp_path: Path) -> Make:
 def work(tmp_path: Path) -> Work:
     """A run that keeps its results in ``out``, which nobody but the client sees."""
     return Work(
-        out=str(tmp_path / "out"), token="t", version=__version__, rules=rules_digest(()), folders=(),
+        out=str(tmp_path / "out"), token="t", version=__version__, rules=digest_rules(()), folders=(),
         lang="en", page_lang="en", limits=Limits(seconds=60, cpu=60),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import NCCL, Make
 from generate import _hostile, git
 
-from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, Start, is_repository, without_secret
+from ddp_codemod.write.clone import CloneFailed, Cloner, Remote, Start, is_repository, strip_credentials
 from ddp_codemod.write.git import Git
 
 
@@ -165,8 +165,8 @@ def test_a_configuration_that_nobody_needs_is_not_read(make: Make, tmp_path: Pat
 
 
 def test_secrets_are_left_out_of_what_is_said() -> None:
-    assert without_secret("https://me:pw@e.org/a and ssh://git@e.org/b") == "https://e.org/a and ssh://e.org/b"
-    assert without_secret("/srv/a@b") == "/srv/a@b"
+    assert strip_credentials("https://me:pw@e.org/a and ssh://git@e.org/b") == "https://e.org/a and ssh://e.org/b"
+    assert strip_credentials("/srv/a@b") == "/srv/a@b"
 
 
 def test_folders_are_told_from_repositories(make: Make, source: Path, tmp_path: Path) -> None:

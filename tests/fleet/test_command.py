@@ -113,7 +113,7 @@ def test_two_runs_do_not_share_a_folder(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "list.txt").write_text("https://e.org/a\n")
-    code = "import sys\nfrom pathlib import Path\nfrom ddp_codemod.write.lock import only_one\nwith only_one(Path('out').absolute()):\n    print()\n    sys.stdout.flush()\n    sys.stdin.read()"
+    code = "import sys\nfrom pathlib import Path\nfrom ddp_codemod.write.lock import exclusive_lock\nwith exclusive_lock(Path('out').absolute()):\n    print()\n    sys.stdout.flush()\n    sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()

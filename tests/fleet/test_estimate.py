@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddp_codemod.fleet.estimate import draw, estimate, predicted, share, student
+from ddp_codemod.fleet.estimate import draw_sample, estimate_run, estimate_share, predict_total, student_factor
 from ddp_codemod.fleet.model import Outcome, Trouble
 
 # edits, places to look at and seconds of 40 well-known projects on rocm, of one fleet run
@@ -62,13 +62,13 @@ VALUES = st.lists(st.floats(0, 1e6), min_size=1, max_size=30)
     ("freedom", "factor"), [(1, 6.314), (2, 2.920), (3, 2.353), (5, 2.015), (10, 1.812), (30, 1.697), (1000, 1.646)]
 )
 def test_student_s_factor_is_that_of_the_tables(freedom: int, factor: float) -> None:
-    assert student(freedom) == pytest.approx(factor, rel=0.015)
+    assert student_factor(freedom) == pytest.approx(factor, rel=0.015)
 
 
 @settings(max_examples=40, deadline=None)
 @given(VALUES, st.integers(1, 10_000))
 def test_the_prediction_lies_between_its_ends_and_above_what_was_seen(values: list[float], whole: int) -> None:
-    made = predicted(values, max(whole, len(values)))
+    made = predict_total(values, max(whole, len(values)))
     assert sum(values) <= made.low * (1 + 1e-9) + 1e-9
     assert made.low <= made.value * (1 + 1e-9)
     assert made.value <= made.high * (1 + 1e-9)
@@ -77,14 +77,14 @@ def test_the_prediction_lies_between_its_ends_and_above_what_was_seen(values: li
 @settings(max_examples=40, deadline=None)
 @given(VALUES)
 def test_a_sample_of_everything_is_certain(values: list[float]) -> None:
-    made = predicted(values, len(values))
+    made = predict_total(values, len(values))
     assert made.low == made.value == made.high == pytest.approx(sum(values))
 
 
 def coverage(whole: list[float], size: int, times: int = 80) -> float:
     """How often the interval of a sample of that size holds the truth."""
     chance = random.Random(3)
-    made = [predicted(chance.sample(whole, size), len(whole)) for _ in range(times)]
+    made = [predict_total(chance.sample(whole, size), len(whole)) for _ in range(times)]
     return sum(one.low <= sum(whole) <= one.high for one in made) / times
 
 
@@ -111,7 +111,7 @@ def test_the_interval_holds_the_truth_of_other_lists(one: Callable[[random.Rando
 
 
 def test_a_sample_that_holds_nothing_does_not_mean_that_there_is_nothing() -> None:
-    made = predicted([0.0] * 8, 100)
+    made = predict_total([0.0] * 8, 100)
     assert made.low == made.value == 0.0
     assert made.high > 1.0
 
@@ -119,26 +119,26 @@ def test_a_sample_that_holds_nothing_does_not_mean_that_there_is_nothing() -> No
 @settings(max_examples=20, deadline=None)
 @given(VALUES, st.integers(1, 10_000))
 def test_the_same_sample_gives_the_same_prediction(values: list[float], whole: int) -> None:
-    assert predicted(values, len(values) + whole) == predicted(values, len(values) + whole)
+    assert predict_total(values, len(values) + whole) == predict_total(values, len(values) + whole)
 
 
 def test_more_of_a_sample_gives_a_narrower_interval() -> None:
     chance = random.Random(4)
     whole = [chance.expovariate(1) for _ in range(1000)]
-    widths = [made.high - made.low for made in (predicted(whole[:size], 1000) for size in (20, 100, 500))]
+    widths = [made.high - made.low for made in (predict_total(whole[:size], 1000) for size in (20, 100, 500))]
     assert widths == sorted(widths, reverse=True)
 
 
 def test_the_sample_of_a_list_is_always_the_same_and_in_its_order() -> None:
     entries = list(range(1000))
-    assert draw(entries, 50) == draw(entries, 50) == sorted(draw(entries, 50))
-    assert len(set(draw(entries, 50))) == 50
-    assert draw(entries, 5000) == entries
+    assert draw_sample(entries, 50) == draw_sample(entries, 50) == sorted(draw_sample(entries, 50))
+    assert len(set(draw_sample(entries, 50))) == 50
+    assert draw_sample(entries, 5000) == entries
 
 
 def test_repositories_are_never_more_than_there_are() -> None:
     outcomes = [Outcome("a", "rocm", trouble=Trouble.CRASHED, seconds=2.0), Outcome("b", "rocm", review=3, seconds=4.0)]
-    made = estimate(outcomes, 10, workers=2)
+    made = estimate_run(outcomes, 10, workers=2)
     assert made.failed.high <= 10
     assert made.seconds.value == pytest.approx(15.0)
     assert made.effort.value == pytest.approx(15.0)
@@ -150,20 +150,20 @@ def test_a_share_lies_where_it_says(part: float) -> None:
     whole = [float(number < part * 1000) for number in range(1000)]
     held = 0
     for _ in range(300):
-        made = share(int(sum(chance.sample(whole, 80))), 80, 1000)
+        made = estimate_share(int(sum(chance.sample(whole, 80))), 80, 1000)
         held += made.low <= sum(whole) <= made.high
     assert held / 300 >= 0.83
 
 
 def test_none_seen_does_not_mean_none() -> None:
-    assert share(0, 8, 24).high > 2
-    assert share(24, 24, 24).low == 24
+    assert estimate_share(0, 8, 24).high > 2
+    assert estimate_share(24, 24, 24).low == 24
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 200).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size), st.integers(size, 10_000))))
 def test_a_share_is_no_more_than_there_are(counts: tuple[int, int, int]) -> None:
     hits, size, whole = counts
-    made = share(hits, size, whole)
+    made = estimate_share(hits, size, whole)
     assert hits <= made.low * (1 + 1e-9) + 1e-9
     assert made.low <= made.value <= made.high <= whole

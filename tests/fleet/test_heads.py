@@ -16,7 +16,7 @@ from generate import git
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.write.heads import standing
+from ddp_codemod.write.branch_heads import read_branch_commit
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fleet needs process groups")
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -42,11 +42,15 @@ def asked(path: Path, ref: str) -> str | None:
 def test_the_default_branch_and_one_by_name(at: Path) -> None:
     (at / "refs" / "heads" / "v1.0").mkdir()
     (at / "refs" / "heads" / "v1.0" / "a-b").write_text(f"{TWO}\n")
-    assert [standing(at), standing(at, "main"), standing(at, "refs/heads/v1.0/a-b")] == [ONE, ONE, TWO]
+    assert [read_branch_commit(at), read_branch_commit(at, "main"), read_branch_commit(at, "refs/heads/v1.0/a-b")] == [
+        ONE,
+        ONE,
+        TWO,
+    ]
     (at / "HEAD").write_text("ref: refs/heads/v1.0/a-b\n")
-    assert standing(at) == TWO
+    assert read_branch_commit(at) == TWO
     (at / "HEAD").write_text(f"{ONE}\n")
-    assert standing(at) == ONE
+    assert read_branch_commit(at) == ONE
 
 
 def test_it_is_what_git_says_of_a_history(tmp_path: Path) -> None:
@@ -60,13 +64,13 @@ def test_it_is_what_git_says_of_a_history(tmp_path: Path) -> None:
         if number == 1:
             git("pack-refs", "--all", cwd=path)
     for ref in ("HEAD", "main", "b0", "b1", "b2"):
-        assert standing(path / ".git", None if ref == "HEAD" else ref) == asked(path, ref)
-    assert standing(path / ".git", "b3") is None
+        assert read_branch_commit(path / ".git", None if ref == "HEAD" else ref) == asked(path, ref)
+    assert read_branch_commit(path / ".git", "b3") is None
     git("worktree", "add", "--quiet", "-b", "other", tmp_path / "linked", "b0", cwd=path)
-    assert standing(tmp_path / "linked" / ".git") is None
-    assert standing(path / ".git" / "worktrees" / "linked") is None
+    assert read_branch_commit(tmp_path / "linked" / ".git") is None
+    assert read_branch_commit(path / ".git" / "worktrees" / "linked") is None
     git("checkout", "--quiet", "--detach", "b0", cwd=path)
-    assert standing(path / ".git") == asked(path, "HEAD") == asked(path, "b0")
+    assert read_branch_commit(path / ".git") == asked(path, "HEAD") == asked(path, "b0")
 
 
 def _link(file: Path) -> None:
@@ -92,7 +96,7 @@ def _long(file: Path) -> None:
 @pytest.mark.parametrize("name", ["HEAD", "refs/heads/main"])
 def test_only_a_small_regular_file_is_read(at: Path, name: str, spoil: Callable[[Path], None]) -> None:
     spoil(at / name)
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 @pytest.mark.parametrize("name", ["refs", "refs/heads", "refs/heads/team", ""])
@@ -100,11 +104,11 @@ def test_no_link_to_a_folder_is_followed(at: Path, name: str) -> None:
     branch = at / "refs" / "heads" / "team" / "a"
     branch.parent.mkdir()
     branch.write_text(ONE)
-    assert standing(at, "team/a") == ONE
+    assert read_branch_commit(at, "team/a") == ONE
     real = at.with_name("real")
     (at / name).rename(real)
     (at / name).symlink_to(real)
-    assert standing(at, "team/a") is None
+    assert read_branch_commit(at, "team/a") is None
 
 
 @pytest.mark.parametrize(
@@ -120,7 +124,7 @@ def test_what_is_not_plain_is_left_to_git(at: Path, said: str) -> None:
     for name in ("tags/main", "heads/main.lock"):
         (at / "refs" / name).write_text(ONE)
     (at / "HEAD").write_text(f"{said}\n")
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 @pytest.mark.parametrize(
@@ -128,20 +132,25 @@ def test_what_is_not_plain_is_left_to_git(at: Path, said: str) -> None:
 )
 def test_a_branch_that_holds_no_commit_is_left_to_git(at: Path, said: str) -> None:
     (at / "refs" / "heads" / "main").write_text(f"{said}\n")
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 def test_a_branch_without_a_file_is_looked_up_among_the_packed_ones(at: Path) -> None:
     (at / "packed-refs").write_text(
         f"# pack-refs with: peeled fully-peeled sorted \n{TWO} refs/heads/main\n{ONE} refs/heads/ma\n^{ONE}\n"
     )
-    assert standing(at) == ONE, "its own file counts more"
+    assert read_branch_commit(at) == ONE, "its own file counts more"
     (at / "refs" / "heads" / "main").unlink()
-    assert [standing(at), standing(at, "ma"), standing(at, "a"), standing(at, "m.in")] == [TWO, ONE, None, None]
+    assert [
+        read_branch_commit(at),
+        read_branch_commit(at, "ma"),
+        read_branch_commit(at, "a"),
+        read_branch_commit(at, "m.in"),
+    ] == [TWO, ONE, None, None]
     (at / "refs" / "heads").rmdir()
-    assert standing(at) == TWO
+    assert read_branch_commit(at) == TWO
     (at / "refs" / "heads").symlink_to(at / "objects")
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 @pytest.mark.parametrize(
@@ -162,29 +171,29 @@ def test_a_branch_without_a_file_is_looked_up_among_the_packed_ones(at: Path) ->
 def test_only_a_whole_line_of_packed_branches_counts(at: Path, packed: str) -> None:
     (at / "refs" / "heads" / "main").unlink()
     (at / "packed-refs").write_bytes(packed.encode())
-    assert standing(at) == (ONE if packed == f"{ONE} refs/heads/main" else None)
+    assert read_branch_commit(at) == (ONE if packed == f"{ONE} refs/heads/main" else None)
     (at / "packed-refs").write_text(f"{ONE} refs/heads/main\n" + "#" * (4 << 20))
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 @pytest.mark.parametrize("spoil", [_link, _pipe, _folder])
 def test_only_a_regular_file_of_packed_branches_is_read(at: Path, spoil: Callable[[Path], None]) -> None:
     (at / "refs" / "heads" / "main").rename(at / "packed-refs")
     (at / "packed-refs").write_text(f"{ONE} refs/heads/main\n")
-    assert standing(at) == ONE
+    assert read_branch_commit(at) == ONE
     spoil(at / "packed-refs")
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 def test_a_repository_that_has_its_branches_elsewhere_is_left_to_git(at: Path) -> None:
     (at / "commondir").write_text("../b.git\n")
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 def test_somebody_else_s_repository_is_left_to_git(at: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Git refuses it where the user does not trust the folder (safe.directory)."""
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert standing(at) is None
+    assert read_branch_commit(at) is None
 
 
 @given(st.text(st.sampled_from("abM-._/ \u00e4@{~^:?*[\\"), min_size=1, max_size=12))
@@ -198,7 +207,7 @@ def test_no_branch_is_read_that_git_would_not_name_so(tmp_path_factory: pytest.T
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(ONE)
-    if standing(path, name) is not None:
+    if read_branch_commit(path, name) is not None:
         ref = f"refs/heads/{name}"
         assert f"{path}/{ref}" == str(file)
         assert subprocess.run(["git", "check-ref-format", ref], check=False).returncode == 0

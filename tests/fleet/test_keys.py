@@ -9,7 +9,7 @@ from pathspec import GitIgnoreSpec
 
 from ddp_codemod.discover.kinds import LAUNCHERS, PROGRAMS
 from ddp_codemod.fleet.keys import PATTERNS
-from ddp_codemod.parse.requirements import states_versions
+from ddp_codemod.parse.requirements import may_state_versions
 
 SPEC = GitIgnoreSpec.from_lines(PATTERNS)
 WORDS = st.sampled_from(
@@ -21,7 +21,7 @@ WORDS = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=5).map("".join))
 def test_files_that_state_versions_are_checked_out(name: str) -> None:
-    if states_versions(name.strip("/")):
+    if may_state_versions(name.strip("/")):
         assert SPEC.match_file(name.strip("/"))
 
 

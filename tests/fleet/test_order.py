@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from ddp_codemod.fleet.model import Entry
-from ddp_codemod.fleet.order import largest_first
+from ddp_codemod.fleet.order import sort_largest_first
 
 
 def test_clones_come_by_the_number_of_their_files_and_the_rest_as_listed(tmp_path: Path) -> None:
@@ -16,14 +16,14 @@ def test_clones_come_by_the_number_of_their_files_and_the_rest_as_listed(tmp_pat
     folder.mkdir()
     listed = ["https://example.invalid/z.git", small, str(bare), large, str(folder), middle, "git@example.invalid:a.git", "\0"]
     entries = [Entry(place, "rocm", line=number) for number, place in enumerate(listed)]
-    found = [entry.repository for entry in largest_first(entries)]
+    found = [entry.repository for entry in sort_largest_first(entries)]
     assert found == [large, middle, small, *(place for place in listed if place not in (large, middle, small))]
 
 
 def test_two_entries_for_one_clone_keep_their_order(tmp_path: Path) -> None:
     place = clone(tmp_path / "one", 3)
     entries = [Entry(place, platform) for platform in ("windows", "rocm", "ascend")]
-    assert largest_first(entries) == entries
+    assert sort_largest_first(entries) == entries
 
 
 def clone(folder: Path, files: int) -> str:

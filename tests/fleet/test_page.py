@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ddp_codemod.fleet.model import Count, Outcome, Trouble
-from ddp_codemod.fleet.overview import overview
+from ddp_codemod.fleet.overview import render_overview
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: make browser")
 from selenium import webdriver  # noqa: E402
@@ -62,7 +62,7 @@ def page(browser: Any, tmp_path: Path) -> Any:
         ),
     ]
     path = tmp_path / "index.html"
-    path.write_bytes(overview(outcomes, "en"))
+    path.write_bytes(render_overview(outcomes, "en"))
     result = tmp_path / "repositories" / "a b#1" / "x" / "review.html"
     result.parent.mkdir(parents=True)
     result.write_text("<title>its page</title>")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ddp_codemod.fleet.model import Outcome, Trouble
-from ddp_codemod.fleet.progress import Progress, duration
+from ddp_codemod.fleet.progress import Progress, format_duration
 from ddp_codemod.fleet.totals import Totals
-from ddp_codemod.report.table import cut
+from ddp_codemod.report.table import cut_to_width
 
 
 class Clock:
@@ -32,7 +32,7 @@ def test_a_terminal_of_eighty_columns_shows_all_of_it() -> None:
         progress = progress_in(lang, Clock())
         sums = Totals(edited=500, review=400, failed=10)
         line = progress.line(900, sums, bar=True)
-        assert cut(line, 79) == line
+        assert cut_to_width(line, 79) == line
 
 
 def progress_in(lang: str, clock: Clock) -> Progress:
@@ -58,7 +58,7 @@ def test_a_plain_line_comes_now_and_then() -> None:
 
 
 def test_lengths_of_time_read_well() -> None:
-    assert [duration(seconds, "en") for seconds in (0.4, 99, 100, 5999, 6000, 360_000)] == [
+    assert [format_duration(seconds, "en") for seconds in (0.4, 99, 100, 5999, 6000, 360_000)] == [
         "0 s",
         "99 s",
         "2 min",

@@ -11,7 +11,7 @@ from conftest import NCCL
 
 from ddp_codemod.cli import main
 from ddp_codemod.fleet.model import Entry, Work
-from ddp_codemod.fleet.rewrite import PATCH, TEXT, Known, command, rewrite
+from ddp_codemod.fleet.rewrite import PATCH, TEXT, Known, format_command, rewrite_project
 
 STORE = b'import torch.distributed as dist\ndist.init_process_group("gloo", init_method="env://")\n'
 CHOSEN = b"""\
@@ -59,21 +59,21 @@ def test_what_a_line_asks_for_is_what_the_command_of_the_pull_request_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     root = project(tmp_path / "x", files)
-    outcome, made = rewrite(root, entry, work, known)
-    usual, other = rewrite(root, Entry("x", entry.platform), work, known)
+    outcome, made = rewrite_project(root, entry, work, known)
+    usual, other = rewrite_project(root, Entry("x", entry.platform), work, known)
     assert (made.get(PATCH), outcome.edits, outcome.not_applied) != (other.get(PATCH), usual.edits, usual.not_applied)
-    assert command(entry) in made[TEXT].decode() or not made.get(PATCH)
+    assert format_command(entry) in made[TEXT].decode() or not made.get(PATCH)
     monkeypatch.chdir(root)
-    main(["diff", *shlex.split(command(entry))[2:], "--quiet"])
+    main(["diff", *shlex.split(format_command(entry))[2:], "--quiet"])
     assert capsysbinary.readouterr().out == made.get(PATCH, b"")
 
 
 def test_the_command_of_the_pull_request_says_no_more_than_it_has_to(work: Work, known: Known, tmp_path: Path) -> None:
-    _, made = rewrite(project(tmp_path, {"train.py": NCCL}), USUAL, work, known)
+    _, made = rewrite_project(project(tmp_path, {"train.py": NCCL}), USUAL, work, known)
     assert re.findall(r"ddp-codemod apply \. [^`\n]*", made[TEXT].decode()) == ["ddp-codemod apply . --platform rocm"]
 
 
 def test_what_a_framework_reads_from_a_file_counts_too(work: Work, known: Known, tmp_path: Path) -> None:
     files = {"train.py": b"from mmengine.runner import Runner\n", "config.py": b'env_cfg = dict(dist_cfg=dict(backend="nccl"))\n'}
-    outcome, _ = rewrite(project(tmp_path, files), USUAL, work, known)
+    outcome, _ = rewrite_project(project(tmp_path, files), USUAL, work, known)
     assert (outcome.edits, sum(count.sites for count in outcome.sites)) == (1, 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.fleet.keys import contents, place_name, result_name
+from ddp_codemod.fleet.keys import digest_contents, name_place, result_name
 from ddp_codemod.fleet.model import Entry, Limits, Outcome, Trouble, Work
 from ddp_codemod.fleet.store import Store
 from ddp_codemod.write import results
@@ -76,7 +76,7 @@ def test_but_not_by_what_does_not(work: Work, change: dict[str, object]) -> None
     ["https://e.org/../..", "/", "..", "https://e.org/\u4f60\u597d", "git@h:a/b", "/a/" + "x" * 300, "https://e.org/a?b=c&d"],
 )
 def test_a_repository_s_folder_stays_where_it_belongs(repository: str) -> None:
-    first, second = place_name(Entry(repository, "rocm")).split("/")
+    first, second = name_place(Entry(repository, "rocm")).split("/")
     assert first == "repositories"
     assert second not in (".", "..")
     assert second.isascii()
@@ -85,14 +85,14 @@ def test_a_repository_s_folder_stays_where_it_belongs(repository: str) -> None:
 
 def test_the_digest_of_a_folder_is_that_of_what_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("1")
-    before = contents(tmp_path)
+    before = digest_contents(tmp_path)
     (tmp_path / "weights.bin").write_text("1")
-    assert contents(tmp_path) == before
+    assert digest_contents(tmp_path) == before
     (tmp_path / "a.py").write_text("2")
-    assert contents(tmp_path) != before
+    assert digest_contents(tmp_path) != before
     (tmp_path / "a.py").write_text("1")
     (tmp_path / "b.py").write_text("")
-    assert contents(tmp_path) != before
+    assert digest_contents(tmp_path) != before
 
 
 def test_a_later_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from ddp_codemod.fleet.estimate import estimate
+from ddp_codemod.fleet.estimate import estimate_run
 from ddp_codemod.fleet.model import Count, Outcome, Trouble
-from ddp_codemod.fleet.overview import overview
-from ddp_codemod.fleet.summary import COLUMNS, document, table
-from ddp_codemod.fleet.totals import by_effort
+from ddp_codemod.fleet.overview import render_overview
+from ddp_codemod.fleet.summary import COLUMNS, encode_summary, encode_table
+from ddp_codemod.fleet.totals import sort_by_effort
 
 A = Outcome(
     "https://me:secret@e.org/a", "rocm", commit="a" * 40, folder="repositories/a/x", edits=3, files=2, review=1, not_applied=2, page=True,
@@ -27,12 +27,12 @@ ALL = (B, A, C, D)
 
 
 def test_what_takes_most_comes_first() -> None:
-    assert list(by_effort(ALL)) == [C, D, A, B]
-    assert list(by_effort(tuple(reversed(ALL)))) == [C, D, A, B]
+    assert list(sort_by_effort(ALL)) == [C, D, A, B]
+    assert list(sort_by_effort(tuple(reversed(ALL)))) == [C, D, A, B]
 
 
 def test_json_adds_up() -> None:
-    made = json.loads(document(ALL, planned=9))
+    made = json.loads(encode_summary(ALL, planned=9))
     assert made["totals"] | {"seconds": 0} == {
         "repositories": 4, "edited": 1, "review": 2, "failed": 1, "edits": 3, "files": 2, "review_sites": 10, "not_applied": 2, "skipped": 0,
         "python_files": 0, "seconds": 0,
@@ -44,12 +44,12 @@ def test_json_adds_up() -> None:
 
 
 def test_the_same_outcomes_give_the_same_bytes() -> None:
-    assert document(ALL) == document(tuple(reversed(ALL)))
-    assert table(ALL) == table(tuple(reversed(ALL)))
-    assert overview(ALL, "en") == overview(tuple(reversed(ALL)), "en")
+    assert encode_summary(ALL) == encode_summary(tuple(reversed(ALL)))
+    assert encode_table(ALL) == encode_table(tuple(reversed(ALL)))
+    assert render_overview(ALL, "en") == render_overview(tuple(reversed(ALL)), "en")
 
 
-@pytest.mark.parametrize("form", [document, table, lambda outcomes: overview(outcomes, "en")])
+@pytest.mark.parametrize("form", [encode_summary, encode_table, lambda outcomes: render_overview(outcomes, "en")])
 def test_no_password_of_a_list_gets_out(form: object) -> None:
     assert callable(form)
     assert b"secret" not in form(ALL)
@@ -57,7 +57,7 @@ def test_no_password_of_a_list_gets_out(form: object) -> None:
 
 def test_a_spreadsheet_takes_no_cell_for_a_formula() -> None:
     rows = list(
-        csv.DictReader(io.StringIO(table((replace(C, detail="=cmd()"), replace(B, repository="@x"))).decode("utf-8-sig")))
+        csv.DictReader(io.StringIO(encode_table((replace(C, detail="=cmd()"), replace(B, repository="@x"))).decode("utf-8-sig")))
     )
     assert list(rows[0]) == list(COLUMNS)
     assert rows[0]["detail"] == "'=cmd()"
@@ -66,7 +66,7 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_is_one_file_in_which_data_stays_data(lang: str) -> None:
-    said = overview(ALL, lang).decode("utf-8")
+    said = render_overview(ALL, lang).decode("utf-8")
     assert said.count("</script>") == 2
     assert "<b>" not in said
     assert not re.findall(r"(?:src|href)=", said)
@@ -88,7 +88,7 @@ def test_the_page_is_one_file_in_which_data_stays_data(lang: str) -> None:
 
 
 def test_the_page_tells_what_a_sample_says() -> None:
-    guess = estimate((A, B), 100, 2)
-    said = overview((A, B), "en", ["about an hour"], guess).decode("utf-8")
+    guess = estimate_run((A, B), 100, 2)
+    said = render_overview((A, B), "en", ["about an hour"], guess).decode("utf-8")
     assert "about an hour" in said
-    assert "about an hour" not in overview((A, B), "en", ["about an hour"]).decode("utf-8")
+    assert "about an hour" not in render_overview((A, B), "en", ["about an hour"]).decode("utf-8")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.impact.usage_bytes import asks_for_calls, may_call, texts_of
+from ddp_codemod.impact.usage_bytes import is_about_calls, may_call, texts_of
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 
 HEAD = "import argparse\nimport torch\nimport torch.distributed as dist\n\ndist.init_process_group('nccl')\n"
-PATTERNS = [advice.pattern for advice in load().advice.values() if advice.pattern is not None and asks_for_calls(advice.pattern)]
+PATTERNS = [advice.pattern for advice in load().advice.values() if advice.pattern is not None and is_about_calls(advice.pattern)]
 CONFIG = "class Config:\n    def __init__(self):\n        self.device = 'cuda'\n\n\n"
 
 

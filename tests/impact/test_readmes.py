@@ -8,7 +8,7 @@ import pytest
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.model import Survey
-from ddp_codemod.report.table import wrapped
+from ddp_codemod.report.table import wrap_text
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.versions import Stated
@@ -90,7 +90,7 @@ def test_all_lines_are_in_one_note(tmp_path: Path) -> None:
 
 def test_ascii_text_is_wrapped_as_any_other() -> None:
     text = "Commands that a README says to type (see below) are noted: a, b.  c"
-    assert wrapped(text, 20) == [line.rstrip("。") for line in wrapped(f"{text}。", 21)]
+    assert wrap_text(text, 20) == [line.rstrip("。") for line in wrap_text(f"{text}。", 21)]
 
 
 SHARDED = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.machine.detect import CHECKS, Machine, architectures, holds, unattended
+from ddp_codemod.machine.detect import CHECKS, Machine, find_amd_architectures, find_unattended_variable, has_all_checks
 
 
 def machine(root: Path, *paths: str, system: str = "linux", **environ: str) -> Machine:
@@ -23,7 +23,7 @@ def amd_card(root: Path, vendor: str = "0x1002\n") -> None:
 
 
 def held(found: Machine) -> set[str]:
-    return {name for name in CHECKS if holds((name,), found)}
+    return {name for name in CHECKS if has_all_checks((name,), found)}
 
 
 def test_a_laptop_with_linux(tmp_path: Path) -> None:
@@ -62,13 +62,13 @@ def test_a_platform_of_some_architectures_alone(tmp_path: Path, versions: tuple[
     amd_card(tmp_path)
     kfd(tmp_path, *versions)
     found = machine(tmp_path, "dev/kfd", "dev/dri/renderD128")
-    assert holds(("amd-gpu",), found, ("gfx1151",)) is wanted
-    assert holds(("amd-gpu",), found)
+    assert has_all_checks(("amd-gpu",), found, ("gfx1151",)) is wanted
+    assert has_all_checks(("amd-gpu",), found)
 
 
 def test_the_architecture_is_written_as_the_driver_counts_it(tmp_path: Path) -> None:
     kfd(tmp_path, 90010, 90402, 120001)
-    assert architectures(machine(tmp_path)) == {"gfx90a", "gfx942", "gfx1201"}
+    assert find_amd_architectures(machine(tmp_path)) == {"gfx90a", "gfx942", "gfx1201"}
 
 
 def test_an_amd_card_without_the_compute_driver(tmp_path: Path) -> None:
@@ -133,20 +133,20 @@ def test_ascend_s_driver_without_a_card(tmp_path: Path) -> None:
 
 def test_all_checks_have_to_hold(tmp_path: Path) -> None:
     found = machine(tmp_path, "dev/nvidia0")
-    assert holds(("linux", "nvidia-gpu"), found)
-    assert not holds(("linux", "amd-gpu"), found)
-    assert not holds((), found)
-    assert not holds(("linux", "a check of a newer release"), found)
+    assert has_all_checks(("linux", "nvidia-gpu"), found)
+    assert not has_all_checks(("linux", "amd-gpu"), found)
+    assert not has_all_checks((), found)
+    assert not has_all_checks(("linux", "a check of a newer release"), found)
 
 
 @pytest.mark.parametrize("variable", ["CI", "GITHUB_ACTIONS", "PRE_COMMIT", "GIT_INDEX_FILE"])
 def test_nobody_is_there(variable: str) -> None:
-    assert unattended({variable: "1"}) == variable
+    assert find_unattended_variable({variable: "1"}) == variable
 
 
 @pytest.mark.parametrize("environ", [{}, {"CI": ""}, {"CI": "false"}, {"CI": "0"}, {"CITY": "1"}])
 def test_somebody_is_there(environ: dict[str, str]) -> None:
-    assert unattended(environ) is None
+    assert find_unattended_variable(environ) is None
 
 
 def test_hygons_toolkit_tells_its_machines_from_amds(tmp_path: Path) -> None:

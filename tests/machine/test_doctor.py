@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import load
 from ddp_codemod.catalog.machine import MachineFacts
 from ddp_codemod.health import Check, Checkup
-from ddp_codemod.machine.doctor import examine, shown
-from ddp_codemod.machine.recognise import asked_for, by_accelerator
+from ddp_codemod.machine.doctor import examine, redact_value
+from ddp_codemod.machine.recognise import accelerators_to_ask_for, platforms_by_accelerator
 from ddp_codemod.messages import render
 from ddp_codemod.report import checkup as report
 from ddp_codemod.report.ink import Ink
@@ -128,16 +128,16 @@ def test_a_platform_is_known_by_an_accelerator_that_only_it_has() -> None:
         "supa": "biren",
         "xpu": "xpu",
     }
-    assert by_accelerator(KNOWN) == known
+    assert platforms_by_accelerator(KNOWN) == known
     mine = replace(KNOWN["mlu"], id="zpu", machine=MachineFacts(accelerators=("zpu",)), device_types=("zpu", "cpu"))
-    assert by_accelerator({**KNOWN, "zpu": mine}) == {**known, "zpu": "zpu"}
-    assert "cuda" not in by_accelerator({**KNOWN, "mine": replace(KNOWN["cuda"], id="mine")})
+    assert platforms_by_accelerator({**KNOWN, "zpu": mine}) == {**known, "zpu": "zpu"}
+    assert "cuda" not in platforms_by_accelerator({**KNOWN, "mine": replace(KNOWN["cuda"], id="mine")})
     found = examine(machine(torch={"accelerators": ["zpu"]}), {**PLATFORMS, "zpu": mine})
     assert found.platform == "zpu"
 
 
 def test_what_torch_is_asked_about_comes_from_the_platforms() -> None:
-    assert asked_for(KNOWN) == {
+    assert accelerators_to_ask_for(KNOWN) == {
         "accelerators": ["cuda", "gcu", "hpu", "mlu", "musa", "neuron", "npu", "sdaa", "supa", "tpu", "xpu"],
         "packages": [
             "habana-frameworks",
@@ -222,25 +222,25 @@ def test_virtual_adapters_do_not_matter_where_one_is_named() -> None:
     ],
 )
 def test_values_that_name_someone_are_not_shown(name: str, value: str, expected: str) -> None:
-    assert shown(name, value) == expected
+    assert redact_value(name, value) == expected
 
 
 def test_a_bug_report_names_nobody() -> None:
     error = "ImportError: /home/alice/env/libc10.so on alicepc, hf_abcdefghijklmnop"
-    text = report.markdown(look(torch={"error": error}), "en", "1", None, ["/home/alice", "alice", "alicepc"])
+    text = report.format_issue_report(look(torch={"error": error}), "en", "1", None, ["/home/alice", "alice", "alicepc"])
     assert "ImportError" in text
     assert not any(word in text for word in ("alice", "hf_abc"))
 
 
 def test_json_follows_its_schema() -> None:
     for sections in ({}, {"torch": {"error": "x"}}, {"torch": CUDA}):
-        document = json.loads(report.dumps(look(**sections), "zh", None))
+        document = json.loads(report.encode_checkup(look(**sections), "zh", None))
         jsonschema.validate(document, json.loads(report.SCHEMA.read_text("utf-8")))
 
 
 def test_every_check_has_a_line() -> None:
     found = look(torch={**CUDA, "devices": [A100, T4]})
-    lines = report.lines(found, "en", Ink(False), "ddp-codemod apply . --platform mixed-gpu")
+    lines = report.format_checkup(found, "en", Ink(False), "ddp-codemod apply . --platform mixed-gpu")
     assert sum(line.startswith(("ok", "warning")) for line in lines) == len(found.checks)
     assert lines[-1].endswith("ddp-codemod apply . --platform mixed-gpu")
 

@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.machine import interview as module
-from ddp_codemod.machine.interview import PROBE, default_python, has_torch, interview, lying_in, starter
+from ddp_codemod.machine.interview import (
+    PROBE,
+    default_python,
+    find_environment_python,
+    find_script_starter,
+    has_torch,
+    interview_python,
+)
 from ddp_codemod.machine.probe import SECTIONS
 from ddp_codemod.machine.verify import WORKER
 from ddp_codemod.machine.watch import RECORDER
@@ -40,7 +47,7 @@ def test_what_other_pythons_run_is_python_3_8_and_needs_nothing_of_ours(path: Pa
 
 def test_every_question_is_answered() -> None:
     asked: list[str] = []
-    facts = interview(sys.executable, asked.append)
+    facts = interview_python(sys.executable, asked.append)
     assert list(facts) == asked == list(SECTIONS)
     assert facts["system"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert facts["network"]["loopback"] is True
@@ -52,7 +59,7 @@ def test_every_question_is_answered() -> None:
 def test_an_older_python_without_torch(tmp_path: Path) -> None:
     environment = tmp_path / "env"
     subprocess.run([str(OLDEST), "-m", "venv", "--without-pip", str(environment)], check=True)
-    facts = interview(default_python({"VIRTUAL_ENV": str(environment)}))
+    facts = interview_python(default_python({"VIRTUAL_ENV": str(environment)}))
     assert set(facts) == set(SECTIONS)
     assert facts["torch"]["missing"] is True
 
@@ -64,7 +71,7 @@ def test_the_accelerators_that_are_named_are_asked_for(tmp_path: Path, monkeypat
     (tmp_path / "torch/__init__.py").write_text("__version__ = '2.8.0'\n" + "".join(f"class {part}\n" for part in (*parts, mqu)))
     (tmp_path / "torch/distributed.py").write_text("def is_available():\n    return False\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    facts = interview(sys.executable, words={"accelerators": ["mqu", "mlu"], "packages": ["msgspec", "torch-mqu"]})
+    facts = interview_python(sys.executable, words={"accelerators": ["mqu", "mlu"], "packages": ["msgspec", "torch-mqu"]})
     assert facts["torch"].get("accelerators") == ["mqu"], facts["torch"]
     assert list(facts["packages"]["versions"])[-1] == "msgspec"
 
@@ -72,7 +79,7 @@ def test_the_accelerators_that_are_named_are_asked_for(tmp_path: Path, monkeypat
 def test_a_torch_that_breaks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so.11: cannot open shared object file')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    facts = interview(sys.executable)
+    facts = interview_python(sys.executable)
     assert "libcudart" in facts["torch"]["error"]
     assert facts["torch"]["missing"] is False
 
@@ -80,7 +87,7 @@ def test_a_torch_that_breaks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_torch_that_ends_the_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("import os\nos._exit(9)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    facts = interview(sys.executable)
+    facts = interview_python(sys.executable)
     assert facts["torch"]["error"]
     assert "found" not in facts["drivers"]
 
@@ -88,20 +95,20 @@ def test_a_torch_that_ends_the_process_is_told(tmp_path: Path, monkeypatch: pyte
 def test_a_torch_that_never_comes_back_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("import threading\nthreading.Event().wait()\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    facts = interview(sys.executable, seconds=3)
+    facts = interview_python(sys.executable, seconds=3)
     assert "3 s" in facts["torch"]["error"]
 
 
 def test_a_torch_in_the_folder_is_not_taken_for_the_installed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("raise RuntimeError('mine')\n")
     monkeypatch.chdir(tmp_path)
-    assert "mine" not in str(interview(sys.executable)["torch"])
+    assert "mine" not in str(interview_python(sys.executable)["torch"])
 
 
 @pytest.mark.parametrize("program", ["no-such-python", sys.executable + "-missing"])
 def test_no_python_at_all(program: str) -> None:
     with pytest.raises(OSError, match=r"No such file|cannot find"):
-        interview(program)
+        interview_python(program)
 
 
 def test_a_program_that_is_no_python() -> None:
@@ -109,7 +116,7 @@ def test_a_program_that_is_no_python() -> None:
     if program is None:
         pytest.skip("no program that says nothing")
     with pytest.raises(OSError, match="no answer"):
-        interview(program)
+        interview_python(program)
 
 
 def test_which_python_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +130,7 @@ def test_which_python_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert default_python({"CONDA_PREFIX": environ["CONDA_PREFIX"]}) == str(tmp_path.joinpath("conda", *inside))
     monkeypatch.chdir(tmp_path / "project")
     own = str(tmp_path.joinpath("project/.venv", *inside))
-    assert default_python({}) != own == lying_in(tmp_path / "project")
+    assert default_python({}) != own == find_environment_python(tmp_path / "project")
     monkeypatch.setattr(module.shutil, "which", lambda name, path: None)
     assert default_python({}) == sys.executable
 
@@ -141,7 +148,7 @@ def test_a_python_of_the_folder_on_a_relative_path_is_not_taken(tmp_path: Path, 
 def test_nothing_of_the_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w')\n")
     monkeypatch.chdir(tmp_path)
-    interview(sys.executable)
+    interview_python(sys.executable)
     has_torch(sys.executable)
     assert not (tmp_path / "was-run").exists()
 
@@ -165,7 +172,7 @@ def test_a_step_that_does_not_end_is_named_and_leaves_nothing(tmp_path: Path, mo
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(module, "PATIENCE", 0.2)
     waited: list[str] = []
-    facts = interview(sys.executable, seconds=8.0, waiting=waited.append)
+    facts = interview_python(sys.executable, seconds=8.0, waiting=waited.append)
     assert waited[-1] == "torch"  # on a loaded machine an earlier step may have taken longer, too
     assert facts["torch"]["late"] == 8.0
     assert "store" not in facts
@@ -177,6 +184,6 @@ def test_a_step_that_does_not_end_is_named_and_leaves_nothing(tmp_path: Path, mo
 def test_a_script_in_the_place_of_python_is_told_by_what_runs_it(tmp_path: Path) -> None:
     shim = tmp_path / "python"
     shim.write_text('#!/usr/bin/env bash\nexec python "$@"\n')
-    assert starter(str(shim)) == "/usr/bin/env bash"
-    assert starter(sys.executable) is None
-    assert starter(str(tmp_path / "none")) is None
+    assert find_script_starter(str(shim)) == "/usr/bin/env bash"
+    assert find_script_starter(sys.executable) is None
+    assert find_script_starter(str(tmp_path / "none")) is None

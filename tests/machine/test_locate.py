@@ -18,9 +18,9 @@ def project(root: Path) -> list[Frame]:
 
 
 def test_the_file_whose_folders_agree_is_meant(tmp_path: Path) -> None:
-    assert locate.locate(project(tmp_path), tmp_path) == [(tmp_path / "rvc/train/train.py", 3)]
+    assert locate.locate_frames(project(tmp_path), tmp_path) == [(tmp_path / "rvc/train/train.py", 3)]
 
 
 def test_a_folder_of_more_files_than_any_project_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "MOST", 2)
-    assert locate.locate(project(tmp_path), tmp_path) == []
+    assert locate.locate_frames(project(tmp_path), tmp_path) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse.notebook import NotebookSource, read_notebook
-from ddp_codemod.parse.scripts import script_of
+from ddp_codemod.parse.scripts import read_script
 from ddp_codemod.parse.shell import Option, Setting
 
 
@@ -30,7 +30,7 @@ def notebook(*cells: str, listed: bool = True, **more: object) -> str:
 
 
 def found(text: str) -> list[Option | Setting]:
-    scripts = [script_of(view) for view in book_of(text).commands()]
+    scripts = [read_script(view) for view in book_of(text).commands()]
     return [entry for script in scripts for entry in (*script.options, *script.settings)]
 
 

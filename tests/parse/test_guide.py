@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddp_codemod.model import Source
-from ddp_codemod.parse.guide import shell_text
+from ddp_codemod.parse.guide import extract_shell_text
 from ddp_codemod.parse.scripts import parse_shell
 from ddp_codemod.parse.shell import Script
 
@@ -103,12 +103,12 @@ def test_a_line_that_nobody_types_is_no_command() -> None:
 )
 def test_what_is_repeated_without_end_is_read_in_time(piece: str) -> None:
     text = f"```\n{piece * 60_000}\n```\n    {piece * 60_000}\n"
-    assert len(shell_text(text)) == len(text)  # quadratic reading of it takes minutes
+    assert len(extract_shell_text(text)) == len(text)  # quadratic reading of it takes minutes
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_what_is_left_stands_where_it_stood(text: str) -> None:
-    left = shell_text(text)
+    left = extract_shell_text(text)
     assert len(left) == len(text)
     kept = [(was, now) for was, now in zip(text, left, strict=True) if was != now]
     assert all(now == " " or (now, was) in {("_", "<"), ("_", ">")} for was, now in kept)

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddp_codemod.model import Source
-from ddp_codemod.parse.installs import installs, may_install
+from ddp_codemod.parse.installs import find_installs, may_install
 
 
 def installed(text: str) -> list[tuple[str, str]]:
     """(package, specifier) of all; the place of each is that of its text."""
     source = Source(Path("README.md"), "README.md", text.encode(), text, "utf-8")
-    found = list(installs(source))
+    found = list(find_installs(source))
     assert all(0 <= one.start < one.end <= len(text) for one in found)
     return [(one.package, one.specifier) for one in found]
 

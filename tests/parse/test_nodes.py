@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.parse.nodes import Parents, children, remade
+from ddp_codemod.parse.nodes import Parents, list_children, remake_nodes
 
 LEFT_OUT = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 FILES = ["ast.py", "argparse.py", "asyncio/base_events.py", "dataclasses.py", "typing.py"]
@@ -42,7 +42,7 @@ def in_order(node: ast.AST) -> Iterator[ast.AST]:
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_tree_is_the_same(text: str) -> None:
     tree, plain = ast.parse(text), ast.parse(text)
-    nodes = remade(tree)
+    nodes = remake_nodes(tree)
     assert ast.dump(tree, include_attributes=True) == ast.dump(plain, include_attributes=True)
     assert ast.unparse(tree) == ast.unparse(plain)
     every = list(in_order(tree))
@@ -57,14 +57,14 @@ def test_the_tree_is_the_same(text: str) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_children_of_a_node_are_those_that_somebody_asks_for(text: str) -> None:
     for node in ast.walk(ast.parse(text)):
-        assert children(node) == [child for child in ast.iter_child_nodes(node) if not isinstance(child, LEFT_OUT)]
+        assert list_children(node) == [child for child in ast.iter_child_nodes(node) if not isinstance(child, LEFT_OUT)]
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_node_knows_what_stands_around_it(text: str) -> None:
     tree, other = ast.parse(text), ast.parse("x")
-    remade(tree)
-    remade(other)
+    remake_nodes(tree)
+    remake_nodes(other)
     parents = Parents(tree)
     assert parents.get(tree) is None
     assert tree not in parents
@@ -78,7 +78,7 @@ def test_every_node_knows_what_stands_around_it(text: str) -> None:
 
 def test_a_node_that_is_made_later_can_be_given_a_parent() -> None:
     tree = ast.parse("x = 1")
-    remade(tree)
+    remake_nodes(tree)
     parents, made = Parents(tree), ast.Name("y", ast.Load())
     assert made not in parents
     parents[made] = tree.body[0]
@@ -89,7 +89,7 @@ def test_a_node_that_is_made_later_can_be_given_a_parent() -> None:
 @pytest.mark.parametrize("text", TEXTS[1:])
 def test_the_nodes_take_half_of_the_memory(text: str) -> None:
     tree, plain = ast.parse(text), ast.parse(text)
-    remade(tree)
+    remake_nodes(tree)
     assert size(tree) <= size(plain) / 2
 
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddp_codemod.model import Source
-from ddp_codemod.parse.requirements import requirements, states_versions
+from ddp_codemod.parse.requirements import find_requirements, may_state_versions
 
 
 def stated(name: str, text: str) -> list[tuple[str, str, str]]:
     """(package, specifier, the text at its place) of every statement about torch or lightning."""
     source = Source(Path(name), name, text.encode(), text, "utf-8")
-    found = [one for one in requirements(source) if one.package in ("torch", "pytorch", "pytorch-lightning")]
+    found = [one for one in find_requirements(source) if one.package in ("torch", "pytorch", "pytorch-lightning")]
     return [(one.package, one.specifier, text[one.start : one.end]) for one in found]
 
 
@@ -56,7 +56,7 @@ def test_lines_that_say_nothing_about_torch(line: str) -> None:
 def test_windows_line_ends_and_markers() -> None:
     text = "torch==2.1.0 ; sys_platform == 'win32'\r\ntorch==2.4.0\r\n"
     source = Source(Path("r"), "requirements.txt", text.encode(), text, "utf-8")
-    assert [(one.specifier, one.marker) for one in requirements(source)] == [
+    assert [(one.specifier, one.marker) for one in find_requirements(source)] == [
         ("==2.1.0", "sys_platform == 'win32'"),
         ("==2.4.0", ""),
     ]
@@ -109,21 +109,21 @@ def test_lock_files(name: str, text: str) -> None:
     "name", ["requirements.txt", "requirements/gpu.txt", "requirements-dev.in", "cuda-requirements.txt", "conda.yaml", "uv.lock"]
 )
 def test_files_that_state_versions(name: str) -> None:
-    assert states_versions(name)
+    assert may_state_versions(name)
 
 
 @pytest.mark.parametrize(
     "name", ["notes.txt", "config/base.yaml", "data/train.txt", "pyproject.toml.bak", "requirements/readme.md"]
 )
 def test_files_that_do_not(name: str) -> None:
-    assert not states_versions(name)
+    assert not may_state_versions(name)
 
 
 @given(st.text(alphabet="torch=<>~!,. \t\n\r#-;[]()'\"0123^*+:\\", max_size=60))
 def test_any_text_is_read_and_places_lie_in_it(text: str) -> None:
     for name in ("requirements.txt", "pyproject.toml", "setup.py", "environment.yml", "uv.lock", "Pipfile.lock"):
         source = Source(Path(name), name, text.encode(), text, "utf-8")
-        for one in requirements(source):
+        for one in find_requirements(source):
             assert 0 <= one.start <= one.end <= len(text)
             assert "\n" not in text[one.start : one.end]
 
@@ -143,11 +143,11 @@ def test_any_text_is_read_and_places_lie_in_it(text: str) -> None:
 )
 def test_lines_that_can_be_read_in_many_ways_are_read_once(name: str, text: str) -> None:
     assert "torch" not in {
-        one.package for one in requirements(Source(Path(name), name, text.encode(), text, "utf-8")) if one.specifier
+        one.package for one in find_requirements(Source(Path(name), name, text.encode(), text, "utf-8")) if one.specifier
     }
 
 
 def test_what_packaging_could_not_bear_is_no_statement() -> None:
     text = f"torch=={'9' * 5_000}\ntorch>=1; {'(' * 5_000}\ntorch>=2.1\n"
-    found = requirements(Source(Path("requirements.txt"), "requirements.txt", text.encode(), text, "utf-8"))
+    found = find_requirements(Source(Path("requirements.txt"), "requirements.txt", text.encode(), text, "utf-8"))
     assert [one.specifier for one in found] == [">=2.1"]

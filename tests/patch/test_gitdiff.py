@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.patch.blob import Blob, blob_id
-from ddp_codemod.patch.gitdiff import git_diff
+from ddp_codemod.patch.gitdiff import format_git_diff
 
 RunGit = Callable[..., bytes]
 
@@ -52,7 +52,7 @@ def real_diff(git: RunGit, name: str, before: bytes, after: bytes) -> bytes:
 
 
 def check(git: RunGit, before: bytes, after: bytes, name: str = "train.py") -> None:
-    assert git_diff([FileChange(name, before, after)]) == real_diff(git, name, before, after)
+    assert format_git_diff([FileChange(name, before, after)]) == real_diff(git, name, before, after)
 
 
 def test_one_line(git: RunGit) -> None:
@@ -68,7 +68,7 @@ def test_six_lines_apart_is_one_hunk_and_seven_is_two(git: RunGit) -> None:
         before = b"".join(b"%d\n" % row for row in range(30))
         after = before.replace(b"\n10\n", b"\nten\n").replace(b"\n%d\n" % (11 + apart), b"\nmore\n")
         check(git, before, after)
-        assert git_diff([FileChange("a", before, after)]).count(b"\n@@ ") == count
+        assert format_git_diff([FileChange("a", before, after)]).count(b"\n@@ ") == count
 
 
 def test_inserted_between_like_lines(git: RunGit) -> None:
@@ -80,7 +80,7 @@ def test_inserted_block_stands_where_its_indentation_says(git: RunGit) -> None:
     before = b"def run():\n    if a:\n        one()\n    end()\n"
     after = before.replace(b"    if a", b"    if a:\n        two()\n    if a", 1)
     check(git, before, after)
-    assert b"+    if a:\n+        two()\n     if a:\n" in git_diff([FileChange("a", before, after)])
+    assert b"+    if a:\n+        two()\n     if a:\n" in format_git_diff([FileChange("a", before, after)])
 
 
 def test_inserted_line_at_start_and_end(git: RunGit) -> None:
@@ -140,12 +140,12 @@ def test_names(git: RunGit, name: str) -> None:
 
 
 def test_nothing_for_no_change() -> None:
-    assert git_diff([]) == b""
-    assert git_diff([FileChange("a", b"x\n", b"x\n")]) == b""
+    assert format_git_diff([]) == b""
+    assert format_git_diff([FileChange("a", b"x\n", b"x\n")]) == b""
 
 
 def test_files_come_in_order_of_their_bytes() -> None:
-    patch = git_diff([FileChange(name, b"x\n", b"y\n") for name in ("b", "训", "a/z", "a.py")])
+    patch = format_git_diff([FileChange(name, b"x\n", b"y\n") for name in ("b", "训", "a/z", "a.py")])
     names = [line.split(b" ")[2] for line in patch.splitlines() if line.startswith(b"diff")]
     assert names == [b"a/a.py", b"a/a/z", b"a/b", rb'"a/\350\256\255"']
 
@@ -153,12 +153,12 @@ def test_files_come_in_order_of_their_bytes() -> None:
 def test_two_names_of_one_file_give_one_patch() -> None:
     blob = Blob(b"x\n", blob_id(b"x\n"), "100644", name="real.py")
     changes = [FileChange("link.py", b"x\n", b"y\n"), FileChange("real.py", b"x\n", b"y\n")]
-    assert git_diff(changes, {"link.py": blob, "real.py": blob}).count(b"diff --git a/real.py b/real.py") == 1
+    assert format_git_diff(changes, {"link.py": blob, "real.py": blob}).count(b"diff --git a/real.py b/real.py") == 1
 
 
 def test_mode_and_ids_come_from_the_blob() -> None:
     blob = Blob(b"x\n", blob_id(b"x\n", 64), "100755", abbreviation=10)
-    line = git_diff([FileChange("a", b"x\n", b"y\n")], {"a": blob}).splitlines()[1]
+    line = format_git_diff([FileChange("a", b"x\n", b"y\n")], {"a": blob}).splitlines()[1]
     assert line == f"index {blob_id(b'x' + bytes([10]), 64)[:10]}..{blob_id(b'y' + bytes([10]), 64)[:10]} 100755".encode()
 
 
@@ -182,7 +182,7 @@ def edited(draw: st.DrawFn) -> tuple[bytes, bytes]:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_git_apply_makes_exactly_the_planned_bytes_and_takes_them_back(git: RunGit, texts: list[tuple[bytes, bytes]]) -> None:
     changes = [FileChange(f"file{index}", before, after) for index, (before, after) in enumerate(texts) if before != after]
-    patch = git_diff(changes)
+    patch = format_git_diff(changes)
     for change in changes:
         Path(git.top, change.name).write_bytes(change.before)  # type: ignore[attr-defined]
     if patch:
@@ -222,4 +222,4 @@ def test_same_bytes_as_git_for_edits_such_as_ours(git: RunGit) -> None:
     git("add", "many")
     for path, change in zip(paths, changes, strict=True):
         path.write_bytes(change.after)
-    assert git_diff(changes) == git("diff", "many")
+    assert format_git_diff(changes) == git("diff", "many")

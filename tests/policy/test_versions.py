@@ -9,7 +9,7 @@ import pytest
 from ddp_codemod.catalog.load import load
 from ddp_codemod.catalog.machine import MachineFacts
 from ddp_codemod.catalog.model import Platform
-from ddp_codemod.catalog.packages import concerns
+from ddp_codemod.catalog.packages import may_concern
 from ddp_codemod.policy.versions import Versions
 from ddp_codemod.versions import Stated, holds
 
@@ -116,7 +116,7 @@ def test_what_a_folder_installs_by_itself_is_not_what_stands_further_up(
 ) -> None:
     known = versions(tmp_path, {"requirements.txt": "torch==2.1.2", f"second/{name}": text, "second/requirements.txt": "vllm\n"})
     assert known.holds({"torch": ">=2.5"}, "second/deep/train.py") is (None if open_ else False)
-    assert known.shown({"torch": ">=2.5"}, "second/deep/train.py") is open_
+    assert known.is_shown({"torch": ">=2.5"}, "second/deep/train.py") is open_
     assert known.holds({"torch": ">=2.5"}, "train.py") is False
 
 
@@ -240,7 +240,7 @@ def test_every_platform_is_spoken_of_by_some_word() -> None:
     words = [word for one in RULES.machines for word in one.words] + [word for one in known for word in one.words]
 
     def speaks(word: str, own: MachineFacts) -> bool:
-        return concerns(RULES.machines, known, word, own)
+        return may_concern(RULES.machines, known, word, own)
 
     assert all(any(speaks(word, one) for word in words if word.isalnum()) for one in known)
     assert not any(speaks("ipu", one) for one in known)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.model import Reason, Survey
-from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, brief, cut, places
-from ddp_codemod.report.grouped import Finding
+from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, condense_section, cut_lines, list_places
+from ddp_codemod.report.finding_groups import Finding
 from ddp_codemod.report.ink import Ink
 from ddp_codemod.report.sections import Section
-from ddp_codemod.report.table import cells
+from ddp_codemod.report.table import count_cells
 from ddp_codemod.report.view import View
 
 LEVELS = (WHOLE, REASONS, KINDS, COUNT)
@@ -43,7 +43,7 @@ def named(lines: list[str]) -> set[str]:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("kinds", "each"), [(1, 1), (1, 3), (1, 4), (1, 50), (2, 2), (4, 1), (5, 5), (9, 3)])
 def test_what_is_named_and_what_is_left_are_all(kinds: int, each: int, level: int, heading: str, folder: str) -> None:
-    made = brief(view(), Section(heading, kinds * each, found(kinds, each, folder)), level)
+    made = condense_section(view(), Section(heading, kinds * each, found(kinds, each, folder)), level)
     assert len(named(made.lines)) + made.left == kinds * each
     counts = [int(n) for n in re.findall(r"and (\d+) (?:more|places)", " ".join(made.lines))]
     if level != COUNT:  # which counts each kind
@@ -52,25 +52,25 @@ def test_what_is_named_and_what_is_left_are_all(kinds: int, each: int, level: in
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_three_places_of_a_kind_at_most(level: int) -> None:
-    lines = brief(view(), Section("left-review", 45, found(5, 9)), level).lines
+    lines = condense_section(view(), Section("left-review", 45, found(5, 9)), level).lines
     for kind in range(5):
         assert len([one for one in named(lines) if one.startswith(f"k{kind}f")]) <= 3
 
 
 def test_each_level_is_shorter_than_the_one_before() -> None:
     section = Section("left-review", 45, found(5, 9))
-    lengths = [len(brief(view(), section, level).lines) for level in (*LEVELS, GONE)]
+    lengths = [len(condense_section(view(), section, level).lines) for level in (*LEVELS, GONE)]
     assert lengths == sorted(lengths, reverse=True)
     assert len(set(lengths)) == 5
     assert lengths[-1] == 0
 
 
 def test_a_level_without_lines_leaves_all() -> None:
-    assert brief(view(), Section("left-review", 6, found(2, 3)), GONE).left == 6
+    assert condense_section(view(), Section("left-review", 6, found(2, 3)), GONE).left == 6
 
 
 def test_the_kinds_are_counted_where_no_place_is_named() -> None:
-    said = " ".join(brief(view(), Section("left-review", 30, found(6, 5)), COUNT).lines)
+    said = " ".join(condense_section(view(), Section("left-review", 30, found(6, 5)), COUNT).lines)
     assert "Needs review (30): kind0 ×5, kind1 ×5, kind2 ×5, and 15 places of 3 other kinds" in said
     assert said.split(". ")[1].split() == ["First:", "d/k0f0.py:7"]
 
@@ -78,14 +78,14 @@ def test_the_kinds_are_counted_where_no_place_is_named() -> None:
 def test_what_stops_a_program_is_the_first_kind_and_then_the_most_frequent() -> None:
     some = (*found(1, 2), *(Finding("often", one.reason, f"o{one.name[2:]}", 1) for one in found(1, 9)))
     last = Finding("stops", some[0].reason, "s.py", 1, urgent=True)
-    lines = brief(view(), Section("left-advisories", 12, (*some, last)), KINDS).lines
+    lines = condense_section(view(), Section("left-advisories", 12, (*some, last)), KINDS).lines
     assert [line.split()[0] for line in lines if " (" in line and line.startswith("  ")] == ["stops", "often", "kind0"]
 
 
 def test_sources_are_not_said_where_reasons_are_cut() -> None:
     section = Section("left-review", 2, found(2, 1))
-    assert "https" in " ".join(brief(view(), section, WHOLE).lines)
-    said = " ".join(brief(view(), section, REASONS).lines)
+    assert "https" in " ".join(condense_section(view(), section, WHOLE).lines)
+    said = " ".join(condense_section(view(), section, REASONS).lines)
     assert "it fails there" in said
     assert "https" not in said
 
@@ -94,37 +94,37 @@ def test_further_places_of_a_note_count() -> None:
     also = tuple(("b.py", line) for line in range(1, 21))
     one = Finding("note", found(1, 1)[0].reason, "a.py", 3, ("also in: many",), also)
     for level in (REASONS, KINDS):
-        said = " ".join(brief(view(), Section("left-advisories", 1, (one,)), level).lines)
+        said = " ".join(condense_section(view(), Section("left-advisories", 1, (one,)), level).lines)
         assert "a.py:3, b.py:1, 2 and 18 more" in said
-    said = " ".join(brief(view(), Section("left-advisories", 1, (one,)), WHOLE).lines)
+    said = " ".join(condense_section(view(), Section("left-advisories", 1, (one,)), WHOLE).lines)
     assert "also at: b.py:1, 2, 3 and 17 more" in said
     assert "many" not in said
 
 
 def test_a_list_whose_end_is_not_known_says_so() -> None:
     where = [("a.py", line) for line in range(1, 10)]
-    assert places(view(), where).lines == ["a.py:1, 2, 3 and 6 more"]
-    assert places(view(), where, endless=True).lines == ["a.py:1, 2, 3 and more than 6 others"]
-    assert places(view(), where[:3]).lines == ["a.py:1, 2, 3"]
-    assert places(view(), []).lines == []
+    assert list_places(view(), where).lines == ["a.py:1, 2, 3 and 6 more"]
+    assert list_places(view(), where, endless=True).lines == ["a.py:1, 2, 3 and more than 6 others"]
+    assert list_places(view(), where[:3]).lines == ["a.py:1, 2, 3"]
+    assert list_places(view(), []).lines == []
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("width", [60, 100])
 def test_a_paragraph_is_cut_behind_a_word(lang: str, width: int) -> None:
     text = {"en": "one word after the other and yet another " * 9, "zh": "这句话很长很长，而且还没有说完" * 30}[lang]
-    lines = cut(view(width, lang), text.strip(), 4).lines
+    lines = cut_lines(view(width, lang), text.strip(), 4).lines
     assert len(lines) == 2
     assert lines[1].endswith(" …")
-    assert all(cells(line) <= width for line in lines)
+    assert all(count_cells(line) <= width for line in lines)
     assert lang == "zh" or set(" ".join(lines).split()) <= {*text.split(), "…"}
-    assert cut(view(width, lang), "short", 4).lines == ["    short"]
+    assert cut_lines(view(width, lang), "short", 4).lines == ["    short"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_note_about_the_whole_project_has_no_place_and_counts_as_one(level: int) -> None:
     note = Finding("whole", found(1, 1)[0].reason, "", 0)
-    made = brief(view(), Section("left-advisories", 4, (*found(1, 3), note)), level)
+    made = condense_section(view(), Section("left-advisories", 4, (*found(1, 3), note)), level)
     said = "\n".join(made.lines)
     assert "whole" in said
     assert "(0)" not in said

@@ -15,7 +15,7 @@ import ddp_codemod.report
 from ddp_codemod.cli import main
 from ddp_codemod.edits.lines import AROUND, MARK
 from ddp_codemod.model import Applicability, Edit, Place, Reason, Survey
-from ddp_codemod.report.touching import TOLD, _overlap, touching
+from ddp_codemod.report.edit_sites import TOLD, _has_overlap, sites_of_edit
 
 SCHEMA = json.loads((Path(ddp_codemod.report.__file__).parent / "schema.json").read_text("utf-8"))
 HEAD = "import argparse\nimport torch.distributed as dist\n\n"
@@ -92,8 +92,8 @@ def test_the_sites_of_an_edit_are_those_that_it_overlaps() -> None:
             anchor = rng.choice([None, rng.randrange(60)])
             edit = Edit("a", start, start + rng.randrange(20), "x", "r", Applicability.SAFE, Reason("why"), anchor=anchor)
             places = [(site, (site.place, *(origin.place for origin in site.origins))) for site in sites]
-            assert touching(edit, survey) == [
-                site for site, all_ in places if site.rule == "r" and any(p.name == "a" and _overlap(edit, p) for p in all_)
+            assert sites_of_edit(edit, survey) == [
+                site for site, all_ in places if site.rule == "r" and any(p.name == "a" and _has_overlap(edit, p) for p in all_)
             ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ddp_codemod.report.markdown import code, fenced, prose
+from ddp_codemod.report.markdown import escape_code, escape_prose, fence_code
 from tests.outside import FIXTURES
 
 HEAD = "import torch.distributed as dist\n"
@@ -77,18 +77,18 @@ def test_apply_writes_and_prints_it(output: Output, odd: Path) -> None:
     [("a", "`a`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("a|b", "`a\\|b`"), ("a\nb", "`a\\nb`"), (" a", "`  a `")],
 )
 def test_code_stays_code(said: str, expected: str) -> None:
-    assert code(said) == expected
+    assert escape_code(said) == expected
 
 
 def test_prose_has_no_links_that_live() -> None:
     said = "see https://a.b/c, www.a.b, mailto:a, GH-12, HTTP://X and a:b"
-    assert prose(said) == "see https\\://a.b/c, www\\.a.b, mailto\\:a, GH\\-12, HTTP\\://X and a:b"
-    assert prose("a\nb\x1b[1m\u202e") == "a\\\\nb\\\\x1b\\[1m\\\\u202e"
+    assert escape_prose(said) == "see https\\://a.b/c, www\\.a.b, mailto\\:a, GH\\-12, HTTP\\://X and a:b"
+    assert escape_prose("a\nb\x1b[1m\u202e") == "a\\\\nb\\\\x1b\\[1m\\\\u202e"
 
 
 def test_prose_has_no_markup() -> None:
-    assert prose("<b> *x* [y](z) @me #1") == "\\<b\\> \\*x\\* \\[y\\](z) \\@me \\#1"
+    assert escape_prose("<b> *x* [y](z) @me #1") == "\\<b\\> \\*x\\* \\[y\\](z) \\@me \\#1"
 
 
 def test_a_fence_is_longer_than_what_is_in_it() -> None:
-    assert fenced("a ```` b", "sh") == ["`````sh", "a ```` b", "`````"]
+    assert fence_code("a ```` b", "sh") == ["`````sh", "a ```` b", "`````"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ddp_codemod.report.mbox import mail
+from ddp_codemod.report.mbox import format_mail
 
 HEAD = "import torch.distributed as dist\n"
 CALL = 'dist.init_process_group("nccl")\n'
@@ -131,7 +131,12 @@ def test_no_message_is_taken_for_a_patch(repo: Path, body: list[str], ending: st
     git("add", "-A", at=repo)
     patch = git("diff", "--cached", at=repo)
     git("reset", "-q", "--hard", at=repo)
-    git("am", "-q", at=repo, stdin=mail(patch, "subject\n\n" + "\n".join(["start", *body, "end"]), ("A B", "a@example.com"), 0))
+    git(
+        "am",
+        "-q",
+        at=repo,
+        stdin=format_mail(patch, "subject\n\n" + "\n".join(["start", *body, "end"]), ("A B", "a@example.com"), 0),
+    )
     assert (repo / "x.py").read_bytes() == text
     assert [line.strip() for line in git("log", "-1", "--format=%b", at=repo).decode().split("\n")[:-2]] == [
         line.strip() for line in ["start", *body, "end"]

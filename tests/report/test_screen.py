@@ -9,7 +9,7 @@ import pytest
 
 from ddp_codemod.cli import main
 from ddp_codemod.report.screen import SCREEN
-from ddp_codemod.report.table import cells
+from ddp_codemod.report.table import count_cells
 
 HEAD = "import torch.distributed as dist\n"
 WRONG = f'{HEAD}\ndist.init_process_group("nccl")\n'
@@ -43,7 +43,7 @@ def before_patch(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     lines = text.split("\ndiff --git")[0].splitlines()
     while lines and not lines[-1]:
         lines.pop()
-    return [line[at : at + 100] for line in lines for at in range(0, max(cells(line), 1), 100)]
+    return [line[at : at + 100] for line in lines for at in range(0, max(count_cells(line), 1), 100)]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 from ddp_codemod.catalog.load import load
 from ddp_codemod.cli import main
 from ddp_codemod.edits.render import render
-from ddp_codemod.edits.units import only, units
+from ddp_codemod.edits.units import build_units, select_units
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from tests.outside import FIXTURES
@@ -131,9 +131,9 @@ def expected(root: Path, platform: str, chosen: set[int], *fixes: str) -> Tree:
     """What the engine makes of the same choice."""
     rules = load()
     found = survey(Options((root,), rules.platforms[platform], rules, fixes, root))
-    everything = units(found)
+    everything = build_units(found)
     taken = [unit for unit in everything if unit.number - 1 in chosen]
-    return tree(root) | {change.name: change.after for change in render(only(found, taken), unsafe=True).changes}
+    return tree(root) | {change.name: change.after for change in render(select_units(found, taken), unsafe=True).changes}
 
 
 @pytest.fixture

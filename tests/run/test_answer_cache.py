@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.discover.unsaved import holding
+from ddp_codemod.discover.unsaved import use_unsaved_texts
 from ddp_codemod.model import Survey
 from ddp_codemod.run import answer_cache, project
 from ddp_codemod.run.options import Options
@@ -75,9 +75,9 @@ def anew(options: Options) -> Survey:
 def is_kept(options: Options, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the answer comes without a look through the project."""
     ran = []
-    work = project._with_others
+    work = project._survey_with_others
     with monkeypatch.context() as patch:
-        patch.setattr(project, "_with_others", lambda *args: ran.append(args) or work(*args))
+        patch.setattr(project, "_survey_with_others", lambda *args: ran.append(args) or work(*args))
         survey(options)
     return not ran
 
@@ -177,13 +177,13 @@ def test_changed_rules_have_another_answer(tree: Path, monkeypatch: pytest.Monke
 
 def test_another_release_of_the_tool_has_another_answer(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     survey(asked(tree))
-    monkeypatch.setattr(answer_cache, "stamp", lambda: b"the next one")
+    monkeypatch.setattr(answer_cache, "version_stamp", lambda: b"the next one")
     assert not is_kept(asked(tree), monkeypatch)
 
 
 def test_what_an_editor_holds_counts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     survey(asked(tree))
-    with holding({str(tree / "options.py"): OPTIONS.replace("nccl", "gloo").encode()}):
+    with use_unsaved_texts({str(tree / "options.py"): OPTIONS.replace("nccl", "gloo").encode()}):
         assert not is_kept(asked(tree), monkeypatch)
         assert survey(asked(tree)) == anew(asked(tree))
     assert survey(asked(tree)) == anew(asked(tree))
@@ -265,16 +265,16 @@ def test_where_nothing_can_be_written_it_is_found_all_the_same(
 
 
 def test_a_file_that_changes_while_it_is_read_keeps_no_answer(tree: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = project._with_others
+    work = project._survey_with_others
 
     def changing(*args: object) -> Survey:
         found = work(*args)  # type: ignore[arg-type]
         answer_cache_note(tree / "options.py", b"other")
         return found
 
-    from ddp_codemod.discover.reads import note as answer_cache_note
+    from ddp_codemod.discover.file_digests import note as answer_cache_note
 
-    monkeypatch.setattr(project, "_with_others", changing)
+    monkeypatch.setattr(project, "_survey_with_others", changing)
     survey(asked(tree))
     assert not cache.exists()
 
@@ -340,7 +340,7 @@ def test_a_killed_run_leaves_nothing_that_is_taken_for_an_answer(tree: Path, cac
 AUDITED = """
 import os, sys
 from pathlib import Path
-from ddp_codemod.discover.reads import recording
+from ddp_codemod.discover.file_digests import recording
 from tests.run.test_answer_cache import anew, asked
 root = Path(sys.argv[1])
 anew(asked(root, sys.argv[2]))  # what is imported is imported now

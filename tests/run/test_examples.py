@@ -9,12 +9,12 @@ import pytest
 from ddp_codemod.catalog.load import load
 from ddp_codemod.catalog.model import Example
 from ddp_codemod.run import examples
-from ddp_codemod.run.examples import Case, Result, cases, run, run_case
+from ddp_codemod.run.examples import Case, Result, find_cases, run_case, run_cases
 
 RULES = load()
 
 
-@pytest.mark.parametrize("case", list(cases(RULES)), ids=lambda case: f"{case.id}-{case.example.title}")
+@pytest.mark.parametrize("case", list(find_cases(RULES)), ids=lambda case: f"{case.id}-{case.example.title}")
 def test_an_example_comes_out_as_it_says(case: Case) -> None:
     result = run_case(case, RULES)
     assert result.ok, f"{result.fault}: {case.id} ({result.title})\n{result.diff}"
@@ -68,7 +68,7 @@ def test_the_first_newline_of_a_program_is_none_of_it() -> None:
 def test_an_example_without_a_platform_is_refused() -> None:
     surface = RULES.surfaces["torch.new_group"]
     with pytest.raises(ValueError, match="has no platform"):
-        examples._platform(surface, Example(title="t", before="pass\n"))
+        examples._find_platform(surface, Example(title="t", before="pass\n"))
 
 
 def test_an_example_for_a_platform_that_is_not_there_is_refused() -> None:
@@ -85,7 +85,7 @@ def test_a_users_folder_can_be_run_alone(tmp_path: Path) -> None:
         f"[[examples]]\ntitle = \"bad\"\nbefore = '''\n{NCCL}'''\n"
     )
     (tmp_path / "platforms/mine.toml").write_text(text, encoding="utf-8")
-    found = run(load((tmp_path,)), without=load())
+    found = run_cases(load((tmp_path,)), without=load())
     assert [(one.id, one.title, one.fault) for one in found] == [
         ("platform:mine:1", "good", None),
         ("platform:mine:2", "bad", "noisy"),
@@ -93,5 +93,5 @@ def test_a_users_folder_can_be_run_alone(tmp_path: Path) -> None:
 
 
 def test_ids_of_cases_are_distinct() -> None:
-    ids = [case.id for case in cases(RULES)]
+    ids = [case.id for case in find_cases(RULES)]
     assert len(ids) == len(set(ids))

@@ -43,8 +43,8 @@ def checked(asked: Options) -> Survey | None:
     look = Prefilter(asked)
     if not look.is_over:
         return None
-    assert Run(look).survey() == look.nothing()
-    return look.nothing()
+    assert Run(look).survey() == look.make_empty_survey()
+    return look.make_empty_survey()
 
 
 def test_where_the_look_ends_a_run_the_whole_run_finds_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from ddp_codemod.discover.listing import Listing
 from ddp_codemod.model import Survey
 from ddp_codemod.run import workspace
 from ddp_codemod.run.options import Options
-from ddp_codemod.run.project import survey_of
+from ddp_codemod.run.project import survey_project
 from ddp_codemod.run.survey import survey
 
 PLAIN = "import math\n"
@@ -61,7 +61,7 @@ def named(found: Survey) -> set[object]:
 
 
 def test_no_value_is_followed_from_one_repository_into_another(folder: Path) -> None:
-    whole = survey_of(options(folder), Listing([folder], folder))
+    whole = survey_project(options(folder), Listing([folder], folder))
     assert "two/options.py:4" in named(whole)  # where nothing says that these are two projects
     found = survey(options(folder))
     assert "two/options.py:4" not in named(found)
@@ -117,9 +117,9 @@ def test_a_rule_about_requirements_takes_the_folder_as_one(folder: Path) -> None
 def test_several_processes_say_what_one_says(folder: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom ddp_codemod.run import workspace\nfrom ddp_codemod.cli import main\n"
-        "made = []\nreal = workspace._at_once\n"
-        "workspace._pays = lambda parts: sys.argv.pop() == 'many'\n"
-        "workspace._at_once = lambda *given: (made.append(1), real(*given))[1]\n"
+        "made = []\nreal = workspace._survey_in_parallel\n"
+        "workspace._is_parallel_faster = lambda parts: sys.argv.pop() == 'many'\n"
+        "workspace._survey_in_parallel = lambda *given: (made.append(1), real(*given))[1]\n"
         "how = sys.argv[-1]\nmain(['scan', '.', '--platform', 'rocm', '--format', 'json'])\nassert bool(made) == (how == 'many')\n"
     )
     said = {}
@@ -135,9 +135,9 @@ def test_several_processes_say_what_one_says(folder: Path) -> None:
 def test_a_process_that_is_killed_costs_nothing_but_time(folder: Path) -> None:
     code = (
         "import os, signal, sys\nfrom ddp_codemod.run import workspace\nfrom ddp_codemod.cli import main\n"
-        "workspace._pays = lambda parts: True\nreal, own = workspace._survey, os.getpid()\n"
-        "workspace._survey.__globals__['survey_of'] = lambda *given: os.kill(os.getpid(), 9) if os.getpid() != own else kept(*given)\n"
-        "from ddp_codemod.run.project import survey_of as kept\nmain(['check', '.', '--platform', 'rocm'])\n"
+        "workspace._is_parallel_faster = lambda parts: True\nreal, own = workspace._survey_part, os.getpid()\n"
+        "workspace._survey_part.__globals__['survey_project'] = lambda *given: os.kill(os.getpid(), 9) if os.getpid() != own else kept(*given)\n"
+        "from ddp_codemod.run.project import survey_project as kept\nmain(['check', '.', '--platform', 'rocm'])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True, encoding="utf-8")
     assert all(f"{name}:" in done.stdout for name in ("loose.py", "one/train.py", "three/deep/train.py", "two/train.py"))
@@ -145,4 +145,4 @@ def test_a_process_that_is_killed_costs_nothing_but_time(folder: Path) -> None:
 
 def test_small_collections_are_not_worth_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace.threading, "active_count", lambda: 1)
-    assert not workspace._pays(Listing([folder], folder).repositories())
+    assert not workspace._is_parallel_faster(Listing([folder], folder).repositories())

@@ -16,7 +16,7 @@ from talking import COMMAND, TRAIN, Started, own_words, words
 
 from ddp_codemod.cli import main
 from ddp_codemod.report import json as report
-from ddp_codemod.servers.mcp.tools import listed, output
+from ddp_codemod.servers.mcp.tools import describe_tools, schema_of_output
 
 SCHEMA = json.loads(report.SCHEMA.read_text("utf-8"))
 ROCM = {"platform": "rocm"}
@@ -79,7 +79,7 @@ def test_every_answer_is_as_its_tool_has_announced(server: Started, project: Pat
         assert not answer.is_error, words(answer)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
         jsonschema.validate(answer.structured_content, tool.output_schema)
-        jsonschema.validate(answer.structured_content, output(tool.name))
+        jsonschema.validate(answer.structured_content, schema_of_output(tool.name))
         assert own_words(answer).startswith("Next: ")
         jsonschema.validate(asked[tool.name], tool.input_schema)
         assert all("description" in one for one in tool.input_schema["properties"].values())
@@ -292,6 +292,6 @@ def test_a_folder_that_is_none_is_told_before_anything_is_served(project: Path) 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_list_of_tools_is_cheap_to_read(lang: str) -> None:
-    shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed(True, True, lang)]
+    shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in describe_tools(True, True, lang)]
     assert len(json.dumps(shown, ensure_ascii=False).encode()) < 12_000
     assert all(tool["inputSchema"]["additionalProperties"] is False for tool in shown)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddp_codemod.single_process.reach import Reach
+from ddp_codemod.single_process.reachability import ProgramReach
 from ddp_codemod.single_process.shared_reach import SharedReach
 from ddp_codemod.sites.project import Project
 
@@ -52,14 +52,14 @@ def test_the_same_parts_run(modules: list, whole: list[bool], later: int) -> Non
         project = Project(root, sorted(root.glob("*.py")))
         files = [project.module(name) for name in project.names]
         assert None not in files
-        programs = [Reach(project, file, PASSING, of) for file, of in zip(files, whole, strict=True) if file is not None]
+        programs = [ProgramReach(project, file, PASSING, of) for file, of in zip(files, whole, strict=True) if file is not None]
         shared = SharedReach(project, PASSING)
         shared.add(programs[:later])
         shared.add(programs)  # some come later, and some again
         nodes = [node for file in files if file is not None for kind in file.nodes.values() for node in kind]
         for program in programs:
             alone = {part for _, part in program.follow()}
-            assert {node for node in nodes if shared.gets_to(program, [node])} == alone & set(nodes)
+            assert {node for node in nodes if shared.runs_any_part(program, [node])} == alone & set(nodes)
 
 
 def test_of_a_program_that_was_not_followed_anything_may_be(tmp_path: Path) -> None:
@@ -67,4 +67,4 @@ def test_of_a_program_that_was_not_followed_anything_may_be(tmp_path: Path) -> N
     project = Project(tmp_path, [tmp_path / "train.py"])
     file = project.module("train.py")
     assert file is not None
-    assert SharedReach(project, PASSING).gets_to(Reach(project, file, PASSING), [file.tree.body[0]])
+    assert SharedReach(project, PASSING).runs_any_part(ProgramReach(project, file, PASSING), [file.tree.body[0]])

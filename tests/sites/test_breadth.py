@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ddp_codemod.catalog.load import load
-from ddp_codemod.dataflow.flow import Flow
+from ddp_codemod.dataflow.reaching_definitions import ReachingDefinitions
 from ddp_codemod.policy import choice_lists, test_code
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
@@ -41,7 +41,7 @@ def test_the_work_grows_with_the_number_and_not_with_its_square(
 
         monkeypatch.setattr(owner, name, counted)
 
-    for owner, name in ((Flow, "through"), (choice_lists, "_around"), (test_code, "_replaces")):
+    for owner, name in ((ReachingDefinitions, "through"), (choice_lists, "_around"), (test_code, "_replaces")):
         count(owner, name)
     (tmp_path / "train.py").write_text(HEAD + text)
     rules = load()

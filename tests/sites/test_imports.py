@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.sites.imports import IMPORT, Imports, statements
+from ddp_codemod.sites.imports import IMPORT, Imports, find_import_statements
 from ddp_codemod.sites.project import Project
 
 
@@ -128,4 +128,4 @@ def test_relative_imports_and_what_lies_above_and_below(tmp_path: Path) -> None:
 def test_statements_are_those_that_a_look_at_the_start_of_every_line_finds(parts: list[str]) -> None:
     data = "".join(parts).encode()
     slow = re.compile(b"^" + IMPORT.pattern, re.M)
-    assert [found.span() for found in statements(data)] == [found.span() for found in slow.finditer(data)]
+    assert [found.span() for found in find_import_statements(data)] == [found.span() for found in slow.finditer(data)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ddp_codemod
-from ddp_codemod.sites.outlines import Definition, Outline, defined_in, outlines
+from ddp_codemod.sites.outlines import Definition, Outline, defined_in, outline_files
 from ddp_codemod.sites.project import Project
 
 ROOT = Path(ddp_codemod.__file__).parent
@@ -34,7 +34,7 @@ else:
 
 
 def outline(folder: Path, name: str, wanted: set[str], kept: bool, started: bool = False) -> Outline:
-    (found,) = outlines(Project(folder, sorted(folder.rglob("*.py"))), name, wanted, kept, started)
+    (found,) = outline_files(Project(folder, sorted(folder.rglob("*.py"))), name, wanted, kept, started)
     return found
 
 
@@ -68,7 +68,7 @@ def test_only_one_side_of_a_question_for_main_runs(tmp_path: Path, started: bool
 def test_a_file_that_cannot_be_parsed_is_named_and_has_no_outline(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("print 'two'\n", "utf-8")
     project = Project(tmp_path, [tmp_path / "a.py"])
-    assert list(outlines(project, "a.py", set(), kept=False, started=False)) == []
+    assert list(outline_files(project, "a.py", set(), kept=False, started=False)) == []
     assert list(project.skipped) == ["a.py"]
 
 

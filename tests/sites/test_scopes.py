@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 from ddp_codemod.model import Source
 from ddp_codemod.parse.python import Module, parse
-from ddp_codemod.sites.scopes import COMPREHENSIONS, FUNCTIONS, bindings, bound_by, enclosing, owner, scope_of
+from ddp_codemod.sites.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    bindings,
+    bindings_of_statement,
+    enclosing_scopes,
+    owner_scope,
+    scope_of,
+)
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 # chosen for what they hold: nested scopes, global and nonlocal, comprehensions, match, walrus, async, class bodies
@@ -92,7 +100,7 @@ def _plain(module: Module) -> dict[ast.AST, set[str]]:
     for nodes in module.nodes.values():
         for node in nodes:
             if not isinstance(node, (*COMPREHENSIONS, ast.comprehension)):
-                for binding in bound_by(node):
+                for binding in bindings_of_statement(node):
                     found.setdefault(scope_of(module, node), set()).add(binding.name)
     return found
 
@@ -187,14 +195,14 @@ def test_the_scope_that_a_name_belongs_to(text: str, wanted: str | None) -> None
         for node in module.nodes[ast.Name]
         if (node.lineno, node.col_offset) == (look.lineno, look.col_offset)  # type: ignore[attr-defined]
     )
-    home = owner(module, scope_of(module, at), "x")
+    home = owner_scope(module, scope_of(module, at), "x")
     named = "module" if isinstance(home, ast.Module) else getattr(home, "name", type(home).__name__) if home else None
     assert named == wanted
 
 
 def test_class_bodies_are_not_around_their_methods() -> None:
     module = module_of("def f():\n    class C:\n        def g(self):\n            x\n")
-    around = list(enclosing(module, module.nodes[ast.FunctionDef][1]))
+    around = list(enclosing_scopes(module, module.nodes[ast.FunctionDef][1]))
     assert [getattr(node, "name", "module") for node in around] == ["f", "module"]
 
 
@@ -217,7 +225,7 @@ def test_every_use_of_a_name_has_the_owner_that_python_gives_it() -> None:
             symbol = table.lookup(node.id)
             if node.id in inner and sys.version_info >= (3, 12):
                 continue
-            home = owner(module, scope, node.id)
+            home = owner_scope(module, scope, node.id)
             if symbol.is_local() and not isinstance(scope, ast.Module):
                 assert home is scope, (name, node.id, node.lineno)
             elif symbol.is_free():

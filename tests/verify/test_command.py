@@ -157,15 +157,15 @@ def test_without_torch_it_says_what_to_install(
         assert "ddp-codemod[torch]" in err
 
 
-def free_port() -> int:
-    from ddp_codemod.machine.processes import free_port
+def find_free_port() -> int:
+    from ddp_codemod.machine.processes import find_free_port
 
-    return free_port()
+    return find_free_port()
 
 
 @pytest.mark.parametrize("stop", [True, False])
 def test_a_command_of_the_user_s_is_watched(project, capfd: pytest.CaptureFixture[str], stop: bool) -> None:  # type: ignore[no-untyped-def]
-    project(COMMAND.replace("{port}", str(free_port())))
+    project(COMMAND.replace("{port}", str(find_free_port())))
     code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", *(["--steps", "0"] if stop else []))
     assert code == 0, out + err
     assert "backend='gloo', init_method='tcp://127.0.0.1:" in out
@@ -183,7 +183,7 @@ def test_variables_in_front_of_a_command_are_its_own(project, capfd: pytest.Capt
 
 @pytest.mark.long
 def test_a_command_that_hangs_shows_its_stacks(project, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
-    text = COMMAND.replace("{port}", str(free_port())).replace("world_size=2", "world_size=3")
+    text = COMMAND.replace("{port}", str(find_free_port())).replace("world_size=2", "world_size=3")
     project(text)
     code, out, err = verify(capfd, "--run", f"{sys.executable} train.py", "--steps", "0", "--timeout", "20")
     assert code == 1

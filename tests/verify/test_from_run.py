@@ -14,7 +14,7 @@ import pytest
 from msgspec import Struct
 
 from ddp_codemod.cli import main
-from ddp_codemod.machine.processes import free_port
+from ddp_codemod.machine.processes import find_free_port
 from ddp_codemod.report.trials import SCHEMA
 
 ALONE = "init_method='tcp://127.0.0.1:{port}?use_libuv=0', rank=0, world_size=1"
@@ -165,7 +165,7 @@ def write(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     def write(project: Missed) -> None:
         plugin(root)
         database(root)
-        alone = ALONE.replace("{port}", str(free_port()))
+        alone = ALONE.replace("{port}", str(find_free_port()))
         for name, text in project.files.items():
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_text(text.replace("ALONE", alone), encoding="utf-8")
@@ -323,7 +323,7 @@ def test_settings_that_a_library_reads_are_not_put_in_question(
     (tmp_path / "libraries" / "mmengine" / "runner" / "__init__.py").write_text(
         "import runpy\nimport torch.distributed as dist\n\n\nclass Runner:\n    @classmethod\n    def from_cfg(cls, name):\n"
         "        dist.init_process_group(**runpy.run_path(name)['env_cfg']['dist_cfg'], "
-        f"init_method='tcp://127.0.0.1:{free_port()}?use_libuv=0', rank=0, world_size=1)\n        return cls()\n\n"
+        f"init_method='tcp://127.0.0.1:{find_free_port()}?use_libuv=0', rank=0, world_size=1)\n        return cls()\n\n"
         "    def train(self):\n        print('trained')\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "libraries"))
@@ -504,7 +504,7 @@ for number, cell in enumerate(json.load(open(sys.argv[1]))["cells"]):
 def test_a_cell_of_a_notebook_is_located_and_cured(
     name: str, root: Path, tmp_path: Path, write: Callable[[Missed], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    alone = ALONE.replace("{port}", str(free_port()))
+    alone = ALONE.replace("{port}", str(find_free_port()))
     start = [
         "import importlib, json\n",
         "words = json.load(open('plugins.json'))['start']\n",

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from ddp_codemod.cli import main
-from ddp_codemod.machine.in_step import in_step
-from ddp_codemod.machine.processes import free_port
+from ddp_codemod.machine.processes import find_free_port
+from ddp_codemod.machine.step_agreement import compare_steps
 from ddp_codemod.report.trials import SCHEMA
 
 PROGRAM = """import torch
@@ -56,7 +56,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(root: Path, **parts: str) -> None:
     given = {"wrap": "pass", "optimizer": SGD, "shared": "pass", "later": "pass", "imports": "", "world": "2", **parts}
-    text = PROGRAM.replace("{port}", str(free_port()))
+    text = PROGRAM.replace("{port}", str(find_free_port()))
     for name, value in given.items():
         text = text.replace(f"{{{name}}}", value)
     (root / "train.py").write_text(text, "utf-8")
@@ -190,5 +190,5 @@ def entry(rank: int, grads: list[float | None], params: list[float], number: int
     ],
 )  # fmt: skip
 def test_what_two_steps_show(first: dict[str, Any], second: dict[str, Any], apart: bool | None) -> None:
-    found = in_step([first, second])
+    found = compare_steps([first, second])
     assert (found.apart if found is not None else None) is apart

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from ddp_codemod.cli import main
-from ddp_codemod.machine.processes import free_port
+from ddp_codemod.machine.processes import find_free_port
 from ddp_codemod.report.trials import SCHEMA
 
 ALONE = "init_method='tcp://127.0.0.1:{port}?use_libuv=0', rank=0, world_size=1"
@@ -30,7 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(root: Path, **files: str) -> None:
     """Modules of a project; ALONE stands for the arguments with which one process forms a group by itself."""
-    alone = ALONE.replace("{port}", str(free_port()))
+    alone = ALONE.replace("{port}", str(find_free_port()))
     for name, text in files.items():
         (root / f"{name}.py").write_text(text.replace("ALONE", alone), encoding="utf-8")
 
@@ -66,7 +66,7 @@ def test_a_run_with_spawn_agrees_in_all_places(project: Path, capfd: pytest.Capt
         "    dist.init_process_group(\n        backend,\n        init_method=url,\n        rank=rank,\n        world_size=2,\n    )\n",
         train="import torch.distributed as dist\nimport torch.multiprocessing as mp\nfrom group import setup\n\n\n"
         "def work(rank, url):\n    setup(rank, 'gloo', url)\n    dist.new_group([0, 1])\n    dist.new_group([0], backend='gloo')\n\n\n"
-        f"if __name__ == '__main__':\n    mp.spawn(work, args=('tcp://127.0.0.1:{free_port()}?use_libuv=0',), nprocs=2)\n",
+        f"if __name__ == '__main__':\n    mp.spawn(work, args=('tcp://127.0.0.1:{find_free_port()}?use_libuv=0',), nprocs=2)\n",
     )
     code, document, err = run(capfd)
     assert code == 0, err
@@ -89,7 +89,7 @@ def test_a_run_with_torchrun_agrees_and_names_what_it_did_not_reach(project: Pat
         "args = parser.parse_args()\nstart = functools.partial(dist.init_process_group, args.backend)\n"
         "start(init_method='env://?use_libuv=0')\nif args.more:\n    dist.new_group([0], backend='gloo')\n",
     )
-    launch = f"{{python}} -m torch.distributed.run --nproc_per_node=2 --master_port={free_port()} train.py"
+    launch = f"{{python}} -m torch.distributed.run --nproc_per_node=2 --master_port={find_free_port()} train.py"
     code, document, err = run(capfd, command=launch)
     assert code == 0, err
     assert seen(document) == [("train.py:10", "gloo", "agrees")]
@@ -248,7 +248,9 @@ def test_what_the_code_tells_the_tool_to_leave_alone_is_no_miss(project: Path, c
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     """A package beside the project that makes groups."""
     (tmp_path / "libraries" / name).mkdir(parents=True)
-    (tmp_path / "libraries" / name / "__init__.py").write_text(text.replace("ALONE", ALONE.replace("{port}", str(free_port()))))
+    (tmp_path / "libraries" / name / "__init__.py").write_text(
+        text.replace("ALONE", ALONE.replace("{port}", str(find_free_port())))
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "libraries"))
 
 
@@ -305,7 +307,7 @@ def test_a_further_group_of_a_library_is_like_the_first(
 
 def test_ranks_that_are_left_to_the_environment_are_told_apart(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(project, train="import torch.distributed as dist\n\ndist.init_process_group('gloo', rank=-1, world_size=-1)\n")
-    launch = f"{{python}} -m torch.distributed.run --nproc_per_node=2 --master_port={free_port()} train.py"
+    launch = f"{{python}} -m torch.distributed.run --nproc_per_node=2 --master_port={find_free_port()} train.py"
     _, document, err = run(capfd, command=launch)
     assert sorted(document["groups"][0]["ranks"]) == ["0", "1"], err
     assert "rank -1" not in err

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from ddp_codemod.cli import main
-from ddp_codemod.machine.processes import free_port
+from ddp_codemod.machine.processes import find_free_port
 from ddp_codemod.report.trials import SCHEMA
 
 TRAIN = """import os
@@ -50,7 +50,7 @@ def run(capfd: pytest.CaptureFixture[str], command: str, platform: str, *words: 
 
 
 def torchrun(ranks: int) -> str:
-    return f"PYTHON -m torch.distributed.run --nproc_per_node={ranks} --master_port={free_port()} train.py"
+    return f"PYTHON -m torch.distributed.run --nproc_per_node={ranks} --master_port={find_free_port()} train.py"
 
 
 def seen(document: dict[str, Any]) -> list[tuple[str, int, str | None, str]]:
@@ -167,7 +167,7 @@ def test_sixty_four_ranks_that_are_forked_are_all_on_record(root: Path, capfd: p
 @pytest.mark.long
 def test_sixty_four_ranks_that_form_one_group_are_all_on_record(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = FORKS.replace(
-        '"nccl", init_method="tcp://127.0.0.1:9"', f'"gloo", init_method="tcp://127.0.0.1:{free_port()}?use_libuv=0"'
+        '"nccl", init_method="tcp://127.0.0.1:9"', f'"gloo", init_method="tcp://127.0.0.1:{find_free_port()}?use_libuv=0"'
     )
     ends = text.replace(
         'print("trained")\n        sys.exit()', 'dist.barrier()\n        print("trained", flush=True)\n        os._exit(0)'
@@ -187,7 +187,7 @@ def test_sixty_four_ranks_that_form_one_group_are_all_on_record(root: Path, capf
 def test_a_run_that_dies_says_by_what(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (root / "train.py").write_text(
         f"import os\nimport signal\nimport torch.distributed as dist\n\ndist.init_process_group('gloo', "
-        f"init_method='tcp://127.0.0.1:{free_port()}?use_libuv=0', rank=0, world_size=1)\nos.kill(os.getpid(), signal.SIGSEGV)\n"
+        f"init_method='tcp://127.0.0.1:{find_free_port()}?use_libuv=0', rank=0, world_size=1)\nos.kill(os.getpid(), signal.SIGSEGV)\n"
     )
     code, document, err = run(capfd, "PYTHON train.py", "cpu")
     assert (code, document["exit_code"], document["ranks"]) == (1, -11, 1)
@@ -286,7 +286,7 @@ def test_a_launcher_that_redirects_what_is_said_hides_no_record(
     (root / "train.py").write_text(
         "import torch.distributed as dist\n\ndist.init_process_group('gloo', init_method='env://?use_libuv=0')\n"
     )
-    code, document, err = run(capfd, command.replace("=PORT", f"={free_port()}"), "cpu")
+    code, document, err = run(capfd, command.replace("=PORT", f"={find_free_port()}"), "cpu")
     assert code == 0, err
     assert seen(document) == [("train.py", 3, "gloo", "agrees")]
     assert "group formed over gloo" in err

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.diagnostics import load_diagnostics
-from ddp_codemod.health import Trial, Verified
+from ddp_codemod.health import Trial, VerifiedSite
 from ddp_codemod.machine.processes import TOKEN, Crew
-from ddp_codemod.machine.verify import attempt
+from ddp_codemod.machine.verify import attempt_trial
 from ddp_codemod.report.ink import Ink
-from ddp_codemod.report.trials import site
+from ddp_codemod.report.trials import format_site
 
 KNOWN = load_diagnostics()
 STEPS = ["import", "form", "all_reduce", "broadcast", "barrier", "ddp_step", "destroy"]
@@ -43,17 +43,17 @@ def marked(token: str = "") -> list[int]:
 
 @pytest.mark.parametrize("launch", ["spawn", "torchrun"])
 def test_gloo_passes_every_step(launch: str) -> None:
-    tried = attempt(Trial("gloo", "env://?use_libuv=0"), launch, 2, python=sys.executable, seconds=60, known=KNOWN)
+    tried = attempt_trial(Trial("gloo", "env://?use_libuv=0"), launch, 2, python=sys.executable, seconds=60, known=KNOWN)
     assert tried.state == "passed", tried
     assert [name for name, _ in tried.steps] == STEPS
 
 
 def test_the_meeting_point_of_another_machine_is_replaced_and_it_is_said(tmp_path: Path) -> None:
     for init_method in ("tcp://10.9.8.7:23456?use_libuv=0", (tmp_path / "meeting").as_uri()):
-        tried = attempt(Trial("gloo", init_method), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+        tried = attempt_trial(Trial("gloo", init_method), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
         assert (tried.state, tried.error) == ("elsewhere", init_method)
-        (head, *_) = site(
-            Verified("a.py", 3, "x", Trial("gloo", init_method), (tried,)), "a.py:3", "en", Ink(False), lambda _: None
+        (head, *_) = format_site(
+            VerifiedSite("a.py", 3, "x", Trial("gloo", init_method), (tried,)), "a.py:3", "en", Ink(False), lambda _: None
         )[1:]
         assert f"{init_method} itself was not tried" in head
     assert not (tmp_path / "meeting").exists()
@@ -61,17 +61,20 @@ def test_the_meeting_point_of_another_machine_is_replaced_and_it_is_said(tmp_pat
 
 def test_the_loopback_is_no_other_machine() -> None:
     for init_method in ("tcp://127.0.0.1:29500?use_libuv=0", "tcp://localhost:29500?use_libuv=0"):
-        assert attempt(Trial("gloo", init_method), "spawn", 1, python=sys.executable, seconds=60, known=KNOWN).state == "passed"
+        assert (
+            attempt_trial(Trial("gloo", init_method), "spawn", 1, python=sys.executable, seconds=60, known=KNOWN).state
+            == "passed"
+        )
 
 
 def test_a_folder_that_is_not_there_is_no_meeting_point() -> None:
-    tried = attempt(Trial("gloo", "file:///nosuchdir/x"), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+    tried = attempt_trial(Trial("gloo", "file:///nosuchdir/x"), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
     assert tried.state == "failed"
     assert "/nosuchdir" in tried.error
 
 
 def test_a_backend_that_is_not_built_in_fails_with_its_diagnosis() -> None:
-    tried = attempt(Trial("mpi", None), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
+    tried = attempt_trial(Trial("mpi", None), "spawn", 2, python=sys.executable, seconds=60, known=KNOWN)
     assert tried.state == "failed"
     assert tried.diagnosis is not None
     assert tried.diagnosis.signature is not None
@@ -96,7 +99,7 @@ def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("stuck")
 def test_a_hang_ends_at_the_limit_with_the_stacks() -> None:
-    tried = attempt(Trial("gloo", None), "spawn", 2, python=sys.executable, seconds=4, known=KNOWN)
+    tried = attempt_trial(Trial("gloo", None), "spawn", 2, python=sys.executable, seconds=4, known=KNOWN)
     assert tried.state == "hung", tried
     assert "in init_process_group" in tried.output
     assert marked() == []

@@ -57,7 +57,7 @@ def test_writes_and_tells_what(project: Path) -> None:
 def test_nothing_to_write_leaves_no_record(project: Path) -> None:
     assert apply_changes(project, [], allow_dirty=False).journal is None
     assert apply_changes(project, [FileChange("none.py", OLD, OLD)], allow_dirty=False).names == ()
-    assert journal.entries(project) == []
+    assert journal.read_entries(project) == []
 
 
 def test_dirty_file_is_refused_and_the_clean_one_with_it(repo: Repo) -> None:
@@ -206,7 +206,7 @@ def test_failure_in_the_middle_puts_everything_back(
     with pytest.raises((WriteFailed, KeyboardInterrupt)):
         apply_changes(project, changes, allow_dirty=False)
     assert listing(project) == {"a.py": OLD, "b.py": OLD, "c.py": OLD}
-    assert journal.entries(project) == []
+    assert journal.read_entries(project) == []
 
 
 def test_interrupt_after_the_rename_is_put_back_too(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +308,7 @@ def test_full_disk_leaves_nothing_half_written(project: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, ignored)
     assert listing(project) == {"a.py": OLD, "b.py": OLD, "c.py": OLD}
-    assert journal.entries(project) == []
+    assert journal.read_entries(project) == []
 
 
 def test_read_only_file_is_refused(project: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.write import commit as module
-from ddp_codemod.write.commit import CommitRefused, Committed, HookStopped, commit_changes, identity
+from ddp_codemod.write.commit import CommitRefused, Committed, HookStopped, commit_changes, find_identity
 from ddp_codemod.write.errors import RepositoryUnreadable, WriteError
 
 CODE = b'import torch.distributed as dist\ndist.init_process_group("nccl")\n'
@@ -266,7 +266,7 @@ def nobody(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_no_name_set(ready: Repo, nobody: Path) -> None:
     refused(ready, ready.change("a.py"), key="commit-nobody")
-    assert identity(ready.top) is None
+    assert find_identity(ready.top) is None
 
 
 def test_a_name_of_the_repository(ready: Repo, nobody: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_commit_that_fails_leaves_everything_as_it_was(
     def fails(*_: object) -> module.Answer:
         return module.Answer(128, b"", "no space left")
 
-    monkeypatch.setattr(module, "_commit", fails)
+    monkeypatch.setattr(module, "_run_commit", fails)
     why = refused(ready, ready.change("a.py"), key="commit-failed", **options)
     assert dict(why.reason.args)["why"] == "no space left"
 

@@ -15,8 +15,8 @@ import pytest
 from ddp_codemod.model import FileChange
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.errors import ConvertedFiles
-from ddp_codemod.write.git import Git, Settings, executable
-from ddp_codemod.write.repository import blobs
+from ddp_codemod.write.git import Git, Settings, find_git
+from ddp_codemod.write.repository import find_blobs
 from ddp_codemod.write.undo import undo
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def test_hostile_settings_run_nothing(repo: Repo, trap: tuple[str, Path]) -> Non
     (repo.top / ".git" / "objects" / oid[:2] / oid[2:]).unlink()  # what is not there git fetches from the remote
     marker.unlink(missing_ok=True)  # plain git above ran it
     change = repo.change("a.py")
-    blobs(repo.top, ["a.py", "b.py"])
+    find_blobs(repo.top, ["a.py", "b.py"])
     apply_changes(repo.top, [change], allow_dirty=False)
     undo(repo.top)
     (repo.top / "a.py").write_bytes(OLD + b"mine\n")
@@ -110,7 +110,7 @@ def test_only_git_is_started_and_few_times(repo: Repo, monkeypatch: pytest.Monke
     repo.commit()
     (repo.top / "f7.py").write_bytes(OLD + b"mine\n")
     started: list[list[str]] = []
-    real = git._starter
+    real = git._find_starter
 
     def record(program: str) -> Callable[..., object]:
         def start(command: list[str], **more: object) -> object:
@@ -119,9 +119,9 @@ def test_only_git_is_started_and_few_times(repo: Repo, monkeypatch: pytest.Monke
 
         return start
 
-    monkeypatch.setattr(git, "_starter", record)
-    assert len(blobs(repo.top, names)) == 300
-    assert {command[0] for command in started} == {executable()}
+    monkeypatch.setattr(git, "_find_starter", record)
+    assert len(find_blobs(repo.top, names)) == 300
+    assert {command[0] for command in started} == {find_git()}
     assert len(started) <= 5
 
 
@@ -129,12 +129,12 @@ def test_git_of_the_folder_is_not_taken(repo: Repo, monkeypatch: pytest.MonkeyPa
     repo.commit(a=OLD)
     (repo.top / "git").symlink_to(trap[1].parent / "trap.py")
     monkeypatch.chdir(repo.top)
-    real = executable()
+    real = find_git()
     monkeypatch.setenv("PATH", os.pathsep.join([".", "", *os.environ["PATH"].split(os.pathsep)]))
-    assert executable() == real
+    assert find_git() == real
     monkeypatch.setenv("PATH", ".")
-    assert executable() is None
-    assert blobs(repo.top, ["a.py"]) == {}
+    assert find_git() is None
+    assert find_blobs(repo.top, ["a.py"]) == {}
     assert not trap[1].exists()
 
 
@@ -175,7 +175,7 @@ def test_an_include_that_never_ends_is_cut_off(repo: Repo, monkeypatch: pytest.M
     os.mkfifo(pipe)
     repo.git("config", "include.path", "pipe")
     monkeypatch.setattr("ddp_codemod.write.git.TIMEOUT", 0.2)
-    assert blobs(repo.top, ["a.py"]) == {}
+    assert find_blobs(repo.top, ["a.py"]) == {}
     apply_changes(repo.top, [FileChange("a.py", OLD, b"x")], allow_dirty=True)
 
 
@@ -183,7 +183,9 @@ def test_an_include_that_never_ends_is_cut_off(repo: Repo, monkeypatch: pytest.M
 def test_git_of_the_folder_is_not_started_when_gitpython_is_imported(repo: Repo, trap: tuple[str, Path]) -> None:
     repo.commit(a=OLD)
     (repo.top / "git").symlink_to(trap[1].parent / "trap.py")
-    code = "from pathlib import Path; from ddp_codemod.write.repository import blobs; assert blobs(Path.cwd(), ['a.py'])"
+    code = (
+        "from pathlib import Path; from ddp_codemod.write.repository import find_blobs; assert find_blobs(Path.cwd(), ['a.py'])"
+    )
     environment = {**os.environ, "PATH": os.pathsep.join([".", os.environ["PATH"]])}
     subprocess.run([sys.executable, "-c", code], cwd=repo.top, env=environment, check=True)
     assert not trap[1].exists()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddp_codemod.write.merge import taken_out
+from ddp_codemod.write.merge import remove_changes
 
 BEFORE = b"import os\nimport torch\n\na = 1\n\nx('nccl')\n\nb = 2\n"
 WRITTEN = b"import os\nimport torch\nimport torch_npu\n\na = 1\n\nx('hccl')\n\nb = 2\n"
@@ -23,7 +23,7 @@ WRITTEN = b"import os\nimport torch\nimport torch_npu\n\na = 1\n\nx('hccl')\n\nb
     ],
 )
 def test_edits_elsewhere_stay(now: bytes, back: bytes) -> None:
-    assert taken_out(BEFORE, WRITTEN, now) == back
+    assert remove_changes(BEFORE, WRITTEN, now) == back
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_edits_elsewhere_stay(now: bytes, back: bytes) -> None:
     ],
 )
 def test_edits_of_the_same_lines_forbid_it(now: bytes, lines: list[int]) -> None:
-    made = taken_out(BEFORE, WRITTEN, now)
+    made = remove_changes(BEFORE, WRITTEN, now)
     assert isinstance(made, list)
     assert set(lines) <= set(made)
 
@@ -47,9 +47,9 @@ LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"d"]), max_size=12)
 
 @given(LINES, LINES)
 def test_a_file_that_nobody_edited_gets_its_old_bytes(before: bytes, written: bytes) -> None:
-    assert taken_out(before, written, written) == before
+    assert remove_changes(before, written, written) == before
 
 
 @given(LINES, LINES)
 def test_an_apply_that_changed_nothing_leaves_every_edit(written: bytes, now: bytes) -> None:
-    assert taken_out(written, written, now) == now
+    assert remove_changes(written, written, now) == now

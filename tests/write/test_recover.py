@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.model import FileChange
-from ddp_codemod.write import atomic, journal, places
+from ddp_codemod.write import atomic, journal, journal_folders
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.errors import ChangedMeanwhile, Locked, PutBackFailed
-from ddp_codemod.write.lock import only_one
-from ddp_codemod.write.recover import interrupted, recover
+from ddp_codemod.write.lock import exclusive_lock
+from ddp_codemod.write.recover import find_interrupted, recover_project
 from ddp_codemod.write.undo import undo
 
 OLD, NEW = b'x = "nccl"\n', b'x = "gloo"\n'
@@ -72,11 +72,11 @@ def test_killed_anywhere_all_or_none(project: Path, what: str, at: int) -> None:
     if what == "undo":
         apply_changes(project, changes, allow_dirty=False)
     killed(project, what, at)
-    recover(project)
+    recover_project(project)
     found = listing(project)
     assert set(found) == set(NAMES)
     assert len(set(found.values())) == 1
-    assert interrupted(project) == ()
+    assert find_interrupted(project) == ()
     if found["a.py"] == NEW:
         undo(project)
     assert listing(project) == dict.fromkeys(NAMES, OLD)
@@ -96,23 +96,23 @@ def half_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         broken.setattr(atomic, "put", once)
         with pytest.raises(PutBackFailed):
             apply_changes(project, three(project), allow_dirty=False)
-    assert interrupted(project) == NAMES
+    assert find_interrupted(project) == NAMES
 
 
 def test_back(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     half_written(project, monkeypatch)
-    made = recover(project)
+    made = recover_project(project)
     assert made is not None
     assert (made.done, made.changed) == (False, ())
     assert listing(project) == dict.fromkeys(NAMES, OLD)
-    assert recover(project) is None
-    assert journal.entries(project) == []
+    assert recover_project(project) is None
+    assert journal.read_entries(project) == []
 
 
 def test_forward(project: Path) -> None:
     apply_changes(project, three(project), allow_dirty=False)
-    journal.reopen(journal.entries(project)[-1])  # as a process leaves it that ends after the last file
-    made = recover(project)
+    journal.reopen_entry(journal.read_entries(project)[-1])  # as a process leaves it that ends after the last file
+    made = recover_project(project)
     assert made is not None
     assert made.done
     undo(project)
@@ -122,12 +122,12 @@ def test_forward(project: Path) -> None:
 def test_what_somebody_changed_since_stays(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     half_written(project, monkeypatch)
     (project / "a.py").write_bytes(b"mine\n")
-    made = recover(project)
+    made = recover_project(project)
     assert made is not None
     assert made.changed == ("a.py",)
     assert listing(project) == {"a.py": b"mine\n", "b.py": OLD, "c.py": OLD}
     assert (made.journal / "0").read_bytes() == OLD
-    assert recover(project) is None
+    assert recover_project(project) is None
     apply_changes(project, [FileChange("b.py", OLD, NEW)], allow_dirty=False)
 
 
@@ -189,22 +189,22 @@ def test_a_second_interrupt_keeps_the_journal(project: Path, monkeypatch: pytest
         broken.setattr(atomic, "put", impatient)
         with pytest.raises(KeyboardInterrupt):
             apply_changes(project, changes, allow_dirty=False)
-    assert interrupted(project)
-    recover(project)
+    assert find_interrupted(project)
+    recover_project(project)
     assert listing(project) == dict.fromkeys(NAMES, OLD)
 
 
 def test_another_instance_is_named(project: Path) -> None:
     changes = three(project)
     code = (
-        "import sys\nfrom pathlib import Path\nfrom ddp_codemod.write.lock import only_one\n"
-        "with only_one(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+        "import sys\nfrom pathlib import Path\nfrom ddp_codemod.write.lock import exclusive_lock\n"
+        "with exclusive_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(project)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdin is not None
         other.stdout.readline()
-        for call in (lambda: apply_changes(project, changes, allow_dirty=False), lambda: recover(project)):
+        for call in (lambda: apply_changes(project, changes, allow_dirty=False), lambda: recover_project(project)):
             with pytest.raises(Locked) as caught:
                 call()
             assert dict(caught.value.reason.args)["pid"] == str(other.pid)
@@ -212,16 +212,16 @@ def test_another_instance_is_named(project: Path) -> None:
         other.stdin.close()
         other.wait()
     apply_changes(project, changes, allow_dirty=False)  # the lock went with its holder
-    said = json.loads((places.journal_folder(project) / "lock").read_text())
+    said = json.loads((journal_folders.journal_folder(project) / "lock").read_text())
     assert said["pid"] == os.getpid()
 
 
 def test_the_lock_of_one_project_is_not_that_of_another(project: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    with only_one(project), only_one(tmp_path / "other"), only_one(project):
+    with exclusive_lock(project), exclusive_lock(tmp_path / "other"), exclusive_lock(project):
         pass
 
 
 def test_a_relative_state_folder_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "state")
-    assert places.state_folder().is_absolute()
+    assert journal_folders.state_folder().is_absolute()

@@ -12,10 +12,10 @@ import pytest
 
 from ddp_codemod.model import FileChange
 from ddp_codemod.patch.blob import LineEnds
-from ddp_codemod.patch.gitdiff import git_diff
+from ddp_codemod.patch.gitdiff import format_git_diff
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.errors import RepositoryUnreadable
-from ddp_codemod.write.repository import blobs, read_blobs
+from ddp_codemod.write.repository import find_blobs, read_blobs
 
 if TYPE_CHECKING:
     from conftest import Repo
@@ -27,7 +27,7 @@ LF = CRLF.replace(b"\r\n", b"\n")
 def check(repo: Repo, *changes: FileChange, root: Path | None = None, same_bytes: bool = True) -> bytes:
     """Compare the patch with git in every way that is promised, and give it."""
     root = root or repo.top
-    patch = git_diff(changes, blobs(root, [change.name for change in changes]))
+    patch = format_git_diff(changes, find_blobs(root, [change.name for change in changes]))
     start = repo.tree()
     repo.git("apply", "--check", stdin=patch, at=root)
     repo.git("apply", stdin=patch, at=root)
@@ -85,7 +85,9 @@ def test_attributes_that_convert_nothing(repo: Repo, rule: str) -> None:
     (repo.top / ".gitattributes").write_text(rule + "\n")
     repo.commit(a=CRLF)
     patch = (
-        check(repo, repo.change("a.py")) if "binary" not in rule else git_diff([repo.change("a.py")], blobs(repo.top, ["a.py"]))
+        check(repo, repo.change("a.py"))
+        if "binary" not in rule
+        else format_git_diff([repo.change("a.py")], find_blobs(repo.top, ["a.py"]))
     )
     assert b"\r\n" in patch
     repo.git("checkout", "-q", ".")
@@ -108,9 +110,9 @@ def test_untracked_file_in_a_converting_repository(repo: Repo) -> None:
     repo.commit()
     (repo.top / "new.py").write_bytes(CRLF)
     change = repo.change("new.py")
-    held = blobs(repo.top, ["new.py"])
+    held = find_blobs(repo.top, ["new.py"])
     assert not held["new.py"].known
-    patch = git_diff([change], held)
+    patch = format_git_diff([change], held)
     assert b"\r" not in patch
     repo.git("apply", stdin=patch)
     assert repo.read("new.py") == change.after
@@ -129,7 +131,7 @@ def test_marks_no_final_newline_and_names(repo: Repo) -> None:
 def test_names_are_never_patterns_or_options(repo: Repo, name: str) -> None:
     (repo.top / name).write_bytes(LF)
     repo.commit(a=LF, b=LF)
-    assert blobs(repo.top, [name])[name].holds(LF)
+    assert find_blobs(repo.top, [name])[name].holds(LF)
 
 
 def test_name_that_is_no_unicode(repo: Repo) -> None:
@@ -144,7 +146,7 @@ def test_name_that_is_no_unicode(repo: Repo) -> None:
 
 def test_sha256(sha256_repo: Repo) -> None:
     sha256_repo.commit(a=LF)
-    held = blobs(sha256_repo.top, ["a.py"])["a.py"]
+    held = find_blobs(sha256_repo.top, ["a.py"])["a.py"]
     assert len(held.oid) == 64
     check(sha256_repo, sha256_repo.change("a.py"))
 
@@ -190,9 +192,9 @@ def test_file_of_a_repository_below(repo: Repo) -> None:
     repo.git("init", "-q", at=from_inside)
     (from_inside / "f.py").write_bytes(LF)
     repo.git("add", "f.py", at=from_inside)
-    held = blobs(repo.top, ["sub/f.py"])["sub/f.py"]
+    held = find_blobs(repo.top, ["sub/f.py"])["sub/f.py"]
     assert (held.known, held.name) == (True, "sub/f.py")
-    patch = git_diff([FileChange("sub/f.py", LF, LF + b"x\n")], {"sub/f.py": held})
+    patch = format_git_diff([FileChange("sub/f.py", LF, LF + b"x\n")], {"sub/f.py": held})
     repo.git("apply", stdin=patch)
     assert (from_inside / "f.py").read_bytes() == LF + b"x\n"
 
@@ -203,9 +205,9 @@ def test_repositories_below_a_folder_without_git(project: Path, repo: Repo) -> N
         repo.git("init", "-q", at=project / name)
         (project / name / "f.py").write_bytes(LF)
         repo.git("add", "f.py", at=project / name)
-    held = blobs(project, ["one/f.py", "two/f.py"])
+    held = find_blobs(project, ["one/f.py", "two/f.py"])
     assert [blob.name for blob in held.values()] == ["one/f.py", "two/f.py"]
-    patch = git_diff([FileChange(name, LF, LF + b"x\n") for name in held], held)
+    patch = format_git_diff([FileChange(name, LF, LF + b"x\n") for name in held], held)
     repo.git("apply", stdin=patch, at=project)
     assert (project / "two/f.py").read_bytes() == LF + b"x\n"
 
@@ -215,7 +217,7 @@ def test_more_names_than_a_command_line_takes(repo: Repo) -> None:
     for name in names:
         (repo.top / name).write_bytes(LF)
     repo.commit()
-    held = blobs(repo.top, names)
+    held = find_blobs(repo.top, names)
     assert len(held) == 400
     assert all(blob.holds(LF) for blob in held.values())
 
@@ -223,35 +225,35 @@ def test_more_names_than_a_command_line_takes(repo: Repo) -> None:
 def test_worktree_of_another_repository(repo: Repo, tmp_path: Path) -> None:
     repo.commit(a=LF)
     repo.git("worktree", "add", "-q", str(tmp_path / "tree"))
-    assert blobs(tmp_path / "tree", ["a.py"])["a.py"].holds(LF)
+    assert find_blobs(tmp_path / "tree", ["a.py"])["a.py"].holds(LF)
 
 
 def test_partial_clone_without_the_blob(repo: Repo) -> None:
     repo.commit(a=LF)
     shutil.rmtree(repo.top / ".git" / "objects")
     (repo.top / ".git" / "objects").mkdir()
-    held = blobs(repo.top, ["a.py"])["a.py"]
+    held = find_blobs(repo.top, ["a.py"])["a.py"]
     assert held.holds(LF)
     assert not held.holds(LF + b"mine\n")
 
 
 def test_nothing_outside_git(project: Path) -> None:
     (project / "a.py").write_bytes(LF)
-    assert blobs(project, ["a.py"]) == {}
+    assert find_blobs(project, ["a.py"]) == {}
     (project / ".git").mkdir()
-    assert blobs(project, ["a.py"]) == {}
+    assert find_blobs(project, ["a.py"]) == {}
 
 
 def test_git_not_installed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.commit(a=LF)
     monkeypatch.setenv("PATH", str(repo.top))
-    assert blobs(repo.top, ["a.py"]) == {}
+    assert find_blobs(repo.top, ["a.py"]) == {}
 
 
 def test_broken_repository(repo: Repo) -> None:
     repo.commit(a=LF)
     (repo.top / ".git" / "index").write_bytes(b"no index")
-    assert blobs(repo.top, ["a.py"]) == {}
+    assert find_blobs(repo.top, ["a.py"]) == {}
     with pytest.raises(RepositoryUnreadable):
         read_blobs(repo.top, ["a.py"])
 
@@ -262,13 +264,13 @@ def test_variables_of_a_hook_do_not_lead_elsewhere(repo: Repo, project: Path, mo
     monkeypatch.setenv("GIT_DIR", str(project / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(project / "none"))
     monkeypatch.setenv("GIT_WORK_TREE", str(project))
-    assert blobs(repo.top, ["a.py"])["a.py"].holds(LF)
+    assert find_blobs(repo.top, ["a.py"])["a.py"].holds(LF)
 
 
 def test_core_worktree_does_not_move_the_files(repo: Repo, project: Path) -> None:
     repo.commit(a=LF)
     (project / ".gitattributes").write_text("* text eol=crlf\n")
     repo.git("config", "core.worktree", str(project))
-    held = blobs(repo.top, ["a.py"])["a.py"]
+    held = find_blobs(repo.top, ["a.py"])["a.py"]
     assert held.holds(LF)
     assert held.line_ends is LineEnds.KEEP

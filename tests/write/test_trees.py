@@ -12,13 +12,13 @@ import pytest
 from ddp_codemod.catalog.load import load
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import FileChange, Survey
-from ddp_codemod.patch.gitdiff import git_diff
+from ddp_codemod.patch.gitdiff import format_git_diff
 from ddp_codemod.run.options import Options
 from ddp_codemod.run.survey import survey
 from ddp_codemod.write.apply import apply_changes
 from ddp_codemod.write.commit import commit_changes
 from ddp_codemod.write.errors import DirtyFiles
-from ddp_codemod.write.repository import blobs
+from ddp_codemod.write.repository import find_blobs
 from ddp_codemod.write.undo import undo
 
 CODE = b'import torch.distributed as dist\ndist.init_process_group("nccl")\n'
@@ -49,7 +49,7 @@ def test_any_name_is_changed_patched_and_given_back(repo: Repo, tmp_path: Path) 
     before = repo.tree()
     made = changes(repo.top)
     assert {change.name for change in made} == set(NAMES)
-    patch = git_diff(made, blobs(repo.top, [change.name for change in made]))
+    patch = format_git_diff(made, find_blobs(repo.top, [change.name for change in made]))
     after = {name: (data.replace(b"nccl", b"gloo"), mode) for name, (data, mode) in before.items()}
     repo.git("apply", "-", stdin=patch)
     assert repo.tree() == after
@@ -146,7 +146,7 @@ def test_git_is_kept_from_fetching_locking_and_the_environment(repo: Repo, monke
 
     monkeypatch.setattr(subprocess, "Popen", Watched)
     repo.top.joinpath("a.py").write_bytes(CODE)
-    blobs(repo.top, ["a.py"])
+    find_blobs(repo.top, ["a.py"])
     assert seen
     for env in seen:
         assert (env["GIT_NO_LAZY_FETCH"], env["GIT_OPTIONAL_LOCKS"]) == ("1", "0")

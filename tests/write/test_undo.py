@@ -93,7 +93,7 @@ def test_a_file_may_be_kept(applied: Path) -> None:
 
 
 def test_an_apply_on_record_without_its_new_bytes_goes_back_where_nobody_edited(applied: Path) -> None:
-    folder = journal.entries(applied)[-1].folder
+    folder = journal.read_entries(applied)[-1].folder
     for path in folder.glob("*.new"):
         path.unlink()
     (applied / "b.py").write_bytes(NEW + b"mine")
@@ -133,14 +133,14 @@ def test_a_failure_in_the_middle_undoes_nothing(applied: Path, monkeypatch: pyte
 
 
 def test_damaged_journal_writes_nothing(applied: Path) -> None:
-    (journal.entries(applied)[-1].folder / "0").write_bytes(b"bad")
+    (journal.read_entries(applied)[-1].folder / "0").write_bytes(b"bad")
     with pytest.raises(WriteFailed):
         undo(applied)
     assert (applied / "a.py").read_bytes() == NEW
 
 
 def test_unreadable_record_is_passed_over(applied: Path) -> None:
-    (journal.entries(applied)[-1].folder / "record.json").write_bytes(b"{")
+    (journal.read_entries(applied)[-1].folder / "record.json").write_bytes(b"{")
     with pytest.raises(NothingToUndo):
         undo(applied)
 
@@ -179,8 +179,8 @@ def test_journal_is_the_users_alone_and_does_not_grow_for_ever(project: Path) ->
         after = b"%d" % (number + 1)
         apply(project, a=(content, after))
         content = after
-    assert len(journal.entries(project)) == journal.KEPT
-    folder = journal.entries(project)[0].folder
+    assert len(journal.read_entries(project)) == journal.KEPT
+    folder = journal.read_entries(project)[0].folder
     if os.name != "nt":
         assert folder.stat().st_mode & 0o077 == folder.parent.stat().st_mode & 0o077 == 0
     assert undo(project).left == journal.KEPT - 1

@@ -15,7 +15,7 @@ __all__ = ["RECIPES", "RecipeError", "rewrite"]
 Rewriter = Callable[[str, Mapping[str, str]], str]
 
 
-def _recipe(module: str) -> Rewriter:
+def _load_recipe(module: str) -> Rewriter:
     def run(text: str, args: Mapping[str, str]) -> str:
         rewriter: Rewriter = import_module(f"ddp_codemod.edits.recipes.{module}").rewrite
         return rewriter(text, args)
@@ -24,14 +24,14 @@ def _recipe(module: str) -> Rewriter:
 
 
 def _remove_import_name(text: str, args: Mapping[str, str]) -> str:
-    return "" if binds_only(text, args["name"]) else _recipe("remove_import_name")(text, args)
+    return "" if binds_only(text, args["name"]) else _load_recipe("remove_import_name")(text, args)
 
 
 RECIPES: dict[str, Rewriter] = {
-    "add-keyword": _recipe("add_keyword"),
-    "drop-argument": _recipe("drop_argument"),
-    "append-to-list-keyword": _recipe("append_to_list_keyword"),
-    "guard-statements": _recipe("guard_statements"),
+    "add-keyword": _load_recipe("add_keyword"),
+    "drop-argument": _load_recipe("drop_argument"),
+    "append-to-list-keyword": _load_recipe("append_to_list_keyword"),
+    "guard-statements": _load_recipe("guard_statements"),
     "remove-import-name": _remove_import_name,
 }
 

@@ -27,13 +27,13 @@ def add_keyword(call: cst.Call, name: str, value: cst.BaseExpression) -> cst.Cal
         raise RecipeError("recipe-keyword-exists", name=name)
     if any(isinstance(item.value, cst.GeneratorExp) and not item.value.lpar for item in items):
         raise RecipeError("recipe-bare-generator")
-    new = cst.Arg(value, cst.Name(name), equal=_equal(items))
+    new = cst.Arg(value, cst.Name(name), equal=_copy_equal_sign(items))
     first_mapping = next((index for index, item in enumerate(items) if item.star == "**"), None)
     if first_mapping is not None:
-        return _insert(call, items, first_mapping, new)
+        return _insert_keyword(call, items, first_mapping, new)
     if not items:
         slot = slot_when_empty(call.whitespace_before_args)
-        return call.with_changes(args=[_ended(new, slot.after, slot.comma)], whitespace_before_args=slot.before)
+        return call.with_changes(args=[_end_item(new, slot.after, slot.comma)], whitespace_before_args=slot.before)
     last = items[-1]
     comma = last.comma if isinstance(last.comma, cst.Comma) else None
     between = [item.comma.whitespace_after for item in items[:-1] if isinstance(item.comma, cst.Comma)]
@@ -45,10 +45,10 @@ def add_keyword(call: cst.Call, name: str, value: cst.BaseExpression) -> cst.Cal
         items[-1] = last.with_changes(
             comma=cst.Comma(whitespace_after=slot.before), whitespace_after_arg=cst.SimpleWhitespace("")
         )
-    return call.with_changes(args=[*items, _ended(new, slot.after, slot.comma)])
+    return call.with_changes(args=[*items, _end_item(new, slot.after, slot.comma)])
 
 
-def _insert(call: cst.Call, items: list[cst.Arg], index: int, new: cst.Arg) -> cst.Call:
+def _insert_keyword(call: cst.Call, items: list[cst.Arg], index: int, new: cst.Arg) -> cst.Call:
     between = [item.comma.whitespace_after for item in items[:index] if isinstance(item.comma, cst.Comma)]
     before, after = split_before(between[-1] if index else call.whitespace_before_args, between)
     new = new.with_changes(comma=cst.Comma(whitespace_after=after))
@@ -60,13 +60,13 @@ def _insert(call: cst.Call, items: list[cst.Arg], index: int, new: cst.Arg) -> c
     return call.with_changes(args=[new, *items], whitespace_before_args=before)
 
 
-def _ended(item: cst.Arg, after: cst.BaseParenthesizableWhitespace, comma: bool) -> cst.Arg:
+def _end_item(item: cst.Arg, after: cst.BaseParenthesizableWhitespace, comma: bool) -> cst.Arg:
     if comma:
         return item.with_changes(comma=cst.Comma(whitespace_after=after))
     return item.with_changes(whitespace_after_arg=after)
 
 
-def _equal(items: list[cst.Arg]) -> cst.AssignEqual:
+def _copy_equal_sign(items: list[cst.Arg]) -> cst.AssignEqual:
     """``=`` or `` = ``, as the last keyword argument has it."""
     equals = [item.equal for item in items if isinstance(item.equal, cst.AssignEqual)]
     space = (

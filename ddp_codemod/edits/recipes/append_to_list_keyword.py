@@ -19,20 +19,20 @@ def rewrite(text: str, args: Mapping[str, str]) -> str:
     Raises RecipeError where the keyword's value is another expression, or the element is in the list already.
     """
     element = parse_argument(args["element"])
-    return rewrite_call(text, lambda call: _append(call, args["name"], element))
+    return rewrite_call(text, lambda call: _append_element(call, args["name"], element))
 
 
-def _append(call: cst.Call, name: str, element: cst.BaseExpression) -> cst.Call:
+def _append_element(call: cst.Call, name: str, element: cst.BaseExpression) -> cst.Call:
     for index, item in enumerate(call.args):
         if item.keyword is not None and item.keyword.value == name:
-            changed = item.with_changes(value=_extended(item.value, name, element))
+            changed = item.with_changes(value=_extend_value(item.value, name, element))
             return call.with_changes(args=[*call.args[:index], changed, *call.args[index + 1 :]])
     return add_keyword(call, name, cst.List([cst.Element(element)]))
 
 
-def _extended(value: cst.BaseExpression, name: str, element: cst.BaseExpression) -> cst.List:
+def _extend_value(value: cst.BaseExpression, name: str, element: cst.BaseExpression) -> cst.List:
     if isinstance(value, cst.List):
-        return _appended(value, element)
+        return _append_to_list(value, element)
     if isinstance(value, cst.Name) and value.value == "None":
         return cst.List([cst.Element(element)])
     constant = isinstance(value, cst.Name) and value.value in ("True", "False")
@@ -42,7 +42,7 @@ def _extended(value: cst.BaseExpression, name: str, element: cst.BaseExpression)
     raise RecipeError("recipe-not-a-list", name=name)
 
 
-def _appended(display: cst.List, element: cst.BaseExpression) -> cst.List:
+def _append_to_list(display: cst.List, element: cst.BaseExpression) -> cst.List:
     items = list(display.elements)
     written = code_of(element)
     if any(code_of(item.value) == written for item in items):

@@ -36,32 +36,34 @@ def drop_argument(call: cst.Call, value: str) -> cst.Call:
         made = call.with_changes(args=items)
     else:
         made = call.with_changes(args=items)
-    if len(_comments(made)) == len(_comments(call)):
+    if len(_collect_comments(made)) == len(_collect_comments(call)):
         return made
-    return _with_comments(made, index, [] if not index else _comments(call.args[index - 1].comma), gone, call)
+    return _keep_comments(made, index, [] if not index else _collect_comments(call.args[index - 1].comma), gone, call)
 
 
-def _with_comments(made: cst.Call, index: int, before: list[cst.Comment], gone: cst.Arg, call: cst.Call) -> cst.Call:
+def _keep_comments(made: cst.Call, index: int, before: list[cst.Comment], gone: cst.Arg, call: cst.Call) -> cst.Call:
     """The call with every comment that stood in what is gone, or around it, in the gap where it stood: a person may drop them."""
     items = list(made.args)
     if not index:
-        kept = [*_comments(call.whitespace_before_args), *_comments(gone)]
-        return made.with_changes(whitespace_before_args=_gap(kept, call.whitespace_before_args, _after(gone)))
-    kept = [*before, *_comments(gone)]
+        kept = [*_collect_comments(call.whitespace_before_args), *_collect_comments(gone)]
+        return made.with_changes(whitespace_before_args=_make_gap(kept, call.whitespace_before_args, _get_space_after(gone)))
+    kept = [*before, *_collect_comments(gone)]
     last = items[index - 1]
     if isinstance(last.comma, cst.Comma):
-        gap = _gap(kept, last.comma.whitespace_after, _after(gone))
+        gap = _make_gap(kept, last.comma.whitespace_after, _get_space_after(gone))
         items[index - 1] = last.with_changes(comma=last.comma.with_changes(whitespace_after=gap))
     else:
-        items[index - 1] = last.with_changes(whitespace_after_arg=_gap(kept, last.whitespace_after_arg, _after(gone)))
+        items[index - 1] = last.with_changes(
+            whitespace_after_arg=_make_gap(kept, last.whitespace_after_arg, _get_space_after(gone))
+        )
     return made.with_changes(args=items)
 
 
-def _after(item: cst.Arg) -> Space:
+def _get_space_after(item: cst.Arg) -> Space:
     return item.comma.whitespace_after if isinstance(item.comma, cst.Comma) else item.whitespace_after_arg
 
 
-def _gap(comments: list[cst.Comment], like: Space, other: Space) -> Space:
+def _make_gap(comments: list[cst.Comment], like: Space, other: Space) -> Space:
     """Whitespace with these comments, that ends as one which is there."""
     last = next(
         (one.last_line for one in (like, other) if isinstance(one, cst.ParenthesizedWhitespace)), cst.SimpleWhitespace("")
@@ -74,7 +76,7 @@ def _gap(comments: list[cst.Comment], like: Space, other: Space) -> Space:
     )
 
 
-def _comments(node: cst.CSTNode | cst.MaybeSentinel) -> list[cst.Comment]:
+def _collect_comments(node: cst.CSTNode | cst.MaybeSentinel) -> list[cst.Comment]:
     """Every comment in a node, in order."""
     found: list[cst.Comment] = []
 

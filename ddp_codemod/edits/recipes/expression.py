@@ -43,17 +43,17 @@ def rewrite_call(text: str, change: Callable[[cst.Call], cst.Call]) -> str:
 
     Raises RecipeError where there is no such call, more than one, or the text cannot be read or rewritten.
     """
-    tree = _parse(text)
+    tree = _parse_expression(text)
     transformer = OutermostCall(change)
     try:
         changed = tree.visit(transformer)
         if transformer.calls != 1:
             raise RecipeError("recipe-no-single-call", count=transformer.calls)
         assert isinstance(changed, cst.CSTNode)
-        new = _code(changed, text)[1:-1]
+        new = _render_code(changed, text)[1:-1]
     except (RecursionError, cst.CSTValidationError, LookupError, TypeError) as why:
-        raise RecipeError("recipe-rewriter-failed", why=_said(why)) from None
-    _check(new)
+        raise RecipeError("recipe-rewriter-failed", why=_format_error(why)) from None
+    _check_syntax(new)
     return new
 
 
@@ -62,7 +62,7 @@ def parse_argument(text: str) -> cst.BaseExpression:
     if _NEWLINE.search(text) or "#" in text or not text.strip():
         raise RecipeError("recipe-bad-value", value=text)
     try:
-        _check(f"_(_={text})")
+        _check_syntax(f"_(_={text})")
         return cst.parse_expression(text.strip())
     except (RecipeError, cst.ParserSyntaxError, RecursionError):
         raise RecipeError("recipe-bad-value", value=text) from None
@@ -98,32 +98,32 @@ def _guard_levels(tree: ast.AST) -> None:
         todo.extend((child, level) for child in ast.iter_child_nodes(node))
 
 
-def _parse(text: str) -> cst.BaseExpression:
+def _parse_expression(text: str) -> cst.BaseExpression:
     guard_depth(text)
-    _guard_levels(_check(text))  # the standard parser has limits of its own and raises where a native one would crash
+    _guard_levels(_check_syntax(text))  # the standard parser has limits of its own and raises where a native one would crash
     try:
         tree = cst.parse_expression(f"({text})")
-        same = _code(tree, text) == f"({text})"
+        same = _render_code(tree, text) == f"({text})"
     except (cst.ParserSyntaxError, RecursionError, LookupError, ValueError, TypeError) as why:
-        raise RecipeError("recipe-rewriter-failed", why=_said(why)) from None
+        raise RecipeError("recipe-rewriter-failed", why=_format_error(why)) from None
     if not same or not tree.lpar:
         raise RecipeError("recipe-rewriter-failed", why="round trip")
     return tree
 
 
-def _check(text: str) -> ast.Expression:
+def _check_syntax(text: str) -> ast.Expression:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(f"({text})", mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as why:
-        raise RecipeError("recipe-not-an-expression", why=_said(why)) from None
+        raise RecipeError("recipe-not-an-expression", why=_format_error(why)) from None
 
 
-def _code(tree: cst.CSTNode, text: str) -> str:
+def _render_code(tree: cst.CSTNode, text: str) -> str:
     newline = _NEWLINE.search(text)
     return cst.Module([], default_newline=newline.group() if newline else "\n").code_for_node(tree)
 
 
-def _said(why: BaseException) -> str:
+def _format_error(why: BaseException) -> str:
     return getattr(why, "msg", None) or str(why).partition("\n")[0] or type(why).__name__

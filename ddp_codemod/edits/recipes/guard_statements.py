@@ -19,26 +19,26 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 def rewrite(text: str, args: Mapping[str, str]) -> str:
     """The statements under ``if test:``. Raises RecipeError where indenting would change a string, or the result does not parse."""
-    base, unit, newline = args["base"], args["unit"], _newline(text, args)
-    before, inner = ("", text) if not args.get("wrap") else _split(base, text, newline)
-    made = f"{before}if {args['test']}:{newline}{base}{unit}{indented(inner, base, unit)}"
+    base, unit, newline = args["base"], args["unit"], _find_newline(text, args)
+    before, inner = ("", text) if not args.get("wrap") else _split_assignment(base, text, newline)
+    made = f"{before}if {args['test']}:{newline}{base}{unit}{indent_statements(inner, base, unit)}"
     if args["otherwise"]:
         lines = f"{newline}{base}{unit}".join(args["otherwise"].split("\n"))
         made += f"{newline}{base}else:{newline}{base}{unit}{lines}"
-    _check(base, text, made, unit)
+    _check_result(base, text, made, unit)
     return made
 
 
-def indented(text: str, base: str, unit: str) -> str:
+def indent_statements(text: str, base: str, unit: str) -> str:
     """Statements that stand at ``base`` with one more level of indentation on every line but the first."""
     if not can_indent(text, base):
         raise RecipeError("recipe-multiline-string")
     parts = re.split(r"(\r\n|\r|\n)", text)
-    lines = [part if at == 0 or at % 2 or not part.strip() else _deeper(part, base, unit) for at, part in enumerate(parts)]
+    lines = [part if at == 0 or at % 2 or not part.strip() else _indent_line(part, base, unit) for at, part in enumerate(parts)]
     return "".join(lines)
 
 
-def _deeper(line: str, base: str, unit: str) -> str:
+def _indent_line(line: str, base: str, unit: str) -> str:
     """A line with the unit behind its indentation, so that tabs and blanks keep their order."""
     return base + unit + line[len(base) :] if line.startswith(base) else unit + line
 
@@ -65,12 +65,12 @@ def can_indent(text: str, base: str) -> bool:
     return True
 
 
-def _newline(text: str, args: Mapping[str, str]) -> str:
+def _find_newline(text: str, args: Mapping[str, str]) -> str:
     found = _NEWLINE.search(text)
     return found.group() if found else args.get("newline", "\n")
 
 
-def _split(base: str, text: str, newline: str) -> tuple[str, str]:
+def _split_assignment(base: str, text: str, newline: str) -> tuple[str, str]:
     """``t = f(EXPRESSION, ...)`` as ``t = EXPRESSION`` and ``t = f(t, ...)``."""
     try:
         statement = ast.parse(f"if 1:\n {text}" if base else text).body[0]
@@ -94,7 +94,7 @@ def _split(base: str, text: str, newline: str) -> tuple[str, str]:
     return f"{name} = {value}{newline}{base}", f"{text[:start]}{name}{text[end:]}"
 
 
-def _check(base: str, old: str, new: str, unit: str) -> None:
+def _check_result(base: str, old: str, new: str, unit: str) -> None:
     """The new text has to parse where it stands."""
     try:
         ast.parse(f"if 1:\n{base}{new}" if base else new)

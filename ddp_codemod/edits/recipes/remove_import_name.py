@@ -24,7 +24,7 @@ def rewrite(text: str, args: Mapping[str, str]) -> str:
         module = cst.parse_module(text)
     except (cst.ParserSyntaxError, RecursionError) as why:
         raise RecipeError("recipe-rewriter-failed", why=getattr(why, "message", "") or type(why).__name__) from None
-    statement = _only(module)
+    statement = _get_only_import(module)
     if (isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar)) or module.code != text:
         raise RecipeError("recipe-name-not-imported", name=args["name"])
     remover = RemoveImportName(args["name"])
@@ -45,7 +45,7 @@ class RemoveImportName(cst.CSTTransformer):
 
     def leave_Import(self, original_node: cst.Import, updated_node: cst.Import) -> cst.Import:
         """``import a, b as c``"""
-        names, _, _ = self._without(updated_node.names, None, None)
+        names, _, _ = self._remove_aliases(updated_node.names, None, None)
         return updated_node.with_changes(names=names) if names else updated_node
 
     def leave_ImportFrom(self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom) -> cst.ImportFrom:
@@ -54,7 +54,7 @@ class RemoveImportName(cst.CSTTransformer):
             return updated_node
         left, right = updated_node.lpar, updated_node.rpar
         opening, closing = left.whitespace_after if left else None, right.whitespace_before if right else None
-        names, opening, closing = self._without(updated_node.names, opening, closing)
+        names, opening, closing = self._remove_aliases(updated_node.names, opening, closing)
         if not names:
             return updated_node
         changed = updated_node.with_changes(names=names)
@@ -64,22 +64,22 @@ class RemoveImportName(cst.CSTTransformer):
             )
         return changed
 
-    def _without(
+    def _remove_aliases(
         self, aliases: Sequence[cst.ImportAlias], opening: Space | None, closing: Space | None
     ) -> tuple[list[cst.ImportAlias], Space | None, Space | None]:
         """The aliases that stay, and the whitespace before the first and after the last."""
         kept: list[cst.ImportAlias] = []
         for alias in aliases:
-            if _bound(alias) != self.name:
+            if _get_bound_name(alias) != self.name:
                 kept.append(alias)
                 continue
             self.removed += 1
             previous = kept[-1].comma if kept else None
             gap = previous.whitespace_after if isinstance(previous, cst.Comma) else opening
             if isinstance(alias.comma, cst.Comma):
-                gap = _joined(gap, alias.comma.whitespace_after, not kept, False)
+                gap = _join_spaces(gap, alias.comma.whitespace_after, not kept, False)
             elif closing is not None:  # the last name, in parentheses without a trailing comma
-                closing, gap = _joined(gap, closing, not kept, True), None
+                closing, gap = _join_spaces(gap, closing, not kept, True), None
             if kept:
                 comma = (
                     previous.with_changes(whitespace_after=gap) if isinstance(previous, cst.Comma) and gap is not None else None
@@ -93,7 +93,7 @@ class RemoveImportName(cst.CSTTransformer):
         return kept, opening, closing
 
 
-def _joined(before: Space | None, after: Space | None, first: bool, last: bool) -> Space | None:
+def _join_spaces(before: Space | None, after: Space | None, first: bool, last: bool) -> Space | None:
     """What stays of the whitespace around a name that goes: comments behind other names and on lines of their own."""
     if isinstance(before, cst.ParenthesizedWhitespace):
         if isinstance(after, cst.ParenthesizedWhitespace):
@@ -104,7 +104,7 @@ def _joined(before: Space | None, after: Space | None, first: bool, last: bool) 
     return after
 
 
-def _bound(alias: cst.ImportAlias) -> str:
+def _get_bound_name(alias: cst.ImportAlias) -> str:
     if alias.asname is not None:
         assert isinstance(alias.asname.name, cst.Name)
         return alias.asname.name.value
@@ -115,7 +115,7 @@ def _bound(alias: cst.ImportAlias) -> str:
     return name.value
 
 
-def _only(module: cst.Module) -> cst.Import | cst.ImportFrom:
+def _get_only_import(module: cst.Module) -> cst.Import | cst.ImportFrom:
     line = module.body[0] if len(module.body) == 1 else None
     statement = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
     if not isinstance(statement, (cst.Import, cst.ImportFrom)):

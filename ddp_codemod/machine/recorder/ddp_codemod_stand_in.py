@@ -44,20 +44,20 @@ def imitate(torch: Any) -> None:
     if not _imitated:
         return
     for name, value in FACTS.items():
-        _set(torch, name, value)
+        _set_fact(torch, name, value)
     for module in [getattr(torch, kind) for kind in _imitated]:
         for name in NOTHING:
-            _replace(module, name, None)
+            _replace_function(module, name, None)
         for name, answer in ANSWERS.items():
-            _replace(module, name, answer)
+            _replace_function(module, name, answer)
     if hasattr(torch, "accelerator"):  # of whichever kind
-        _replace(torch.accelerator, "device_count", _many())
-        _replace(torch.accelerator, "current_accelerator", torch.device(_imitated[0]))
+        _replace_function(torch.accelerator, "device_count", _count_processes())
+        _replace_function(torch.accelerator, "current_accelerator", torch.device(_imitated[0]))
         for name in ACCELERATOR:
-            _replace(torch.accelerator, name, None)
+            _replace_function(torch.accelerator, name, None)
 
 
-def _many() -> int:
+def _count_processes() -> int:
     return int(os.environ.get("LOCAL_WORLD_SIZE") or os.environ.get("WORLD_SIZE") or MANY)
 
 
@@ -71,12 +71,12 @@ def devices(torch: Any, kind: str) -> int:
     return int(module.device_count()) if hasattr(module, "device_count") else 1
 
 
-def _replace(module: Any, name: str, answer: Any) -> None:
+def _replace_function(module: Any, name: str, answer: Any) -> None:
     if hasattr(module, name):
         setattr(module, name, lambda *_, **__: answer)
 
 
-def _set(torch: Any, name: str, value: Any) -> None:
+def _set_fact(torch: Any, name: str, value: Any) -> None:
     """One fact: ``torch.cuda.is_available()`` becomes a function that says so, ``torch.version.hip`` the value."""
     path = name.replace("()", "").split(".")
     holder: Any = torch
@@ -85,7 +85,7 @@ def _set(torch: Any, name: str, value: Any) -> None:
     if path[0] != "torch" or holder is None or not hasattr(holder, path[-1]):
         return
     if isinstance(value, dict):
-        value = None if value.get("none") else _many() if name.endswith(COUNT) else "1.0"
+        value = None if value.get("none") else _count_processes() if name.endswith(COUNT) else "1.0"
     setattr(holder, path[-1], (lambda *_, **__: value) if name.endswith("()") else value)
 
 

@@ -32,35 +32,35 @@ def record(module: Any, say: Callable[..., None], frames: Callable[[], Any], par
         if state["first"] is None and ranks() > 1:
             state["first"] = optimizer
         if state["first"] is optimizer:
-            some = _sampled(optimizer)
-            state["grads"], state["held"] = [_size(one.grad) for one in some], [_mark(one) for one in some]
+            some = _sample_parameters(optimizer)
+            state["grads"], state["held"] = [_sum_of(one.grad) for one in some], [_checksum_of(one) for one in some]
 
     def parameters(optimizer: Any, *_: Any) -> None:
         if state["first"] is not optimizer:
             return
         state["step"] += 1
-        some = _sampled(optimizer)
+        some = _sample_parameters(optimizer)
         say(
             step="stepped",
             number=state["step"],
             rank=sys.modules["torch.distributed"].get_rank(),
             ranks=ranks(),
             optimizer=type(optimizer).__name__,
-            shards=part() or any(map(_is_shard, some)) or _shards(optimizer),
+            shards=part() or any(map(_is_shard, some)) or _has_shards(optimizer),
             sizes=[int(one.numel()) for one in some],
             grads=state["grads"],
             held=state["held"],
-            params=[_mark(one) for one in some],
+            params=[_checksum_of(one) for one in some],
             frames=frames(),
         )
         if state["step"] >= STEPS:  # torch is in the middle of its hooks: they stay, and do nothing
             state["first"] = STEPS
 
-    before(_quietly(gradients))
-    after(_quietly(parameters))
+    before(_ignore_errors(gradients))
+    after(_ignore_errors(parameters))
 
 
-def _quietly(function: Callable[..., None]) -> Callable[..., None]:
+def _ignore_errors(function: Callable[..., None]) -> Callable[..., None]:
     """The program goes on whatever happens here."""
 
     def hook(*given: Any) -> None:
@@ -70,28 +70,28 @@ def _quietly(function: Callable[..., None]) -> Callable[..., None]:
     return hook
 
 
-def _sampled(optimizer: Any) -> List[Any]:
+def _sample_parameters(optimizer: Any) -> List[Any]:
     every = [one for group in optimizer.param_groups for one in group["params"]]
     return [every[index * (len(every) - 1) // (SAMPLED - 1)] for index in range(SAMPLED)] if len(every) > SAMPLED else every
 
 
-def _size(tensor: Any) -> Any:
+def _sum_of(tensor: Any) -> Any:
     """The sum of what a tensor holds, without signs; None where there is none."""
     if tensor is None:
         return None
     tensor = tensor.detach()
     tensor = tensor.coalesce().values() if tensor.is_sparse else tensor
-    return float(tensor.abs().sum(dtype=_precise(tensor)))
+    return float(tensor.abs().sum(dtype=_precise_type(tensor)))
 
 
-def _mark(tensor: Any) -> float:
+def _checksum_of(tensor: Any) -> float:
     """A sum with signs and places: a first step of Adam changes every value by the same amount, up or down."""
     torch: Any = sys.modules["torch"]
-    values = tensor.detach().flatten().to(_precise(tensor))
+    values = tensor.detach().flatten().to(_precise_type(tensor))
     return float((values * (torch.arange(values.numel(), device=values.device) % 97 + 1)).sum())
 
 
-def _precise(tensor: Any) -> Any:
+def _precise_type(tensor: Any) -> Any:
     torch: Any = sys.modules["torch"]
     return torch.float32 if tensor.device.type == "mps" else torch.float64
 
@@ -103,7 +103,7 @@ def _is_shard(parameter: Any) -> bool:
     return bool(kinds & {"DTensor", "FlatParameter", "ShardedTensor"}) or any(getattr(parameter, mark, False) for mark in marks)
 
 
-def _shards(optimizer: Any) -> bool:
+def _has_shards(optimizer: Any) -> bool:
     """Whether the optimizer, or a library that the program uses, works on what each rank holds alone."""
     names = os.environ.get("DDP_CODEMOD_SHARDING", "").split(",")
     kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(optimizer).__mro__}

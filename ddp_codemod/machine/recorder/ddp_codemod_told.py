@@ -29,7 +29,7 @@ VARIABLE_POSITIONAL, VARIABLE_KEYWORDS = 4, 8  # flags of a code object
 
 def say(**entry: Any) -> None:
     """Put an entry on record: into a file of this process, or where there is no folder for it, as on another machine, on stderr."""
-    line = _line(entry)
+    line = _encode_entry(entry)
     try:
         out = os.open(os.path.join(RECORD, str(os.getpid())), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError:
@@ -37,7 +37,7 @@ def say(**entry: Any) -> None:
         sys.stderr.flush()
         while len(line) > LONGEST and entry.get("frames"):
             entry["frames"].pop()
-            line = _line(entry)
+            line = _encode_entry(entry)
         os.write(2, line)
         return
     try:
@@ -46,7 +46,7 @@ def say(**entry: Any) -> None:
         os.close(out)
 
 
-def _line(entry: Dict[str, Any]) -> bytes:
+def _encode_entry(entry: Dict[str, Any]) -> bytes:
     return (MARK + json.dumps(entry, default=str) + "\n").encode("ascii")
 
 
@@ -73,14 +73,14 @@ def made(positional: Tuple[Any, ...], named: Dict[str, Any], backend: Optional[s
     frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None and len(frames) < MOST:
         name = frame.f_code.co_filename
-        place = None if name.startswith("<") else _place(name)
-        if place is None and (text := _cell(name)) is not None:
+        place = None if name.startswith("<") else _find_project_file(name)
+        if place is None and (text := _find_cell_text(name)) is not None:
             place = name
             cells[name] = text
         if place is not None:
             if not frames:
-                span = _span(frame)
-                taken = _taken(inner, backend) if inner is not None and through else []
+                span = _span_of(frame)
+                taken = _find_holding_parameters(inner, backend) if inner is not None and through else []
             frames.append((place, frame.f_lineno))
         elif not frames and not _is_ours(name) and not name.startswith("<frozen ") and not _is_standard(name):
             package = str(frame.f_globals.get("__name__") or name).partition(".")[0]
@@ -105,7 +105,7 @@ def frames() -> List[Tuple[str, int]]:
     return found
 
 
-def _span(frame: FrameType) -> Optional[List[int]]:
+def _span_of(frame: FrameType) -> Optional[List[int]]:
     """The stretch of the file that a frame is at: line, end line, and columns in bytes. Python 3.11 is the first to know it."""
     positions: Any = getattr(frame.f_code, "co_positions", None)
     if positions is None:
@@ -114,7 +114,7 @@ def _span(frame: FrameType) -> Optional[List[int]]:
     return list(here) if here is not None and None not in here else None
 
 
-def _taken(frame: FrameType, backend: Optional[str]) -> List[Tuple[str, Optional[int]]]:
+def _find_holding_parameters(frame: FrameType, backend: Optional[str]) -> List[Tuple[str, Optional[int]]]:
     """The parameters of a function that hold a value, each with its position; None for those that go by name alone."""
     if backend is None or _is_ours(frame.f_code.co_filename):
         return []
@@ -135,7 +135,7 @@ def _taken(frame: FrameType, backend: Optional[str]) -> List[Tuple[str, Optional
     return [pair for pair, value in values if isinstance(value, str) and value == backend]
 
 
-def _place(name: str) -> Optional[str]:
+def _find_project_file(name: str) -> Optional[str]:
     """A file of the project, from its root; None for one of a library, and for what is no file."""
     path = os.path.realpath(os.path.join(HERE, name))
     if not ROOT or not path.startswith(ROOT + os.sep) or path.startswith(LIBRARY + os.sep) or not os.path.isfile(path):
@@ -144,7 +144,7 @@ def _place(name: str) -> Optional[str]:
     return None if "site-packages" in parts or "dist-packages" in parts else "/".join(parts)
 
 
-def _cell(name: str) -> Optional[str]:
+def _find_cell_text(name: str) -> Optional[str]:
     """The text of a notebook's cell, which IPython keeps for tracebacks under a name that is no file; None for anything else."""
     known = linecache.cache.get(name) if CELL.search(name) else None
     return "".join(known[2]) if known is not None and len(known) > 2 and not os.path.exists(name) else None

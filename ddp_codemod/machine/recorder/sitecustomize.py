@@ -28,12 +28,12 @@ POSITIONS = {
 WATCHED = ("NCCL_", "RCCL_", "HCCL_", "GLOO_", "TORCH_NCCL_", "USE_LIBUV", "MASTER_")
 
 
-def _named(call: str, positional: Tuple[Any, ...], named: Dict[str, Any]) -> Dict[str, Any]:
+def _name_arguments(call: str, positional: Tuple[Any, ...], named: Dict[str, Any]) -> Dict[str, Any]:
     """The arguments by their names."""
     return dict(zip(POSITIONS[call], positional), **named)
 
 
-def _text(value: Any) -> Any:
+def _format_value(value: Any) -> Any:
     return None if value is None else str(value)
 
 
@@ -44,13 +44,13 @@ def _record_new_groups(module: Any) -> None:
 
     @functools.wraps(real)
     def new_group(*positional: Any, **named: Any) -> Any:
-        asked = _text(_named("new_group", positional, named).get("backend"))
+        asked = _format_value(_name_arguments("new_group", positional, named).get("backend"))
         made = told.made(positional, named, asked)
         if repr((asked, made)) not in said:
             said.add(repr((asked, made)))
             rank = module.get_rank() if module.is_initialized() else None
             told.say(step="group", call="new_group", rank=rank, backend=asked, **made)
-        members = _named("new_group", positional, named).get("ranks")
+        members = _name_arguments("new_group", positional, named).get("ranks")
         if members is not None and module.is_initialized() and len(members) < module.get_world_size():
             SUBGROUPS.append(len(members))
         return real(*positional, **named)
@@ -58,7 +58,7 @@ def _record_new_groups(module: Any) -> None:
     module.new_group = new_group
 
 
-def _wrap(module: Any) -> None:
+def _wrap_init(module: Any) -> None:
     limit = os.environ.get("DDP_CODEMOD_UNTIL")
     if limit:  # seconds since the epoch: the same moment in all ranks, however late they started
         faulthandler.dump_traceback_later(max(0.1, float(limit) - time.time()))
@@ -66,8 +66,8 @@ def _wrap(module: Any) -> None:
 
     @functools.wraps(real)
     def init_process_group(*positional: Any, **named: Any) -> Any:
-        given = _named("init_process_group", positional, named)
-        asked = {name: _text(given.get(name)) for name in ("backend", "init_method")}
+        given = _name_arguments("init_process_group", positional, named)
+        asked = {name: _format_value(given.get(name)) for name in ("backend", "init_method")}
         environment = {name: value for name, value in sorted(os.environ.items()) if name.startswith(WATCHED)}
         told.say(
             step="asked",
@@ -104,7 +104,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def __init__(self) -> None:
         self.waiting: Dict[str, Callable[[Any], None]] = {
-            GROUPS: _wrap,
+            GROUPS: _wrap_init,
             STEPS: _watch_steps,
             **({TORCH: stand_in.imitate} if stand_in.FACTS else {}),
         }
@@ -126,7 +126,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def _next_customization() -> None:
+def _run_next_customization() -> None:
     """Run the sitecustomize that this one hides."""
     here = os.path.dirname(os.path.abspath(__file__))
     folders = [folder for folder in sys.path if os.path.abspath(folder or ".") != here]
@@ -136,4 +136,4 @@ def _next_customization() -> None:
 
 
 sys.meta_path.insert(0, _Finder())
-_next_customization()
+_run_next_customization()

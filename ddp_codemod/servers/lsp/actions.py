@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from lsprotocol import types
 
 from ddp_codemod.edits.render import render
-from ddp_codemod.edits.splice import replacements
-from ddp_codemod.edits.units import Unit, only, units
+from ddp_codemod.edits.splice import compute_replacements
+from ddp_codemod.edits.units import Unit, build_units, select_units
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Applicability
-from ddp_codemod.report.view import shorten
+from ddp_codemod.report.view import shorten_text
 from ddp_codemod.servers.lsp.findings import Findings
-from ddp_codemod.servers.quoting import clean
+from ddp_codemod.servers.quoting import clean_text
 
 FILE = "source.fixAll.ddpCodemod"
 PROJECT = "source.ddpCodemod.fixProject"
@@ -21,7 +21,7 @@ KINDS = (types.CodeActionKind.QuickFix, FILE, PROJECT)
 Document = Callable[[str], types.OptionalVersionedTextDocumentIdentifier]  # of a file by its name
 
 
-def actions(
+def find_actions(
     findings: Findings, document: Document, name: str, first: int, last: int, only_kinds: Sequence[str] | None
 ) -> Iterator[types.CodeAction]:
     """What can be done about some lines (counted from 0) of a file; kinds as the client asks for them."""
@@ -29,22 +29,22 @@ def actions(
     def wanted(kind: str) -> bool:
         return only_kinds is None or any(kind == one or kind.startswith(one + ".") for one in only_kinds)
 
-    possible = [unit for unit in units(findings.survey) if unit.applicability is not Applicability.MANUAL]
+    possible = [unit for unit in build_units(findings.survey) if unit.applicability is not Applicability.MANUAL]
     if wanted(types.CodeActionKind.QuickFix):
         for unit in possible:
-            if _touches(findings, unit, name, first, last) and (edit := _edit(findings, document, [unit])) is not None:
+            if _is_touched(findings, unit, name, first, last) and (edit := _make_edit(findings, document, [unit])) is not None:
                 safe = unit.applicability is Applicability.SAFE
-                said = clean(shorten(sentence(unit.lead.reason, findings.lang), 120))
+                said = clean_text(shorten_text(sentence(unit.lead.reason, findings.lang), 120))
                 title = findings.said("lsp-action" if safe else "lsp-action-unsafe", rule=unit.lead.rule, said=said)
                 yield types.CodeAction(title, types.CodeActionKind.QuickFix, edit=edit, is_preferred=safe)
     safe_ones = [unit for unit in possible if unit.applicability is Applicability.SAFE]
     here = [unit for unit in safe_ones if name in unit.names]
     for kind, taken, key in ((FILE, here, "lsp-fix-file"), (PROJECT, safe_ones if here else [], "lsp-fix-project")):
-        if wanted(kind) and taken and (edit := _edit(findings, document, taken)) is not None:
+        if wanted(kind) and taken and (edit := _make_edit(findings, document, taken)) is not None:
             yield types.CodeAction(findings.said(key, n=len(taken)), kind, edit=edit)
 
 
-def _touches(findings: Findings, unit: Unit, name: str, first: int, last: int) -> bool:
+def _is_touched(findings: Findings, unit: Unit, name: str, first: int, last: int) -> bool:
     """Whether the lines are those of an edit of the unit, or of a site that it is made for."""
     source = findings.source(name)
     if source is None:
@@ -63,9 +63,9 @@ def _touches(findings: Findings, unit: Unit, name: str, first: int, last: int) -
     return False
 
 
-def _edit(findings: Findings, document: Document, taken: Sequence[Unit]) -> types.WorkspaceEdit | None:
+def _make_edit(findings: Findings, document: Document, taken: Sequence[Unit]) -> types.WorkspaceEdit | None:
     """The units as one edit of the workspace; None where one of them cannot be made, or a file is no plain text."""
-    survey = only(findings.survey, taken)
+    survey = select_units(findings.survey, taken)
     made = render(survey, unsafe=True)
     if made.failed or not made.changes:
         return None
@@ -75,6 +75,8 @@ def _edit(findings: Findings, document: Document, taken: Sequence[Unit]) -> type
         if source is None:
             return None
         mine = [edit for edit in survey.edits if edit.name == change.name]
-        edits = [types.TextEdit(findings.range(source, start, end), new) for start, end, new in replacements(source, mine)]
+        edits = [
+            types.TextEdit(findings.range(source, start, end), new) for start, end, new in compute_replacements(source, mine)
+        ]
         changes.append(types.TextDocumentEdit(document(change.name), list(edits)))
     return types.WorkspaceEdit(document_changes=list(changes))

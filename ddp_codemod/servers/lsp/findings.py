@@ -10,12 +10,12 @@ from pygls.workspace import PositionCodec
 from ddp_codemod.kinds import Meaning
 from ddp_codemod.messages import render, text
 from ddp_codemod.model import Action, Decision, Edit, Place, Reason, Skipped, Source, Survey
-from ddp_codemod.report.explain import explain
+from ddp_codemod.report.edit_sites import leading_edits
+from ddp_codemod.report.explain import explain_site
 from ddp_codemod.report.ink import Ink
-from ddp_codemod.report.touching import leading
 from ddp_codemod.report.view import View
-from ddp_codemod.run.survey import about
-from ddp_codemod.servers.quoting import clean
+from ddp_codemod.run.survey import limit_to_line
+from ddp_codemod.servers.quoting import clean_text
 
 NAME = "ddp-codemod"
 LONGEST = 1000  # characters of a sentence
@@ -33,44 +33,48 @@ class Findings:
         """By file: each value that is edited or for review, where such a value starts, and what a switch breaks."""
         found: dict[str, list[types.Diagnostic]] = {}
         seen: set[tuple[str, str, int]] = set()
-        for place, severity, code, reason in (*self._of_sites(), *self._of_edits(), *self._of_notes()):
+        for place, severity, code, reason in (
+            *self._find_site_diagnostics(),
+            *self._find_edit_diagnostics(),
+            *self._find_note_diagnostics(),
+        ):
             source = self.source(place.name)
             if source is None or (key := (place.name, code, place.start)) in seen:
                 continue
             seen.add(key)
-            message = clean(render(reason, self.lang), LONGEST)
+            message = clean_text(render(reason, self.lang), LONGEST)
             made = types.Diagnostic(self.range(source, place.start, place.end), message, severity, code, source=NAME)
             found.setdefault(place.name, []).append(made)
         for one in self.survey.skipped:
             if one.candidate and one.reason.means is not Meaning.APART:
-                found.setdefault(one.name, []).append(self._unread(one))
+                found.setdefault(one.name, []).append(self._make_unread_diagnostic(one))
         return found
 
-    def _unread(self, one: Skipped) -> types.Diagnostic:
+    def _make_unread_diagnostic(self, one: Skipped) -> types.Diagnostic:
         """That a file has no findings because it was not read, on the line that the reason names."""
         line = dict(one.reason.args).get("line", "")
         row = max(int(line) - 1, 0) if line.isdigit() else 0
-        said = clean(text("lsp-unread", self.lang, why=render(one.reason, self.lang)), LONGEST)
+        said = clean_text(text("lsp-unread", self.lang, why=render(one.reason, self.lang)), LONGEST)
         return types.Diagnostic(
             types.Range(types.Position(row, 0), types.Position(row + 1, 0)), said, _NOTE, "unread", source=NAME
         )
 
-    def _of_sites(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
+    def _find_site_diagnostics(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
         for decision in self.survey.decisions:
             if decision.action is Action.EDIT:
-                yield decision.place, self._severity(decision), decision.rule or "", decision.reason
+                yield decision.place, self._severity_of(decision), decision.rule or "", decision.reason
             elif decision.action is Action.REVIEW:
                 yield decision.place, _NOTE, "review", decision.reason
 
-    def _of_edits(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
+    def _find_edit_diagnostics(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
         """The edits elsewhere than at the value that a site is told of by."""
         told = [one.place for one in self.survey.decisions if one.action is Action.EDIT]
-        for edit in leading(self.survey.edits, self.survey):
+        for edit in leading_edits(self.survey.edits, self.survey):
             at = edit.start if edit.anchor is None else edit.anchor
             if not any(one.name == edit.name and one.start <= at < max(one.end, one.start + 1) for one in told):
-                yield Place(edit.name, at, max(edit.end, at)), self._severity(edit), edit.rule, edit.reason
+                yield Place(edit.name, at, max(edit.end, at)), self._severity_of(edit), edit.rule, edit.reason
 
-    def _of_notes(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
+    def _find_note_diagnostics(self) -> Iterator[tuple[Place, types.DiagnosticSeverity, str, Reason]]:
         for note in self.survey.advisories:
             source = self.source(note.name) if note.line else None
             if source is not None and note.line <= len(source.line_starts):
@@ -83,7 +87,7 @@ class Findings:
                     note.message,
                 )
 
-    def _severity(self, one: Decision | Edit) -> types.DiagnosticSeverity:
+    def _severity_of(self, one: Decision | Edit) -> types.DiagnosticSeverity:
         return _WARNING if one.applicability.value == "safe" else _NOTE
 
     def source(self, name: str) -> Source | None:
@@ -102,11 +106,11 @@ class Findings:
 
     def hover(self, name: str, line: int) -> str | None:
         """Why a line (counted from 1) is changed, stays or needs review; None where nothing is decided there."""
-        found = about(self.survey, name, line)
+        found = limit_to_line(self.survey, name, line)
         view = View(found, self.lang, Ink(False), self.survey.root.absolute())
-        block = [said for decision in found.decisions for said in (*explain(view, decision), "")]
+        block = [said for decision in found.decisions for said in (*explain_site(view, decision), "")]
         block += [render(one.message, self.lang) for one in found.advisories]
-        return clean("\n".join(block).strip(), 6000) or None
+        return clean_text("\n".join(block).strip(), 6000) or None
 
     def said(self, key: str, /, **args: object) -> str:
         """A sentence in the reader's language."""

@@ -19,20 +19,20 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from ddp_codemod import __version__
-from ddp_codemod.discover.unsaved import holding
+from ddp_codemod.discover.unsaved import use_unsaved_texts
 from ddp_codemod.messages import text
 from ddp_codemod.model import Survey
-from ddp_codemod.request import EnvIn, PlanError, Style, look
-from ddp_codemod.servers.lsp.actions import KINDS, actions
+from ddp_codemod.request import EnvIn, PlanError, Style, survey_request
+from ddp_codemod.servers.lsp.actions import KINDS, find_actions
 from ddp_codemod.servers.lsp.findings import NAME, Findings
-from ddp_codemod.servers.quoting import clean, guarded
+from ddp_codemod.servers.quoting import clean_text, quote_survey
 from ddp_codemod.servers.roots import OutsideRoots, Roots
 from ddp_codemod.servers.work import Job, Work
 
 QUIET = 0.08  # seconds without a key, before a survey is worth it
 
 
-class Wishes(Struct, frozen=True, rename="kebab"):
+class ClientSettings(Struct, frozen=True, rename="kebab"):
     """What the client's settings say; without a platform the project's pyproject.toml does."""
 
     platform: str | None = None
@@ -47,7 +47,7 @@ class Editor:
 
     def __init__(self, server: LanguageServer, lang: str, rule_folders: tuple[Path, ...]) -> None:
         self.server, self.lang, self.rule_folders = server, lang, rule_folders
-        self.wishes = Wishes()
+        self.wishes = ClientSettings()
         self.work = Work()
         self.findings: dict[Path, Findings] = {}
         self._stale: set[Path] = set()
@@ -60,7 +60,7 @@ class Editor:
         """Take the client's settings, whether they stand under the server's name or by themselves."""
         mine = settings.get(NAME, settings) if isinstance(settings, Mapping) else settings
         try:
-            self.wishes = msgspec.convert(mine or {}, Wishes)
+            self.wishes = msgspec.convert(mine or {}, ClientSettings)
         except msgspec.ValidationError as why:
             self.tell(text("lsp-settings", self.lang, why=why))
         self._stale |= self.findings.keys()
@@ -69,7 +69,7 @@ class Editor:
         """Say what stands in the way, once."""
         if said != self._told:
             self._told = said
-            self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, clean(said, 1000)))
+            self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, clean_text(said, 1000)))
 
     def root_of(self, uri: str) -> Path | None:
         """The project of a file in one of the editor's folders; None for others."""
@@ -88,9 +88,9 @@ class Editor:
         self._stale.add(root)
         if self._later is not None:
             self._later.cancel()
-        self._later = asyncio.create_task(self._look_later(root, saved))
+        self._later = asyncio.create_task(self._schedule_survey(root, saved))
 
-    async def _look_later(self, root: Path, saved: bool) -> None:
+    async def _schedule_survey(self, root: Path, saved: bool) -> None:
         await asyncio.sleep(0 if saved else QUIET)
         await self.fresh(root, saved)
 
@@ -99,42 +99,42 @@ class Editor:
         async with self._turn:
             if root in self.findings and root not in self._stale:
                 if saved:
-                    self._show(root, everywhere=True)
+                    self._publish_diagnostics(root, everywhere=True)
                 return self.findings[root]
             self._stale.discard(root)
-            texts = self._texts()
+            texts = self._collect_texts()
 
             def function(_: Job[Survey]) -> Survey:
-                with holding(texts):
-                    return guarded(self._look(root))
+                with use_unsaved_texts(texts):
+                    return quote_survey(self._survey_project(root))
 
             try:
-                survey = await self.work.run(function, _silent)
+                survey = await self.work.run(function, _ignore_progress)
             except asyncio.CancelledError:
                 self._stale.add(root)
                 raise
             except (PlanError, OSError, ValueError) as why:
                 self.tell(str(why))
                 self.findings.pop(root, None)
-                self._show(root, everywhere=True)
+                self._publish_diagnostics(root, everywhere=True)
                 return None
             self._told = ""
             self.findings[root] = Findings(survey, self.server.workspace.position_codec, self.lang)
-            self._show(root, saved)
+            self._publish_diagnostics(root, saved)
             return self.findings[root]
 
-    def _look(self, root: Path) -> Survey:
+    def _survey_project(self, root: Path) -> Survey:
         wishes = self.wishes
-        return look(
+        return survey_request(
             [root], wishes.platform, rules=wishes.rules, rule_folders=self.rule_folders, torch_version=wishes.torch_version,
             style=wishes.style, env_in=wishes.env_in, root=root,
         )  # fmt: skip
 
-    def _texts(self) -> dict[str, bytes]:
+    def _collect_texts(self) -> dict[str, bytes]:
         documents = self.server.workspace.text_documents.values()
-        return {os_path(path): encoded(one.source) for one in documents if (path := to_fs_path(one.uri))}
+        return {os_path(path): encode_source(one.source) for one in documents if (path := to_fs_path(one.uri))}
 
-    def _show(self, root: Path, everywhere: bool) -> None:
+    def _publish_diagnostics(self, root: Path, everywhere: bool) -> None:
         """Hand the editor the diagnostics of its open files, and where it is time of all files."""
         found = self.findings[root].diagnostics() if root in self.findings else {}
         names = {self.name_of(root, one.uri) for one in self.server.workspace.text_documents.values()} - {None}
@@ -160,7 +160,7 @@ class Editor:
         return types.OptionalVersionedTextDocumentIdentifier(from_fs_path(str(root / name)) or "")
 
 
-async def _silent(done: float, total: float | None, said: str) -> None:
+async def _ignore_progress(done: float, total: float | None, said: str) -> None:
     """Nobody is told of what takes a part of a second."""
 
 
@@ -169,7 +169,7 @@ def os_path(path: str) -> str:
     return os.path.realpath(path)
 
 
-def encoded(source: str) -> bytes:
+def encode_source(source: str) -> bytes:
     """The bytes of a text as the editor would save it: in the encoding that its first lines name, else in UTF-8."""
     plain = source.encode("utf-8", "surrogatepass")
     try:
@@ -178,7 +178,7 @@ def encoded(source: str) -> bytes:
         return plain
 
 
-def made(lang: str, rule_folders: tuple[Path, ...] = ()) -> tuple[LanguageServer, Editor]:
+def make_server(lang: str, rule_folders: tuple[Path, ...] = ()) -> tuple[LanguageServer, Editor]:
     """A server, not started yet."""
     server = LanguageServer(NAME, __version__)
     editor = Editor(server, lang, rule_folders)
@@ -223,7 +223,7 @@ def made(lang: str, rule_folders: tuple[Path, ...] = ()) -> tuple[LanguageServer
         if root is None or findings is None or name is None:
             return []
         lines, kinds = params.range, params.context.only
-        return list(actions(findings, lambda one: editor.document(root, one), name, lines.start.line, lines.end.line, kinds))
+        return list(find_actions(findings, lambda one: editor.document(root, one), name, lines.start.line, lines.end.line, kinds))
 
     async def current(uri: str) -> tuple[Path | None, Findings | None]:
         root = editor.root_of(uri)
@@ -235,7 +235,7 @@ def made(lang: str, rule_folders: tuple[Path, ...] = ()) -> tuple[LanguageServer
 def serve(lang: str, rule_folders: tuple[Path, ...]) -> None:
     """Answer on standard input and output until the client closes them."""
     logging.disable(logging.WARNING)
-    server, editor = made(lang, rule_folders)
+    server, editor = make_server(lang, rule_folders)
     # the client's line is ours alone: what else is printed, by whatever runs here, goes to standard error
     line = BufferedWriter(FileIO(os.dup(sys.stdout.fileno()), "w"))
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ddp_codemod.messages import text
-from ddp_codemod.servers.quoting import clean
+from ddp_codemod.servers.quoting import clean_text
 
 SHOWN, LONGEST = 20, 360  # quoted lines beside a document, and characters of each
 
@@ -30,13 +30,13 @@ class Refused(Exception):
         self.said, self.quoted = said, quoted
 
 
-def beside(said: Iterable[str], quoted: Iterable[str], lang: str, shown: int = SHOWN) -> str:
+def join_answer(said: Iterable[str], quoted: Iterable[str], lang: str, shown: int = SHOWN) -> str:
     """The text of an answer. Each quoted line begins with ``> `` and holds no line break; so no other line is the project's."""
     lines = list(quoted)
     block = list(said)
     if lines:
         block += ["", text("mcp-quoted", lang)]
-        block += ["> " + clean(line.replace("\n", "\\n"), LONGEST) for line in lines[:shown]]
+        block += ["> " + clean_text(line.replace("\n", "\\n"), LONGEST) for line in lines[:shown]]
     if len(lines) > shown:
         block.append(text("mcp-more-lines", lang, n=len(lines) - shown))
     return "\n".join(block)

@@ -13,30 +13,38 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.load import Rules
 from ddp_codemod.catalog.signature import Cure
 from ddp_codemod.cli.console import Console
-from ddp_codemod.cli.diagnose import coded, cure_command, known_errors, usable
-from ddp_codemod.cli.doctor import examined
-from ddp_codemod.cli.run import configured, load_rules
+from ddp_codemod.cli.diagnose import cure_command, find_code_cure, known_errors, usable_reading
+from ddp_codemod.cli.doctor import examine_python
+from ddp_codemod.cli.run import configure_project, load_rules
 from ddp_codemod.cli.settings import Settings, command_line
-from ddp_codemod.cli.verify import BOTH, Request, Trying, trial_python
+from ddp_codemod.cli.verify import BOTH, Request, TrialRunner, find_trial_python
 from ddp_codemod.discover.config import Config
-from ddp_codemod.health import Diagnosis, Reading, Verified
+from ddp_codemod.health import Diagnosis, Reading, VerifiedSite
 from ddp_codemod.machine.diagnose import diagnose as read_log
-from ddp_codemod.machine.locate import locate
-from ddp_codemod.machine.recognise import by_accelerator
-from ddp_codemod.machine.trials import trials
+from ddp_codemod.machine.locate import locate_frames
+from ddp_codemod.machine.recognise import platforms_by_accelerator
+from ddp_codemod.machine.trials import plan_trials
 from ddp_codemod.machine.verify import LAUNCHES
 from ddp_codemod.messages import in_language, render
 from ddp_codemod.report import checkup as checkups
 from ddp_codemod.report import diagnosis as diagnoses
 from ddp_codemod.report import trials as tried
 from ddp_codemod.report.json import dumps
-from ddp_codemod.request import PlanError, look, options
-from ddp_codemod.run.survey import about, survey
+from ddp_codemod.request import PlanError, make_options, survey_request
+from ddp_codemod.run.survey import limit_to_line, survey
 from ddp_codemod.servers.mcp.answer import Answer, Refused
-from ddp_codemod.servers.mcp.asked import Diagnose, Doctor, Verify
-from ddp_codemod.servers.mcp.pages import bounded
+from ddp_codemod.servers.mcp.pages import limit_report
 from ddp_codemod.servers.mcp.projects import Call
-from ddp_codemod.servers.quoting import clean, document, guarded, is_own, named, quoted, told
+from ddp_codemod.servers.mcp.requests import Diagnose, Doctor, Verify
+from ddp_codemod.servers.quoting import (
+    clean_report,
+    clean_text,
+    is_own_text,
+    quote_foreign,
+    quote_reason,
+    quote_survey,
+    quote_text,
+)
 from ddp_codemod.servers.roots import Within
 
 
@@ -56,98 +64,104 @@ class Listener(Console):
 
     def working(self, line: str) -> None:
         """Tell the client."""
-        self.note(clean(line))
+        self.note(clean_text(line))
 
 
 def diagnose(call: Call, asked: Diagnose) -> Answer:
     """What an error in a log means, why, and what to do."""
     if asked.text is None and asked.path is None and not asked.hang:
         raise Refused(call.say("mcp-diagnose-usage"))
-    within = _project_of(call, asked)
-    config, rules = _configured(call, within)
+    within = _find_project(call, asked)
+    config, rules = _configure_project(call, within)
     settings = Settings("diagnose", folders=config.all_folders(call.rule_folders), lang=call.lang)
-    with _log(call, asked) as stream:
+    with _open_log(call, asked) as stream:
         told_bytes = (lambda done: call.job.note(done, None, call.say("mcp-log", size=done >> 20))) if asked.path else None
-        reading = usable(read_log(stream, known_errors(settings), hang=asked.hang, progress=told_bytes), rules)
-    sites = _sites(call, rules, reading, within)
+        reading = usable_reading(read_log(stream, known_errors(settings), hang=asked.hang, progress=told_bytes), rules)
+    sites = _find_sites(call, rules, reading, within)
     command = cure_command(rules, str(within.root) if within and asked.project else ".")
-    whole = document(json.loads(diagnoses.dumps(reading, asked.path or "", call.lang, command, sites)))
-    report, left = bounded(whole, "diagnoses", "sites")
-    said, lines = _read(call, reading, command)
+    whole = clean_report(json.loads(diagnoses.dumps(reading, asked.path or "", call.lang, command, sites)))
+    report, left = limit_report(whole, "diagnoses", "sites")
+    said, lines = _format_reading(call, reading, command)
     said += [call.say("mcp-left-out", n=left)] if left else []
-    lines += [f"{quoted(one['path'])}:{one['line']} {named(one['surface'])}: {one['reason']}" for one in report["sites"]]
+    lines += [
+        f"{quote_text(one['path'])}:{one['line']} {quote_foreign(one['surface'])}: {one['reason']}" for one in report["sites"]
+    ]
     return Answer({"report": report}, tuple(said), tuple(lines))
 
 
 def doctor(call: Call, _: Doctor, python: str | None = None) -> Answer:
     """Which platform this machine is, and what is wrong with it."""
-    found = examined(Settings("doctor", folders=call.rule_folders, lang=call.lang), listener(call), python)
+    found = examine_python(Settings("doctor", folders=call.rule_folders, lang=call.lang), make_listener(call), python)
     line = command_line(["ddp-codemod", "apply", ".", "--platform", found.platform]) if found.platform else None
-    report = document(json.loads(checkups.dumps(found, call.lang, line)))
+    report = clean_report(json.loads(checkups.encode_checkup(found, call.lang, line)))
     states = [check.state for check in found.checks]
     said = call.say(
         "mcp-doctor" if found.platform else "mcp-doctor-unsure",
-        platform=named(found.platform or ""),
+        platform=quote_foreign(found.platform or ""),
         problems=states.count("problem"),
         warnings=states.count("warning"),
     )
     lines = [
-        f"{check.state}: {' '.join(render(told(part), call.lang) for part in (check.said, check.why, check.todo) if part)}"
+        f"{check.state}: {' '.join(render(quote_reason(part), call.lang) for part in (check.said, check.why, check.todo) if part)}"
         for check in found.checks
         if check.state != "ok"
     ]
-    todo = call.say("mcp-todo-platform", platform=named(found.platform)) if found.platform else call.say("mcp-todo-unsure")
-    return Answer({"report": report}, (todo, said), (*lines, render(told(found.because), call.lang)))
+    todo = (
+        call.say("mcp-todo-platform", platform=quote_foreign(found.platform)) if found.platform else call.say("mcp-todo-unsure")
+    )
+    return Answer({"report": report}, (todo, said), (*lines, render(quote_reason(found.because), call.lang)))
 
 
 def verify(call: Call, asked: Verify, python: str | None = None) -> Answer:
     """Form each process group for real, in processes of its own."""
     within = call.roots.project(asked.paths)
     try:
-        job = options(within.paths, asked.platform, root=within.root, rule_folders=call.rule_folders)
+        job = make_options(within.paths, asked.platform, root=within.root, rule_folders=call.rule_folders)
     except PlanError as why:
         raise Refused(call.say("mcp-refused"), str(why)) from None
-    quiet = listener(call)
-    exe = python or trial_python(quiet, within.root)
+    quiet = make_listener(call)
+    exe = python or find_trial_python(quiet, within.root)
     launches = LAUNCHES if asked.launch == BOTH else (asked.launch,)
-    known = known_errors(Settings("verify", folders=_configured(call, within)[0].all_folders(call.rule_folders), lang=call.lang))
+    known = known_errors(
+        Settings("verify", folders=_configure_project(call, within)[0].all_folders(call.rule_folders), lang=call.lang)
+    )
     stores = tuple(ident for ident, fix in job.rules.fixes.items() if fix.recipe == "init-method-query")
-    found = guarded(survey(replace(job, fixes=stores)))
-    device = next((name for name, ident in by_accelerator(job.rules.platforms).items() if ident == job.platform.id), None)
-    attempts = Trying(quiet, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
-    done: list[Verified] = []
-    for one in trials(found, job.rules.surfaces, job.platform):
+    found = quote_survey(survey(replace(job, fixes=stores)))
+    device = next(
+        (name for name, ident in platforms_by_accelerator(job.rules.platforms).items() if ident == job.platform.id), None
+    )
+    attempts = TrialRunner(quiet, Request(exe, (asked.ranks,), launches, float(asked.seconds)), known, device, job.platform.id)
+    done: list[VerifiedSite] = []
+    for one in plan_trials(found, job.rules.surfaces, job.platform):
         trial = one.trial
         outcome = tuple(attempts(trial)) if trial is not None else ()
         done.append(replace(one, tried=outcome))
     command = cure_command(job.rules, str(within.root))
-    report, more = bounded(document(json.loads(tried.dumps(done, job.platform.id, call.lang, command))), "sites")
+    report, more = limit_report(clean_report(json.loads(tried.encode_trials(done, job.platform.id, call.lang, command))), "sites")
     states = [attempt.state for one in done for attempt in one.tried]
     said = call.say(
         "mcp-verified",
-        platform=named(job.platform.id),
+        platform=quote_foreign(job.platform.id),
         passed=states.count("passed"),
         failed=states.count("failed") + states.count("hung"),
         left=sum(one.trial is None for one in done) + states.count("skipped"),
     )
     said_more = (call.say("mcp-left-out", n=more),) if more else ()
-    made = {"root": clean(str(found.root)), "report": report}
+    made = {"root": clean_text(str(found.root)), "report": report}
     trouble = states.count("failed") + states.count("hung")
     todo = call.say("mcp-todo-failed" if trouble else "mcp-todo-verified" if done else "mcp-todo-none")
-    return Answer(made, (todo, said, *said_more), tuple(map(_trial, report["sites"])))
+    return Answer(made, (todo, said, *said_more), tuple(map(_format_trial, report["sites"])))
 
 
-def _trial(one: dict[str, Any]) -> str:
+def _format_trial(one: dict[str, Any]) -> str:
     outcome = ", ".join(
-        f"{each['launch']} {each['ranks']}: {each['state']}" + (f" {quoted(each['error'])}" if each["error"] else "")
+        f"{each['launch']} {each['ranks']}: {each['state']}" + (f" {quote_text(each['error'])}" if each["error"] else "")
         for each in one["trials"]
     )
-    return (
-        f"{quoted(one['path'])}:{one['line']} {named(one['surface'])} {quoted(one['backend'] or '')}: {outcome or one['reason']}"
-    )
+    return f"{quote_text(one['path'])}:{one['line']} {quote_foreign(one['surface'])} {quote_text(one['backend'] or '')}: {outcome or one['reason']}"
 
 
-def listener(call: Call) -> Listener:
+def make_listener(call: Call) -> Listener:
     """A console whose words become progress."""
     count = 0
 
@@ -159,7 +173,7 @@ def listener(call: Call) -> Listener:
     return Listener(call.lang, quiet=True, note=note)
 
 
-def _log(call: Call, asked: Diagnose) -> BinaryIO:
+def _open_log(call: Call, asked: Diagnose) -> BinaryIO:
     if asked.path is None:
         return io.BytesIO((asked.text or "").encode("utf-8", "surrogatepass"))
     path = call.roots.find(asked.path)
@@ -168,62 +182,64 @@ def _log(call: Call, asked: Diagnose) -> BinaryIO:
     return path.open("rb")
 
 
-def _project_of(call: Call, asked: Diagnose) -> Within | None:
+def _find_project(call: Call, asked: Diagnose) -> Within | None:
     if asked.project is not None:
         return call.roots.project([asked.project])
     return call.roots.project([]) if len(call.roots.folders) == 1 else None
 
 
-def _configured(call: Call, within: Within | None) -> tuple[Config, Rules]:
+def _configure_project(call: Call, within: Within | None) -> tuple[Config, Rules]:
     if within is None:
         return Config(Path()), load_rules(call.rule_folders)
-    return configured(within.root, call.rule_folders)
+    return configure_project(within.root, call.rule_folders)
 
 
-def _sites(call: Call, rules: Rules, reading: Reading, within: Within | None) -> dict[str, Any] | None:
+def _find_sites(call: Call, rules: Rules, reading: Reading, within: Within | None) -> dict[str, Any] | None:
     """The sites that the leading error's traceback goes through."""
-    cure = coded(reading)
+    cure = find_code_cure(reading)
     frames = reading.diagnoses[0].first.frames if reading.diagnoses else ()
     if within is None or cure is None or not frames:
         return None
     platform = cure.platform or next((rules.fixes[rule].platform for rule in cure.rules), None)
     if platform is None:
         return None
-    places = locate(frames, within.root)[:3]
+    places = locate_frames(frames, within.root)[:3]
     if not places:
         return None
-    whole = guarded(look([within.root], platform, rules=cure.rules, root=within.root, rule_folders=call.rule_folders))
+    whole = quote_survey(
+        survey_request([within.root], platform, rules=cure.rules, root=within.root, rule_folders=call.rule_folders)
+    )
     for path, line in places:
-        found = about(whole, path.relative_to(whole.root).as_posix(), line)
+        found = limit_to_line(whole, path.relative_to(whole.root).as_posix(), line)
         if found.decisions:
             document: dict[str, Any] = json.loads(dumps(found, call.lang))
             return document
     return None
 
 
-def _read(call: Call, reading: Reading, command: Callable[[Cure], str | None]) -> tuple[list[str], list[str]]:
+def _format_reading(call: Call, reading: Reading, command: Callable[[Cure], str | None]) -> tuple[list[str], list[str]]:
     """Our own words about a log, and quoted lines of it; what a rule file of the project's says is the project's."""
     if not reading.diagnoses:
         return [call.say("mcp-nothing-known", n=reading.lines)], []
     lead = reading.diagnoses[0]
     said, lines = [call.say("mcp-todo-cure" if lead.cures else "mcp-todo-above")], list[str]()
     for number, one in enumerate(reading.diagnoses[:5]):
-        title, more = _described(call, one, command if number == 0 else None)
+        title, more = _describe_diagnosis(call, one, command if number == 0 else None)
         known = one.signature or one.outside
-        if known is None or is_own(known.title):
+        if known is None or is_own_text(known.title):
             said += [title, *more]
         else:
-            lines += [quoted(title), *map(quoted, more)]
-        lines.append(call.say("mcp-log-line", line=one.first.line, n=one.first.count) + " " + quoted(one.first.text, 240))
+            lines += [quote_text(title), *map(quote_text, more)]
+        lines.append(call.say("mcp-log-line", line=one.first.line, n=one.first.count) + " " + quote_text(one.first.text, 240))
     return said, lines
 
 
-def _described(call: Call, one: Diagnosis, command: Callable[[Cure], str | None] | None) -> tuple[str, list[str]]:
+def _describe_diagnosis(call: Call, one: Diagnosis, command: Callable[[Cure], str | None] | None) -> tuple[str, list[str]]:
     known = one.signature or one.outside
-    title = (f"[{known.id}] " if known else "") + diagnoses.titled(one, call.lang)
+    title = (f"[{known.id}] " if known else "") + diagnoses.title_of(one, call.lang)
     if command is None:
         return title, []
-    cause = diagnoses.caused(one, call.lang)
+    cause = diagnoses.explain_cause(one, call.lang)
     cures = []
     for number, cure in enumerate(one.cures, 1):
         words = [in_language(cure, "text", call.lang)]

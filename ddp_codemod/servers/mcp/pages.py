@@ -6,17 +6,17 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ddp_codemod.servers.mcp.asked import Kind, Paged
+from ddp_codemod.servers.mcp.requests import Kind, Paged
 
 ROOM = 30_000  # characters of entries in one answer, some 8,000 tokens
 PATCH_LINES, PATCH_ROOM = 400, 20_000
 KINDS: tuple[Kind, ...] = ("sites", "edits", "advisories", "skipped")
 
 
-def page(report: dict[str, Any], asked: Paged, usual: Sequence[Kind]) -> tuple[dict[str, Any], dict[str, Any]]:
+def select_page(report: dict[str, Any], asked: Paged, usual: Sequence[Kind]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The report with a part of its entries, and which part that is; entries that are next need another call with ``offset``."""
     kinds = asked.show or usual
-    wanted = [(kind, one) for kind in KINDS if kind in kinds for one in report[kind] if _fits(kind, one, asked)]
+    wanted = [(kind, one) for kind in KINDS if kind in kinds for one in report[kind] if _is_wanted(kind, one, asked)]
     taken: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     at, room = asked.offset, ROOM
     for kind, one in wanted[at : at + asked.limit]:
@@ -34,11 +34,11 @@ def page(report: dict[str, Any], asked: Paged, usual: Sequence[Kind]) -> tuple[d
     return {**report, **taken}, part
 
 
-def _fits(kind: Kind, one: dict[str, Any], asked: Paged) -> bool:
+def _is_wanted(kind: Kind, one: dict[str, Any], asked: Paged) -> bool:
     return asked.action is None or kind != "sites" or one["action"] == asked.action
 
 
-def patch_page(lines: Sequence[str], offset: int) -> dict[str, Any]:
+def select_patch_lines(lines: Sequence[str], offset: int) -> dict[str, Any]:
     """Some lines of a patch, by their number."""
     taken: list[str] = []
     room = PATCH_ROOM
@@ -51,7 +51,7 @@ def patch_page(lines: Sequence[str], offset: int) -> dict[str, Any]:
     return {"offset": offset, "total": len(lines), "next": end if end < len(lines) else None, "lines": taken}
 
 
-def bounded(report: dict[str, Any], *keys: str) -> tuple[dict[str, Any], int]:
+def limit_report(report: dict[str, Any], *keys: str) -> tuple[dict[str, Any], int]:
     """The report with as many entries of some of its lists as there is room for, and how many are left out."""
     room, left = ROOM, 0
     taken: dict[str, list[Any]] = {}

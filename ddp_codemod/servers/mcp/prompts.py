@@ -8,7 +8,7 @@ import mcp_types as types
 
 from ddp_codemod.catalog.load import load
 from ddp_codemod.messages import text
-from ddp_codemod.servers.mcp.answer import Refused, beside
+from ddp_codemod.servers.mcp.answer import Refused, join_answer
 
 PROMPTS: Mapping[str, tuple[tuple[str, bool], ...]] = {
     "port": (("platform", True), ("path", False)),
@@ -17,7 +17,7 @@ PROMPTS: Mapping[str, tuple[tuple[str, bool], ...]] = {
 LONGEST = 20_000  # characters of a log; its end counts
 
 
-def listed(lang: str) -> list[types.Prompt]:
+def list_prompts(lang: str) -> list[types.Prompt]:
     """What there is to choose from."""
     return [
         types.Prompt(
@@ -33,7 +33,7 @@ def listed(lang: str) -> list[types.Prompt]:
     ]
 
 
-def made(name: str, given: Mapping[str, str], writes: bool, lang: str) -> list[types.PromptMessage]:
+def make_prompt(name: str, given: Mapping[str, str], writes: bool, lang: str) -> list[types.PromptMessage]:
     """The messages of one. Raises Refused for a prompt, platform or argument that does not exist."""
     if name not in PROMPTS:
         raise Refused(text("mcp-no-prompt", lang, names=", ".join(PROMPTS)))
@@ -42,11 +42,11 @@ def made(name: str, given: Mapping[str, str], writes: bool, lang: str) -> list[t
             raise Refused(text("mcp-prompt-lacks", lang, argument=argument))
     if name == "log":
         lines = given["log"][-LONGEST:].splitlines()
-        said = beside([text("mcp-prompt-log", lang)], lines, lang, shown=len(lines))
+        said = join_answer([text("mcp-prompt-log", lang)], lines, lang, shown=len(lines))
     else:
         if given["platform"] not in load().platforms:
             raise Refused(text("mcp-prompt-platform", lang, names=", ".join(sorted(load().platforms))))
         last = text("mcp-prompt-port-apply" if writes else "mcp-prompt-port-tell", lang)
         where = [given["path"]] if given.get("path") else []
-        said = beside([text("mcp-prompt-port", lang, platform=given["platform"]), last], where, lang)
+        said = join_answer([text("mcp-prompt-port", lang, platform=given["platform"]), last], where, lang)
     return [types.PromptMessage(role="user", content=types.TextContent(type="text", text=said))]

@@ -22,11 +22,11 @@ from ddp_codemod import __version__
 from ddp_codemod.catalog.load import load
 from ddp_codemod.cli.errors import Failure
 from ddp_codemod.messages import render, text
-from ddp_codemod.servers.mcp import asked, prompts
-from ddp_codemod.servers.mcp.answer import Answer, Refused, beside
+from ddp_codemod.servers.mcp import prompts, requests
+from ddp_codemod.servers.mcp.answer import Answer, Refused, join_answer
 from ddp_codemod.servers.mcp.projects import Call
-from ddp_codemod.servers.mcp.tools import TOOLS, listed
-from ddp_codemod.servers.quoting import told
+from ddp_codemod.servers.mcp.tools import TOOLS, describe_tools
+from ddp_codemod.servers.quoting import quote_reason
 from ddp_codemod.servers.roots import OutsideRoots, Roots
 from ddp_codemod.servers.work import Job, Work
 
@@ -62,11 +62,11 @@ class Tools:
             on_call_tool=self._call_tool,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
+            on_completion=self._complete_argument,
         )
 
     async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed(self.start.writes, self.start.commands, self.start.lang))
+        return types.ListToolsResult(tools=describe_tools(self.start.writes, self.start.commands, self.start.lang))
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -79,8 +79,8 @@ class Tools:
                 raise Refused(text("mcp-read-only", lang))
             if tool.commands and not self.start.commands:
                 raise Refused(text("mcp-no-commands", lang))
-            given = asked.read(tool.takes, params.arguments)
-            roots = await self._roots(context, params)
+            given = requests.read_arguments(tool.takes, params.arguments)
+            roots = await self._find_roots(context, params)
             if roots is None:
                 return types.InputRequiredResult(input_requests={ROOTS: types.ListRootsRequest()})
             does = partial(tool.does, python=self.start.python) if tool.runs else tool.does
@@ -92,21 +92,21 @@ class Tools:
         except msgspec.ValidationError as why:
             assert tool is not None
             said = text("mcp-bad-argument", lang, tool=params.name, names=", ".join(tool.takes.__struct_encode_fields__) or "-")
-            return _failed(said, [str(why)], lang)
+            return _make_failure(said, [str(why)], lang)
         except OutsideRoots as why:
-            return _failed(render(told(why.reason), lang), [], lang)
+            return _make_failure(render(quote_reason(why.reason), lang), [], lang)
         except Refused as why:
-            return _failed(why.said, why.quoted, lang)
+            return _make_failure(why.said, why.quoted, lang)
         except Failure as why:  # of the command line's functions
-            return _failed(text("mcp-refused", lang), [render(told(why.reason), lang), *why.lines], lang)
+            return _make_failure(text("mcp-refused", lang), [render(quote_reason(why.reason), lang), *why.lines], lang)
         except (OSError, ValueError) as why:
-            return _failed(text("mcp-refused", lang), [str(why)], lang)
-        said = beside(answer.said, answer.quoted, lang, answer.shown)
+            return _make_failure(text("mcp-refused", lang), [str(why)], lang)
+        said = join_answer(answer.said, answer.quoted, lang, answer.shown)
         # clients show a model one of the two
         made = {"notice": text("mcp-report", lang), "text": list(answer.said), **answer.document}
         return types.CallToolResult(content=[types.TextContent(type="text", text=said)], structured_content=made)
 
-    async def _roots(self, context: Context, params: types.CallToolRequestParams) -> Roots | None:
+    async def _find_roots(self, context: Context, params: types.CallToolRequestParams) -> Roots | None:
         """The folders that the server was started with and those that the client names; None where it has to be asked first."""
         capabilities = context.session.client_capabilities
         if capabilities is None or capabilities.roots is None:
@@ -120,23 +120,23 @@ class Tools:
         return self.roots.with_uris(str(root.uri) for root in answered.roots)
 
     async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.listed(self.start.lang))
+        return types.ListPromptsResult(prompts=prompts.list_prompts(self.start.lang))
 
     async def _get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
-            messages = prompts.made(params.name, params.arguments or {}, self.start.writes, self.start.lang)
+            messages = prompts.make_prompt(params.name, params.arguments or {}, self.start.writes, self.start.lang)
         except Refused as why:
             raise MCPError(types.INVALID_PARAMS, why.said) from None
         return types.GetPromptResult(messages=messages)
 
-    async def _complete(self, _: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+    async def _complete_argument(self, _: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         known = sorted(load().platforms) if params.argument.name == "platform" else []
         fitting = [ident for ident in known if ident.startswith(params.argument.value)]
         return types.CompleteResult(completion=types.Completion(values=fitting[:100], total=len(fitting), has_more=False))
 
 
-def _failed(said: str, quoted_lines: Sequence[str], lang: str) -> types.CallToolResult:
-    shown = beside([said], [line for one in quoted_lines for line in one.splitlines()], lang)
+def _make_failure(said: str, quoted_lines: Sequence[str], lang: str) -> types.CallToolResult:
+    shown = join_answer([said], [line for one in quoted_lines for line in one.splitlines()], lang)
     return types.CallToolResult(content=[types.TextContent(type="text", text=shown)], is_error=True)
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ddp_codemod.messages import text
 from ddp_codemod.report import checkup, diagnosis, trials
 from ddp_codemod.report import json as survey
-from ddp_codemod.servers.mcp import asked, machines, projects, runs
+from ddp_codemod.servers.mcp import machines, projects, requests, runs
 from ddp_codemod.servers.mcp.answer import Answer
 
 _ALWAYS = ("notice", "text")  # the parts of every answer
@@ -54,51 +54,51 @@ class Tool(Struct, frozen=True):
 
 
 TOOLS = {
-    "scan": Tool(asked.Scan, projects.scan, survey.SCHEMA, {**_ROOT, **_PAGE}),
-    "explain": Tool(asked.Explain, projects.explain, survey.SCHEMA, {**_ROOT, **_STEPS}),
-    "check": Tool(asked.Check, projects.check, survey.SCHEMA, {**_ROOT, **_PAGE}),
-    "diff": Tool(asked.Diff, projects.diff, survey.SCHEMA, {**_ROOT, **_PAGE, **_PATCH, **_DIGEST}),
-    "diagnose": Tool(asked.Diagnose, machines.diagnose, diagnosis.SCHEMA),
-    "doctor": Tool(asked.Doctor, machines.doctor, checkup.SCHEMA, runs=True),
-    "verify": Tool(asked.Verify, machines.verify, trials.SCHEMA, _ROOT, runs=True),
-    "verify_run": Tool(asked.VerifyRun, runs.verify_run, trials.SCHEMA, _ROOT, runs=True, commands=True),
-    "apply": Tool(asked.Apply, projects.apply, None, {**_ROOT, **_WRITTEN}, writes=True),
-    "undo": Tool(asked.Undo, projects.take_back, None, {**_ROOT, **_RESTORED}, writes=True),
+    "scan": Tool(requests.Scan, projects.scan, survey.SCHEMA, {**_ROOT, **_PAGE}),
+    "explain": Tool(requests.Explain, projects.explain, survey.SCHEMA, {**_ROOT, **_STEPS}),
+    "check": Tool(requests.Check, projects.check, survey.SCHEMA, {**_ROOT, **_PAGE}),
+    "diff": Tool(requests.Diff, projects.diff, survey.SCHEMA, {**_ROOT, **_PAGE, **_PATCH, **_DIGEST}),
+    "diagnose": Tool(requests.Diagnose, machines.diagnose, diagnosis.SCHEMA),
+    "doctor": Tool(requests.Doctor, machines.doctor, checkup.SCHEMA, runs=True),
+    "verify": Tool(requests.Verify, machines.verify, trials.SCHEMA, _ROOT, runs=True),
+    "verify_run": Tool(requests.VerifyRun, runs.verify_run, trials.SCHEMA, _ROOT, runs=True, commands=True),
+    "apply": Tool(requests.Apply, projects.apply, None, {**_ROOT, **_WRITTEN}, writes=True),
+    "undo": Tool(requests.Undo, projects.take_back, None, {**_ROOT, **_RESTORED}, writes=True),
 }
 
 
-def listed(writes: bool, commands: bool, lang: str) -> list[types.Tool]:
+def describe_tools(writes: bool, commands: bool, lang: str) -> list[types.Tool]:
     """What a client is shown: the tools that write, and the one that runs commands, only where they may."""
     may = (one for one in TOOLS.items() if (writes or not one[1].writes) and (commands or not one[1].commands))
-    return [_described(name, tool, lang) for name, tool in may]
+    return [_describe_tool(name, tool, lang) for name, tool in may]
 
 
-def _described(name: str, tool: Tool, lang: str) -> types.Tool:
+def _describe_tool(name: str, tool: Tool, lang: str) -> types.Tool:
     return types.Tool(
         name=name,
         title=text(f"mcp-tool-{name}-title", lang),
         description=text(f"mcp-tool-{name}", lang),
-        input_schema=asked.schema(tool.takes, lang),
-        output_schema=_announced(name),
-        annotations=_hints(tool),
+        input_schema=requests.schema_of(tool.takes, lang),
+        output_schema=_make_announced_schema(name),
+        annotations=_make_annotations(tool),
     )
 
 
-def _hints(tool: Tool) -> types.ToolAnnotations:
+def _make_annotations(tool: Tool) -> types.ToolAnnotations:
     """What a client may think of a tool; those that mean nothing where a tool only reads are left out."""
     if tool.writes or tool.commands:
         return types.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=tool.commands)
     return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
-def _announced(name: str) -> dict[str, Any]:
+def _make_announced_schema(name: str) -> dict[str, Any]:
     """What a client is told of an answer: the names of its parts. ``output`` says what is in them, and so do the published schemas."""
-    parts = {part: {"type": one["type"]} for part, one in output(name)["properties"].items() if part not in _ALWAYS}
+    parts = {part: {"type": one["type"]} for part, one in schema_of_output(name)["properties"].items() if part not in _ALWAYS}
     return {"type": "object", "required": [*_ALWAYS], "properties": parts}
 
 
 @cache
-def output(name: str) -> dict[str, Any]:
+def schema_of_output(name: str) -> dict[str, Any]:
     """The schema of a tool's answer: the published one under ``report``, and what stands beside it."""
     tool = TOOLS[name]
     properties = {"notice": _TEXT, "text": _OWN_TEXT, **tool.more}

@@ -1,0 +1,127 @@
+"""Why lines were changed, as ``apply`` puts it on record and ``explain`` reads it back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddp_codemod.model import Edit, FileChange, Survey
+
+if TYPE_CHECKING:
+    from ddp_codemod.catalog.load import Rules
+    from ddp_codemod.catalog.model import Platform
+    from ddp_codemod.cli.console import Console
+    from ddp_codemod.report.view import View
+    from ddp_codemod.write.journal import Why
+
+_TELLING = 4  # characters that a line must have to be known again by them
+
+
+def make_change_records(found: Survey, changes: Sequence[FileChange], portable: bool = False) -> list[Why]:
+    """The reasons of written changes, each with the lines by which it is found again."""
+    from ddp_codemod.edits.lines import MARK, preview_lines
+    from ddp_codemod.report.line_shift import make_line_mapper
+    from ddp_codemod.write.journal import Why
+
+    line_now = make_line_mapper(changes)
+
+    def why(change: FileChange, edit: Edit) -> Why:
+        source = found.sources[change.name]
+        made = preview_lines(source, edit)
+        after = (made.after or "").splitlines()
+        first = line_now(change.name, made.line)
+        old = set(made.before.splitlines())
+        # of a line that is too long, what stands around the edit
+        new = ((first + at, line.strip(MARK) if made.cut else line) for at, line in enumerate(after) if line not in old)
+        lines = [(number, line) for number, line in new if len(line.strip()) >= _TELLING]
+        at = edit.start if edit.anchor is None else edit.anchor
+        start, end = source.line_span(at)
+        text = source.text[start:end].rstrip("\r\n")
+        if text in after:  # the line that readers are sent to stays as it is
+            lines.append((line_now(change.name, source.position(at)[0]), text))
+        return Why(
+            change.name, edit.rule, found.platform, edit.reason, made.before, made.after or "", tuple(lines), portable=portable
+        )
+
+    return [why(change, edit) for change in changes for edit in change.edits if change.name in found.sources]
+
+
+def find_change_record(root: Path, path: Path, line: int) -> Why | None:
+    """What applies that are on record did to a line, the last of them."""
+    from ddp_codemod.edits.lines import LONGEST
+    from ddp_codemod.write.journal import read_reasons
+    from ddp_codemod.write.journal_folders import has_journal
+
+    if not has_journal(root):
+        return None
+    name = Path(os.path.relpath(path.absolute(), root.absolute())).as_posix()
+    text = _read_line(path, line)
+    known = [
+        (abs(number - line), at, why)
+        for at, why in enumerate(read_reasons(root))
+        if why.name == name
+        for number, marked in why.lines
+        if marked.strip() == text or (len(text) > LONGEST and marked.strip() in text)
+    ]
+    return min(known, key=lambda one: one[:2])[2] if known else None
+
+
+def count_earlier_ports(root: Path, platform: str) -> dict[str, tuple[int, int]]:
+    """How many changes for other platforms an apply on record left in the tree, and in how many files, by the platform."""
+    from ddp_codemod.write.journal_folders import has_journal
+
+    if not has_journal(root):
+        return {}
+    from ddp_codemod.write.journal import find_ported_changes
+
+    files: dict[str, list[str]] = {}
+    for why in find_ported_changes(root):
+        files.setdefault(why.platform, []).append(why.name)
+    return {other: (len(names), len(set(names))) for other, names in files.items() if other != platform}
+
+
+def find_other_platform(root: Path, rules: Rules, platform: Platform) -> str:
+    """The platform that an apply on record ported the tree to alone, and whose device this one lacks; "" where there is none."""
+    from ddp_codemod.write.journal_folders import has_journal
+
+    if not has_journal(root):
+        return ""
+    from ddp_codemod.write.journal import find_ported_changes
+
+    known = {why.platform for why in find_ported_changes(root) if not why.portable}
+    others = (rules.platforms[name] for name in sorted(known) if name in rules.platforms)
+    devices = ((one.id, one.device.type) for one in others if one.device is not None and one.device.module)
+    return next((name for name, kind in devices if kind not in platform.device_types), "")
+
+
+def tell_earlier_ports(console: Console, root: Path, platform: str, paths: Sequence[str]) -> None:
+    """Say that the tree is not what its authors wrote but what an apply for another platform left, and what takes that back."""
+    from ddp_codemod.cli.settings import command_line
+
+    undo = command_line(["ddp-codemod", "undo", *paths])
+    for other, (changes, files) in count_earlier_ports(root, platform).items():
+        said = console.text("platform-earlier", platform=other, changes=changes, files=files)
+        console.say(console.folded(said, sys.stderr))
+        console.say(f"  {console.ink(sys.stderr)(undo, 'bold')}")
+
+
+def format_change_record(view: View, path: Path, line: int, why: Why) -> Iterator[str]:
+    """Why an apply changed a line, with the text before and after."""
+    name = Path(os.path.relpath(path.absolute(), view.survey.root.absolute())).as_posix()
+    said = view.say("explain-changed", place=view.at(name, line), rule=why.rule, platform=why.platform)
+    yield from (view.ink(part, "bold") for part in view.folded(said, 0, 2))
+    yield from view.folded(view.reason(why.reason), 4, 4)
+    yield from (view.ink(f"    - {part}", "red") for part in why.before.splitlines())
+    yield from (view.ink(f"    + {part}", "green") for part in why.after.splitlines())
+    yield ""
+
+
+def _read_line(path: Path, line: int) -> str:
+    try:
+        lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

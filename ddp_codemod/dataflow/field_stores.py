@@ -1,0 +1,48 @@
+"""What a file assigns to attributes and subscripts, by their text."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.scopes import SELF, Binding, assignment_pairs
+
+
+def find_stores_by_text(module: Module, text: str) -> list[Binding]:
+    """The assignments of a file to an attribute or subscript, by its text."""
+    if "stored" not in module.cache:
+        table: dict[str, list[Binding]] = {}
+        for kind in (ast.Assign, ast.AnnAssign):
+            for statement in module.nodes.get(kind, ()):
+                for target, value in assignment_pairs(statement):
+                    if isinstance(target, (ast.Attribute, ast.Subscript)):
+                        place = ast.unparse(target)
+                        table.setdefault(place, []).append(Binding(place, "value", statement, value))
+        for call in index_calls(module).get("setattr", ()):
+            name = call.args[1].value if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) else None
+            if isinstance(name, str) and isinstance(module.parents.get(call), ast.Expr):
+                place = f"{ast.unparse(call.args[0])}.{name}"
+                table.setdefault(place, []).append(Binding(place, "value", module.statement(call), call.args[2]))
+        module.cache["stored"] = table
+    return module.cache["stored"].get(text, [])  # type: ignore[attr-defined, no-any-return]
+
+
+def find_stores_by_name(module: Module, name: str) -> list[tuple[ast.AST, ast.Attribute, ast.expr]]:
+    """The assignments of a file to attributes of a name, whatever they are attributes of: the statement, the attribute, the value."""
+    if "stored by name" not in module.cache:
+        table: dict[str, list[tuple[ast.AST, ast.Attribute, ast.expr]]] = {}
+        for kind in (ast.Assign, ast.AnnAssign):
+            for statement in module.nodes.get(kind, ()):
+                for target, value in assignment_pairs(statement):
+                    if isinstance(target, ast.Attribute):
+                        table.setdefault(target.attr, []).append((statement, target, value))
+        module.cache["stored by name"] = table
+    return module.cache["stored by name"].get(name, [])  # type: ignore[attr-defined, no-any-return]
+
+
+def has_store(module: Module, name: str) -> bool:
+    """Whether a file assigns to an attribute or under a key of this name, but for what an object's own methods set on it."""
+    find_stores_by_text(module, "")
+    own = {f"{first}.{name}" for first in SELF}
+    return any(place.endswith((f".{name}", f"[{name!r}]")) and place not in own for place in module.cache["stored"])  # type: ignore[attr-defined]

@@ -1,0 +1,135 @@
+"""Where a project reads something by a word alone: attributes, keys, parameters that options or mappings fill."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.declared_options import find_declarations
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.entities import Definition, External, ModuleRef
+
+_READERS = frozenset(
+    {"get", "pop", "setdefault", "getenv", "get_default", "getattr", "get_value", "__getattr__", "attrgetter", "itemgetter"}
+)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def find_reads_of_word(tracer: Tracer, word: str) -> list[tuple[Module, ast.AST]]:
+    """The attributes, look-ups, texts with a field and parameters of a word, in all files; worked out once for each word."""
+    known: dict[str, list[tuple[Module, ast.AST]]] = tracer.memory.setdefault("reads of words", {})
+    if word not in known:
+        project = tracer.resolver.project
+        spelled = {word, word.replace("_", "-")}
+        files = sorted({name for one in spelled for name in project.mentioning(one)})
+        known[word] = [
+            (module, node)
+            for name in files
+            for module in project.programs(name)
+            for node in _search_module(tracer, module, spelled, word)
+        ]
+    return known[word]
+
+
+def _search_module(tracer: Tracer, module: Module, spelled: set[str], word: str) -> Iterator[ast.AST]:
+    for node in module.nodes.get(ast.Attribute, ()):
+        assert isinstance(node, ast.Attribute)
+        if node.attr == word and isinstance(node.ctx, ast.Load) and not _is_foreign(tracer, module, node):
+            yield node
+    for node in module.nodes.get(ast.Subscript, ()):
+        assert isinstance(node, ast.Subscript)
+        if isinstance(node.slice, ast.Constant) and str(node.slice.value) in spelled and isinstance(node.ctx, ast.Load):
+            yield node
+    for name in _READERS & index_calls(module).keys():
+        for call in index_calls(module)[name]:
+            if any(isinstance(part, ast.Constant) and str(part.value) in spelled for part in call.args[:2]):
+                yield call
+    for kind in _FUNCTIONS:
+        for function in module.nodes.get(kind, ()):
+            assert isinstance(function, _FUNCTIONS)
+            arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+            for argument in (one for one in arguments if one.arg == word):
+                if function.decorator_list or _is_called_with_mapping(tracer, module, function):
+                    yield argument
+    for node in module.nodes.get(ast.Constant, ()):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and (filled := _find_format_argument(module, node, word)) is not None
+        ):
+            yield filled
+
+
+def _find_format_argument(module: Module, node: ast.Constant, word: str) -> ast.expr | None:
+    """What fills the field of this name that a text has: ``"{backend}".format(**options)``, ``"%(backend)s" % options``."""
+    around, text = module.parents.get(node), str(node.value)
+    if f"%({word})" in text:
+        return around if isinstance(around, ast.BinOp) else None
+    if f"{{{word}" not in text or not isinstance(around, ast.Attribute) or not around.attr.startswith("format"):
+        return None
+    call = module.parents.get(around)
+    tabled = isinstance(call, ast.Call) and (around.attr == "format_map" or any(part.arg is None for part in call.keywords))
+    return call if tabled and isinstance(call, ast.Call) else None
+
+
+def _is_foreign(tracer: Tracer, module: Module, node: ast.Attribute) -> bool:
+    """Whether an attribute is that of a library."""
+    found = tracer.resolver.resolve(module, node)
+    return bool(found) and all(isinstance(entity, External) for entity in found)
+
+
+def _is_called_with_mapping(tracer: Tracer, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a call of a function unpacks a mapping into its arguments."""
+    name = function.name
+    if name == "__init__" and isinstance(made := module.parents.get(function), ast.ClassDef):
+        name = made.name
+    for file in tracer.resolver.project.calling(name):
+        other = tracer.resolver.project.module(file)
+        for call in index_calls(other).get(name, ()) if other is not None else ():
+            if any(part.arg is None for part in call.keywords):
+                return True
+    return False
+
+
+def find_converters(tracer: Tracer, word: str) -> Iterator[tuple[Module, ast.expr]]:
+    """The functions that see the text of an option of this name before the program does: ``type=checked``, ``action=Choose``."""
+    for made in find_declarations(tracer, word).values():
+        for module, call, flag in made:
+            for keyword in call.keywords:
+                value = keyword.value
+                plain = isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id == "str")
+                if keyword.arg in flag.converters and not plain:
+                    yield module, value
+
+
+def find_importers(tracer: Tracer, module: Module, name: str) -> Iterator[tuple[Module, str]]:
+    """The files that take a module's name, and what they call it; "" where they take the name under an alias of their own."""
+    known: dict[str, list[tuple[Module, ast.ImportFrom, ast.alias]]] = tracer.memory.setdefault("takers of names", {})
+    project = tracer.resolver.project
+    if name not in known:
+        known[name] = []
+        for other in filter(None, map(project.module, project.mentioning(name))):
+            for statement in other.nodes.get(ast.ImportFrom, ()):
+                assert isinstance(statement, ast.ImportFrom)
+                known[name] += [(other, statement, alias) for alias in statement.names if alias.name == name][:1]
+    for other, statement, alias in known[name]:
+        if other is not module and project.find("." * statement.level + (statement.module or ""), other) is module:
+            yield other, alias.asname or name
+
+
+def is_module_attribute(tracer: Tracer, other: Module, node: ast.Attribute, module: Module) -> bool:
+    """Whether an attribute is a module's own: ``settings.BACKEND``."""
+    found = tracer.resolver.resolve(other, node.value)
+    return any(isinstance(one, ModuleRef) and one.module is module for one in found)
+
+
+def is_class_inspected(tracer: Tracer, module: Module, made: ast.ClassDef) -> bool:
+    """Whether code of the project sees a class, with what it holds, as soon as it is made: a metaclass, a decorator."""
+    for _, base in tracer.resolver.lineage(module, made):
+        hooks = (part.name for part in base.body if isinstance(part, _FUNCTIONS))
+        if base.keywords or "__init_subclass__" in hooks:
+            return True
+    called = (part.func if isinstance(part, ast.Call) else part for part in made.decorator_list)
+    return any(isinstance(one, Definition) for part in called for one in tracer.resolver.resolve(module, part))

@@ -1,0 +1,63 @@
+"""Which functions, classes, objects and modules an expression can be: by what its names are bound to, else by where it comes from."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.dataflow.tracer import Tracer
+from ddp_codemod.dataflow.values import Frame, Trace, Value
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.parse.python import Module
+from ddp_codemod.sites.entities import Definition, Entity
+
+MANY = 1_000_000  # more than are open at a time
+
+
+class PendingQueries:
+    """The questions that are being answered, from the outermost, and the outermost of them that was asked again meanwhile."""
+
+    def __init__(self) -> None:
+        self.open: dict[tuple[object, ...], int] = {}
+        self.lowest = MANY
+
+
+def find_points_to_set(tracer: Tracer, module: Module, node: ast.expr, frame: Frame | None = None) -> list[Entity]:
+    """All that an expression can stand for; [] where that is not known, or not all of it.
+
+    Names that are bound to something say what they are; what comes through parameters, tables and attributes is followed as
+    every value is, and counts where each way that leads there is known to its end.
+    """
+    if found := tracer.resolver.resolve(module, node):
+        return found
+    key = ("objects", node, frame)
+    if key in module.cache:
+        return module.cache[key]  # type: ignore[return-value]
+    asked: PendingQueries = tracer.memory.setdefault("objects", PendingQueries())
+    if key in asked.open:  # it would only find itself
+        asked.lowest = min(asked.lowest, asked.open[key])
+        tracer.answers.gave_up()
+        return []
+    number = len(asked.open)
+    around, asked.open[key], asked.lowest = asked.lowest, number, MANY
+    try:
+        leaves = tracer.evaluate(module, node, Trace(kind=OriginKind.OBJECT, frame=frame))
+        held = [_resolve_value(tracer, leaf) if leaf.way.doubt is None else [] for leaf in leaves]
+    finally:
+        del asked.open[key]
+    found = list(dict.fromkeys(one for some in held for one in some)) if all(held) else []
+    if asked.lowest >= number and not tracer.is_spent:
+        module.cache[key], asked.lowest = found, around
+    else:  # what is asked around it may find more, once that is answered
+        asked.lowest = min(around, asked.lowest)
+    return found
+
+
+def _resolve_value(tracer: Tracer, leaf: Value) -> list[Entity]:
+    module, node = leaf.module, leaf.node
+    if not isinstance(module, Module):
+        return []
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [Definition(module, node)]
+    if isinstance(node, ast.arg):
+        return tracer.resolver.parameter(module, node)
+    return tracer.resolver.resolve(module, node) if isinstance(node, ast.expr) else []

@@ -1,0 +1,201 @@
+"""What tracing yields: leaves, and the way that led to them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Hop, Place, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.tree import Node, Tree, place_of, text_of
+
+MAX_HOPS = 120  # a parser may be handed through dozens of functions, with three steps for each
+
+
+class PlatformDefault(Struct, frozen=True):
+    """The value that torch itself picks for the device."""
+
+
+class CurrentBackend(Struct, frozen=True):
+    """The backend of a group that exists already."""
+
+
+class Frame(Struct, frozen=True, eq=False):
+    """A call that is being followed into: what its function's parameters are bound to."""
+
+    function: ast.AST
+    bound: dict[str, tuple[Module, ast.expr, Frame | None]]
+    around: Frame | None = None
+
+    def find(self, function: ast.AST) -> Frame | None:
+        """The frame of a function, here or in the calls around."""
+        at: Frame | None = self
+        while at is not None and at.function is not function:
+            at = at.around
+        return at
+
+
+class Confidence(Enum):
+    """Why what is found on a way may not be what comes out."""
+
+    NAME = "name"  # nothing but a name leads there: a candidate for a person to look at, never an edit
+    REPLACED = "replaced"  # a decorator may hand over another value, so that a right one is not surely what comes out either
+    OTHERS = "others"  # the object may also come from code that is not read
+    DEFAULT = "default"  # what it stands in for may have a value of its own
+
+
+class Trace(Struct, frozen=True):
+    """How tracing got here."""
+
+    kind: OriginKind = OriginKind.LITERAL  # what the next literal is
+    hops: tuple[Hop, ...] = ()  # of the shortest way ...
+    others: frozenset[Hop] = frozenset()  # ... and those of longer ones that lead from and to the same
+    frame: Frame | None = None
+    seen: frozenset[tuple[int, int]] = frozenset()
+    doubt: Confidence | None = None
+    doubted_at: str = ""  # source text of what the doubt is about
+    certain: bool = False  # goes no further where nothing but a name leads, or an annotation says that it is no text ...
+    near: bool = False  # ... nor through several functions that hand it on, nor into options and settings: for tensors
+    objects: int = 0  # that were reached on the way: what is asked of one is another question than what led to it
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what lies further on does not count."""
+        return self.handed > 1 or (self.certain and self.doubt is Confidence.NAME)
+
+    @property
+    def handed(self) -> int:
+        """How many functions have handed the value on; 0 where that does not matter."""
+        return sum(hop.reason.means is Meaning.ARGUMENT for hop in self.hops) if self.near else 0
+
+    @property
+    def passed(self) -> tuple[Hop, ...]:
+        """Every step of every way, but of the longer ones those that bind a name; the shortest first."""
+        rest = self.others.difference(self.hops)
+        return (*self.hops, *sorted(rest, key=_make_sort_key)) if rest else self.hops
+
+    def is_equivalent(self, other: Trace) -> bool:
+        """Whether the same lies further on."""
+        same = self.doubt is other.doubt and self.frame is other.frame and self.kind is other.kind and self.near is other.near
+        same = same and self.doubted_at == other.doubted_at and self.certain is other.certain and self.handed == other.handed
+        return same and self.objects == other.objects
+
+    def with_doubt(self, doubt: Confidence | None, text: str = "") -> Trace:
+        """The same way, which leads no further than a guess; the graver doubt stays."""
+        if doubt is None or (self.doubt is not None and doubt is not Confidence.NAME):
+            return self
+        return replace(self, doubt=doubt, doubted_at=" ".join(text.split()))
+
+    def reached(self) -> Trace:
+        """The same way, from which it goes on into what was reached."""
+        return replace(self, objects=self.objects + 1)
+
+    def inside(self, frame: Frame | None) -> Trace:
+        """The same way in another frame."""
+        return replace(self, frame=frame)
+
+    def hop(self, place: Place, reason: Reason, kind: OriginKind | None = None) -> Trace:
+        """One step further."""
+        return replace(self, hops=(*self.hops, Hop(place, reason)), kind=kind or self.kind)
+
+
+def _make_sort_key(hop: Hop) -> tuple[object, ...]:
+    return hop.place.name, hop.place.start, hop.place.end, str(hop.reason)
+
+
+class Value(Struct, frozen=True):
+    """An expression that a value can start from, and what it gives."""
+
+    module: Tree
+    node: Node
+    kind: OriginKind
+    value: FoldResult | PlatformDefault | CurrentBackend = UNKNOWN
+    why: Reason | None = None  # of an unknown value: what stopped the trace
+    way: Trace = Trace()
+    outer: ast.expr | None = None  # the whole conditional expression that this is a branch of
+    open: bool = False  # not a value, but a place where one may come from unseen: a mapping that is not known
+    decided: bool = True  # the platform decides every condition of ``outer``
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether what it gives is not understood; what the user gives at run time is the user's."""
+        return self.kind == OriginKind.UNKNOWN and self.why is not None and self.why.means is not Meaning.GIVEN_AT_START
+
+    def is_same(self, other: Value) -> bool:
+        """Whether two are one, by whatever steps their ways lead there."""
+        if self.node is not other.node or self.kind is not other.kind or self.outer is not other.outer:
+            return False
+        same = self.open is other.open and self.decided is other.decided and self.way.is_equivalent(other.way)
+        return same and self.value == other.value and self.why == other.why
+
+    def joined(self, other: Value) -> Value:
+        """One of two that are the same, on the shorter way."""
+        short, long = (self, other) if len(self.way.hops) <= len(other.way.hops) else (other, self)
+        more = [hop for hop in long.way.hops if hop.reason.means is not Meaning.NAMED and hop not in short.way.hops]
+        if not more and (not long.way.others or long.way.others <= short.way.others):
+            return short
+        return replace(short, way=replace(short.way, others=short.way.others.union(long.way.others, more)))
+
+    @property
+    def place(self) -> Place:
+        """Where the expression stands."""
+        return place_of(self.module, self.node)
+
+    @property
+    def code(self) -> tuple[Module, ast.AST]:
+        """The module and node of a leaf that stands in Python code."""
+        assert isinstance(self.module, Module)
+        assert isinstance(self.node, ast.AST)
+        return self.module, self.node
+
+    @property
+    def text(self) -> str:
+        """Source text of the expression."""
+        return text_of(self.module, self.node)
+
+
+class ValueSet(Struct, frozen=True, eq=False):
+    """All that an expression can be: the answer to the one question that callees, objects, arguments and values ask."""
+
+    values: tuple[Value, ...] = ()
+
+    @staticmethod
+    def of(found: Iterable[Value]) -> ValueSet:
+        """What was found, each once: of several ways that lead to the same place the shortest is told."""
+        values = [*found]
+        if len(values) > 1:
+            known: list[Value] = []
+            alike: dict[tuple[int, OriginKind], list[int]] = {}
+            for leaf in values:
+                same = alike.setdefault((id(leaf.node), leaf.kind), [])
+                at = next((number for number in same if known[number].is_same(leaf)), None)
+                if at is None:
+                    same.append(len(known))
+                    known.append(leaf)
+                else:
+                    known[at] = known[at].joined(leaf)
+            values = known
+        return ValueSet(tuple(values))
+
+    def __iter__(self) -> Iterator[Value]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def closed(self) -> bool:
+        """Whether each way that leads here is known to its end: nothing in the project that can reach the place is unread."""
+        return self.why is None
+
+    @property
+    def why(self) -> Value | None:
+        """What keeps it open: the first that is not understood, else the first that is only guessed to come here."""
+        lost = next((leaf for leaf in self.values if leaf.is_lost), None)
+        return lost or next((leaf for leaf in self.values if leaf.way.doubt is not None), None)

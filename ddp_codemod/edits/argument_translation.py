@@ -1,0 +1,116 @@
+"""The text of an argument that is changed on its way into a call."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from ddp_codemod.edits.values import find_first_quote
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Translation
+from ddp_codemod.sites.scopes import bindings, scope_of
+
+Pairs = tuple[tuple["str | None", str], ...]
+Purely = Callable[[Module, ast.expr], bool]
+_NAMES = ("backend", "group_backend", "asked_backend", "given_backend")  # for a value that is worked out once
+
+
+def translate_argument(change: Translation, purely: Purely, unless: str = "") -> tuple[int, int, str]:
+    """The stretch of the argument and its new text; ``unless`` is a condition under which the old one stays."""
+    module, node = change.module, change.argument
+    place = module.place(node)
+    around, quote = module.parents.get(node), find_first_quote(module, node)
+    if isinstance(around, ast.FormattedValue):  # before Python 3.12 quotes of the text around would end it
+        quote = {"'": '"'}.get(find_first_quote(module, module.parents[around]), "'")
+    if change.key:
+        return place.start, place.end, _translate_unpacked(change, quote, unless)
+    if change.closed and not unless and purely(module, node):
+        return place.start, place.end, f"{quote}{change.pairs[0][1]}{quote}"
+    given = (change.name, change.name) if change.name else _format_argument(module, node)
+    text = _format_choice(change, given, quote, unless)
+    binds = isinstance(around, ast.BinOp) or (isinstance(around, ast.FormattedValue) and text.startswith("{"))
+    return place.start, place.end, f"({text})" if binds else text
+
+
+def format_comparison(pairs: Pairs, quote: str) -> str:
+    """The comparison that picks the texts to be changed."""
+    olds = [_quote_value(old, quote) for old, _ in pairs]
+    return f"in ({', '.join(olds)})" if len(olds) > 1 else f"is {olds[0]}" if olds == ["None"] else f"== {olds[0]}"
+
+
+def _format_choice(change: Translation, given: tuple[str, str], quote: str, unless: str) -> str:
+    """The choice by what is given: ``given`` says how it is asked for first, and then again."""
+    first, again = given
+    olds = [_quote_value(old, quote) for old, _ in change.pairs]
+    if len(news := {new for _, new in change.pairs}) == 1:
+        test = f"{first} {format_comparison(change.pairs, quote)}" + (f" and {_negate_condition(unless)}" if unless else "")
+        return f"{quote}{news.pop()}{quote} if {test} else {again}"
+    table = ", ".join(f"{old}: {quote}{new}{quote}" for old, (_, new) in zip(olds, change.pairs, strict=True))
+    found = f"{{{table}}}.get({first}, {again})"
+    return f"{again} if {unless} else {found}" if unless else found
+
+
+def _quote_value(value: str | None, quote: str) -> str:
+    return "None" if value is None else f"{quote}{value}{quote}"
+
+
+def _negate_condition(condition: str) -> str:
+    inner = condition.removeprefix("not (")
+    if inner != condition:
+        return inner.removesuffix(")")
+    return f"not ({condition})" if re.search(r" (?:or|and|if) ", condition) else f"not {condition}"
+
+
+def _format_argument(module: Module, node: ast.expr) -> tuple[str, str]:
+    """How to ask for an argument, and how to ask for it again: what a call gives is asked for once."""
+    text = module.text(node)
+    if is_plain(node):
+        return text, text
+    name = find_free_name(module, node)
+    return f"({name} := {text})", name
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether asking twice is the same as asking once: a name, an attribute, an entry under a constant key."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def find_free_name(module: Module, node: ast.expr) -> str:
+    """A name for an argument that the code around does not use."""
+    return next(_iterate_free_names(module, node))
+
+
+def _iterate_free_names(module: Module, node: ast.expr) -> Iterator[str]:
+    """Names that the code around a node does not use."""
+    scopes = {scope_of(module, node), module.tree}
+    used = {name for scope in scopes for name in bindings(module, scope)}
+    used |= {part.id for part in module.nodes.get(ast.Name, ()) if isinstance(part, ast.Name)}
+    yield from (name for name in _NAMES if name not in used)
+    yield from (f"{_NAMES[0]}_{number}" for number in range(2, 1_000) if f"{_NAMES[0]}_{number}" not in used)
+
+
+def _translate_unpacked(change: Translation, quote: str, unless: str) -> str:
+    """The text for what a call unpacks: a copy with the entry changed, which nothing else sees."""
+    module, node, text = change.module, change.argument, change.module.text(change.argument)
+    loose = not isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    table = f"({text})" if loose else text
+    value = _format_choice(change, ("value", "value"), quote, unless)
+    if isinstance(module.parents.get(node), ast.Starred):
+        return f"({value} for value in {table})"
+    if None in dict(change.pairs):
+        given, again = _format_argument(module, node)
+        entry = f"{quote}{change.key}{quote}"
+        value = _format_choice(change, (f"{again}.get({entry})", f"{again}[{entry}]"), quote, unless)
+        return f"{{**{given}, {entry}: {value}}}"
+    if change.closed and not unless:
+        return f"{{**{table}, {quote}{change.key}{quote}: {quote}{change.pairs[0][1]}{quote}}}"
+    wanted = f"key == {quote}{change.key}{quote}"
+    if len({new for _, new in change.pairs}) > 1:
+        return f"{{key: {f'({value})' if unless else value} if {wanted} else value for key, value in {table}.items()}}"
+    test = f"{wanted} and {_negate_condition(unless)}" if unless else wanted
+    return f"{{key: {_format_choice(change, ('value', 'value'), quote, f'not ({test})')} for key, value in {table}.items()}}"

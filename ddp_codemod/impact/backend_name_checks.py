@@ -1,0 +1,248 @@
+"""Notes about code that goes by the name of a backend: what happens there once the name is another."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from ddp_codemod.dataflow.fold import UNKNOWN, FoldResult, Known, fold, truth
+from ddp_codemod.dataflow.values import CurrentBackend, Value
+from ddp_codemod.impact import conditions
+from ddp_codemod.impact.conditions import Consequence, Swap
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import TIED, Action, Advisory, Edit, Reason
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Context, Finding, NewText, Translation
+from ddp_codemod.sites.entities import External
+from ddp_codemod.sites.scopes import bindings, owner_scope, scope_of
+
+Writable = Callable[[str], bool]
+
+
+def find_affected_checks(
+    context: Context, findings: Sequence[Finding], made: Sequence[Edit], writable: Writable
+) -> Iterator[Advisory]:
+    """The conditions, assertions and tables on which an edit of this run has another effect than on the group."""
+    yield from _find_stopping_checks(context, findings, writable)
+    edits = _Edits(context, findings, made)
+    said: set[tuple[str, int]] = set()
+    for module, node, stake, _ in _find_consequences(context, edits, writable):
+        at = module.name, module.line(node)
+        if at not in said:
+            said.add(at)
+            yield Advisory(*at, TIED, stake.reason)
+
+
+def _find_consequences(
+    context: Context, edits: _Edits, writable: Writable
+) -> Iterator[tuple[Module, ast.AST, Consequence, ast.expr]]:
+    swaps = {*edits.swaps, *([edits.group] if edits.group is not None else [])}
+    if not swaps:
+        return
+    # who goes by one name of several devices, "cpu:gloo,npu:hccl", goes by the old one too, or by none of both
+    swapped = sorted({name for swap in swaps for name in (swap.old, swap.new) if ":" not in name})
+    names = "|".join(map(re.escape, swapped))
+    wanted = re.compile(rf"""['"](?:{names})['"]|\.(?:{names.upper()})\b""".encode()).search
+    project = context.tracer.resolver.project
+    naming = project.naming(
+        spelling for name in swapped for spelling in (name, name.upper())
+    )  # is faster, and few files are left
+    for file in [name for name in project.names if name in naming and writable(name) and wanted(project.data(name))]:
+        for module in project.programs(file):
+            yield from ((module, node, stake, asked) for node, stake, asked in _find_in_module(context, module, edits))
+
+
+class _Edits:
+    """What the edits of the run make of which names."""
+
+    def __init__(self, context: Context, findings: Sequence[Finding], made: Sequence[Edit]) -> None:
+        self.context = context
+        self._widened = sorted((edit.name, edit.start) for edit in made if edit.reason.means is Meaning.CHOICES)
+        self._at: dict[tuple[int, int], Swap] = {}
+        groups: list[Swap] = []
+        self._numbers: dict[tuple[int, int], set[int]] = {}
+        for number, finding in enumerate(findings):
+            default_group = finding.use.surface.default_group
+            for change in finding.changes if finding.action is Action.EDIT else ():
+                if isinstance(change, Translation) and default_group:
+                    groups += [Swap(old.lower(), new) for old, new in change.pairs if old is not None and _is_name(old, new)]
+                if (
+                    isinstance(change, NewText)
+                    and isinstance(change.leaf.value, Known)
+                    and _is_name(change.leaf.value.value, change.text)
+                ):
+                    swap = Swap(str(change.leaf.value.value).lower(), change.text)
+                    self._at[id(change.leaf.module), id(change.leaf.node)] = swap
+                    self._numbers.setdefault((id(change.leaf.module), id(change.leaf.node)), set()).add(number)
+                    groups += [swap] if default_group else []
+        self.swaps = set(self._at.values())
+        # a group asked for its name can have the new one where all edits of default groups are the same
+        self.group = Swap(groups[0].old, groups[0].new, group=True) if len(set(groups)) == 1 else None
+
+    def of(self, module: Module, node: ast.expr) -> Swap | None:
+        """What becomes of the name that an expression gives, where all that it can give is known."""
+        leaves = self.context.tracer.evaluate(module, node)
+        if leaves and all(isinstance(leaf.value, CurrentBackend) for leaf in leaves):
+            return self.group
+        swaps = {swap for leaf in leaves if (swap := self._find_swap(leaf)) is not None}
+        known = all(isinstance(leaf.value, Known) and isinstance(leaf.value.value, str) for leaf in leaves)
+        return swaps.pop() if len(swaps) == 1 and known else None
+
+    def widens(self, module: Module, node: ast.AST) -> bool:
+        """Whether an edit adds the new name to a list that stands in an expression."""
+        place = module.place(node)
+        behind = bisect_right(self._widened, (place.name, place.start))
+        return behind < len(self._widened) and self._widened[behind] <= (place.name, place.end)
+
+    def _find_swap(self, leaf: Value) -> Swap | None:
+        return self._at.get((id(leaf.module), id(leaf.node)))
+
+
+def _is_name(old: object, new: str) -> bool:
+    return isinstance(old, str) and ":" not in old and old.lower() != new  # no address, no name for each device
+
+
+def _find_in_module(context: Context, module: Module, edits: _Edits) -> Iterator[tuple[ast.AST, Consequence, ast.expr]]:
+    for compare in module.nodes.get(ast.Compare, ()):
+        assert isinstance(compare, ast.Compare)
+        asked = _find_compared_side(context, module, compare)
+        if asked is None or (around := _find_check_around(module, compare)) is None or edits.widens(module, compare):
+            continue
+        swap = edits.of(module, asked) or (edits.group if _is_group_name_test(context, module, compare, asked) else None)
+        if swap is None:
+            continue
+        text = ast.dump(asked)
+
+        def outcome(test: ast.expr, value: str, text: str = text) -> bool | None:
+            return truth(fold(test, lambda part: _look_up_part(context, module, part, text, value)))
+
+        stake = _assess_check(context, module, around, swap, outcome)
+        if stake is None and swap.group:
+            stake = conditions.assess_group_condition(context, module, around, swap, outcome)
+        if stake is not None:
+            yield around, stake, asked
+    for subscript in module.nodes.get(ast.Subscript, ()):
+        assert isinstance(subscript, ast.Subscript)
+        table = _find_table(context, module, subscript) if isinstance(subscript.ctx, ast.Load) else None
+        if table is not None and (swap := edits.of(module, subscript.slice)) is not None:
+            stake = conditions.assess_table(table, swap)
+            if stake is not None:
+                yield subscript, stake, subscript.slice
+
+
+def _assess_check(
+    context: Context, module: Module, around: ast.AST, swap: Swap, outcome: conditions.Outcome
+) -> Consequence | None:
+    if isinstance(around, ast.Assert):
+        return conditions.assess_assertion(around, swap, outcome)
+    if isinstance(around, ast.IfExp):
+        return conditions.assess_choice(context, module, around, swap, outcome)
+    if isinstance(around, ast.If):
+        return conditions.assess_branches(context, module, around, swap, outcome)
+    return conditions.assess_answer(context, module, around, swap, outcome) if isinstance(around, ast.Return) else None
+
+
+def _look_up_part(context: Context, module: Module, part: ast.expr, text: str, value: str) -> FoldResult:
+    if ast.dump(part) == text:
+        return Known(value)
+    name = _read_backend_name(context, module, part)
+    return Known(name) if name is not None else UNKNOWN
+
+
+def _find_compared_side(context: Context, module: Module, compare: ast.Compare) -> ast.expr | None:
+    """The side of a comparison that is compared with the name of a backend, or with several."""
+    if len(compare.ops) != 1:
+        return None
+    left, right = compare.left, compare.comparators[0]
+    if isinstance(compare.ops[0], (ast.In, ast.NotIn)):
+        parts = right.elts if isinstance(right, (ast.List, ast.Tuple, ast.Set)) else []
+        return left if parts and all(_read_backend_name(context, module, part) is not None for part in parts) else None
+    if isinstance(compare.ops[0], (ast.Eq, ast.NotEq)):
+        for side, other in ((left, right), (right, left)):
+            if _read_backend_name(context, module, other) is not None and not isinstance(side, ast.Constant):
+                return side
+    return None
+
+
+def _read_backend_name(context: Context, module: Module, node: ast.expr) -> str | None:
+    """The backend that an expression names, as a text or as a member of torch's enum."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.lower() if node.value.lower() in context.rules.backends else None
+    if isinstance(node, ast.Attribute) and node.attr.isupper() and node.attr.lower() in context.rules.backends:
+        owners = context.tracer.resolver.names(module, node.value)
+        if any(name in idioms.backend_enums for idioms in context.rules.idioms for name in owners):
+            return node.attr.lower()
+    return None
+
+
+def _is_group_name_test(context: Context, module: Module, compare: ast.Compare, asked: ast.expr) -> bool:
+    """``group.name() == Backend.NCCL``: what is compared with torch's enum can be nothing but a backend."""
+    enum = any(isinstance(side, ast.Attribute) for side in (compare.left, *compare.comparators) if side is not asked)
+    called = isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute)
+    return enum and called and not any(isinstance(e, External) for e in context.tracer.resolver.resolve(module, asked))
+
+
+def _find_check_around(module: Module, node: ast.AST) -> ast.AST | None:
+    """The assertion, ternary or ``if`` (the first of a chain) that a comparison is in the test of."""
+    child = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.Return):
+            return parent
+        if isinstance(parent, (ast.Assert, ast.IfExp, ast.If)):
+            if child is not parent.test:
+                return None
+            while isinstance(parent, ast.If):
+                above = module.parents.get(parent)
+                if not (isinstance(above, ast.If) and above.orelse == [parent]):
+                    break
+                parent = above
+            return parent
+        if not isinstance(parent, (ast.BoolOp, ast.UnaryOp)):
+            return None
+        child = parent
+    return None
+
+
+def _find_table(context: Context, module: Module, node: ast.Subscript) -> ast.Dict | None:
+    """The table that is looked into, where it is written out and its keys are names of backends."""
+    at: ast.expr = node.value
+    if isinstance(at, ast.Name):
+        home = owner_scope(module, scope_of(module, at), at.id)
+        made = bindings(module, home).get(at.id, []) if home is not None else []
+        at = made[0].value if len(made) == 1 and made[0].value is not None else at
+    if isinstance(at, ast.Dict) and at.keys and all(key and _read_backend_name(context, module, key) for key in at.keys):
+        return at
+    return None
+
+
+def _find_stopping_checks(context: Context, findings: Sequence[Finding], writable: Writable) -> Iterator[Advisory]:
+    """Assertions and raises that end the program where a backend is not there, before a group is made with another."""
+    guards = {name for idioms in context.rules.idioms for name in idioms.guards}
+    # what is asked of the machine's devices; a program that refuses the system itself says so
+    devices = {
+        fact.removesuffix("()") for fact in context.platform.facts if fact.partition(".")[0] not in sys.stdlib_module_names
+    }
+    reviewed = (finding.use for finding in findings if finding.action is Action.REVIEW and isinstance(finding.use.call, ast.AST))
+    said = {(use.module.name, getattr(use.call, "lineno", 0)) for use in reviewed}
+    for finding in findings:
+        if finding.reason.means is not Meaning.UNREACHABLE or not isinstance(finding.use.module, Module):
+            continue
+        module = finding.use.module
+        assert isinstance(finding.use.call, ast.AST)
+        test = context.facts.unset.unreachable(module, finding.use.call)
+        around = module.parents.get(test) if test is not None else None
+        ends = isinstance(around, ast.Assert) or (isinstance(around, ast.If) and isinstance(around.body[-1], ast.Raise))
+        if test is None or not ends or not writable(module.name):
+            continue
+        asked = (part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
+        if any((guards | devices) & set(context.tracer.resolver.names(module, part)) for part in asked):
+            line = module.line(test)
+            ending = (module.name, getattr(around, "lineno", line))
+            if ending not in said:
+                said.add(ending)
+                text = " ".join(module.text(test).split())
+                reason = Reason.of("tied-stop", test=text, platform=context.platform.id, wanted=context.platform.backend.wanted)
+                yield Advisory(module.name, line, TIED, reason)

@@ -1,0 +1,283 @@
+"""Where an edit stands: where the value starts, or at the call, where nothing but the group gets another name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.joined_texts import list_text_pieces, slots
+from ddp_codemod.dataflow.monkey_patches import find_monkey_patch
+from ddp_codemod.dataflow.translations import is_translated
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.discover.kinds import is_test
+from ddp_codemod.impact.user_supplied_names import (
+    add_warnings,
+    can_be_user_supplied,
+    has_wrong_name_left,
+    is_overwritten,
+    is_user_supplied,
+)
+from ddp_codemod.impact.wrong_names import find_composite_names, find_wrong_names, is_text, may_be_none
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Action, Applicability, Reason, Unaccounted
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.choice_lists import find_other_list_reader
+from ddp_codemod.policy.default_argument import mark_unsafe
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
+from ddp_codemod.policy.other_uses import OtherUse, OtherUses
+from ddp_codemod.sites.surface_calls import Use
+
+# What is given from outside, and may be something else than the project's own files say.
+_GIVEN = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.FIELD_DEFAULT,
+        OriginKind.ENVIRONMENT_DEFAULT,
+        OriginKind.CONFIG_KEY,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH,
+        OriginKind.LAUNCH_VARIABLE,
+        OriginKind.KEY_DEFAULT,
+        OriginKind.PARAMETER_DEFAULT,
+    }
+)
+
+
+_SEVERAL = re.compile(r"\w+:\w+(?:,\w+:\w+)*")
+_PUT_TOGETHER = (ast.JoinedStr, ast.BinOp)
+
+
+def place_edits(context: Context, findings: Iterable[Finding], ids: Sequence[str]) -> list[Finding]:
+    """The findings, each with its edits where nothing else uses what they change; ``ids`` are the rules that change backends."""
+    findings = list(findings)
+    if not ids:
+        return findings
+    uses = OtherUses(context, findings)
+    found = (_place_edit(context, uses, one) if one.rule in ids or _is_backend_finding(one) else one for one in findings)
+    return [_mark_unsafe_if_replaced(context, one) for one in found]
+
+
+def fix_for_unseen_callers(
+    context: Context, findings: Sequence[Finding], left: Sequence[Unaccounted], rule: str
+) -> list[Finding]:
+    """The findings, of which those that unseen callers decide take no name that the project writes where nothing is seen to read it."""
+    names, choice = context.rules.backends, context.platform.backend
+    texts = {one.text: wanted for one in left if (wanted := assess(one.text, choice, names).wanted) is not None}
+    return [_translate_for_callers(context, one, texts, rule) if texts and is_chosen_by_caller(one) else one for one in findings]
+
+
+def is_chosen_by_caller(finding: Finding) -> bool:
+    """Whether nobody in the project is seen to call the function that hands the value on."""
+    found = finding.possible
+    return finding.action is Action.KEEP and bool(found) and all(leaf.kind == OriginKind.PARAMETER for leaf in found)
+
+
+def _translate_for_callers(context: Context, finding: Finding, texts: Mapping[str, str], rule: str) -> Finding:
+    made = [*make_translations(finding, texts.items())]
+    if not made or is_test(finding.use.module.name):
+        return finding
+    changed = replace(finding, action=Action.EDIT, rule=rule, reason=_explain_untraced(context, made[0]))
+    return replace(changed, changes=tuple(replace(one, closed=False) for one in made))
+
+
+def _is_backend_finding(finding: Finding) -> bool:
+    return isinstance(finding.use, Use) and any(
+        one.role == "backend" and one.name == finding.parameter for one in finding.use.surface.parameters
+    )
+
+
+def _mark_unsafe_if_replaced(context: Context, finding: Finding) -> Finding:
+    """The finding; its edit is unsafe where the project's own function is what the call runs, which may look at the name too."""
+    at = find_monkey_patch(context.tracer, finding.use.surface) if finding.action is Action.EDIT else None
+    if at is None or finding.applicability is not Applicability.SAFE:
+        return finding
+    source = context.tracer.resolver.project.source(at.name)
+    line = source.position(at.start)[0] if source is not None else 1
+    return mark_unsafe(replace(finding, reason=Reason.of("edit-replaced", where=f"{at.name}:{line}")))
+
+
+def _place_edit(context: Context, uses: OtherUses, finding: Finding) -> Finding:
+    if finding.untraced and (made := _translate_at_call(context, uses, finding)) is not None:
+        return made
+    if finding.action is Action.KEEP and (can_be_user_supplied(context, finding) or is_overwritten(finding)):
+        return _translate_at_call(context, uses, finding) or finding
+    if finding.action is not Action.EDIT or finding.applicability is not Applicability.SAFE:
+        return finding  # of an unsafe edit nobody was promised that nothing else changes
+    kept, moved, met = _split_changes(context, uses, finding)
+    if not moved:
+        typed = is_user_supplied(finding)
+        added = [*add_warnings(context, make_translations(finding, _list_texts(finding.changes)))] if typed else []
+        added = [replace(one, closed=False) for one in added]  # what is typed may be any other name
+        return replace(finding, changes=(*_drop_translated_changes(finding.changes, added), *added))
+    there = [*make_translations(finding, _list_texts(moved))]
+    said = {name: value for name, value in finding.reason.args if name not in ("origin", "count")}
+    said |= {"wanted": moved[0].text, "use": met[0].text, "where": f"{met[0].name}:{met[0].line}"}
+    if not there:
+        return mark_unsafe(replace(finding, reason=Reason.of("edit-used-elsewhere", finding.reason.means, **said)))
+    return replace(
+        finding,
+        changes=(*_drop_translated_changes(kept, there), *there),
+        reason=Reason.of("edit-at-call", finding.reason.means, **said),
+    )
+
+
+def _drop_translated_changes(changes: Iterable[Change], made: Iterable[Translation]) -> list[Change]:
+    """The changes that stand in no argument which is changed as a whole."""
+    places = [one.module.place(one.argument) for one in made]
+
+    def stands_in(change: Change) -> bool:
+        at = change.leaf.place if isinstance(change, NewText) else None
+        return at is not None and any(
+            place.name == at.name and place.start <= at.start and at.end <= place.end for place in places
+        )
+
+    return [change for change in changes if not stands_in(change)]
+
+
+def _split_changes(context: Context, uses: OtherUses, finding: Finding) -> tuple[list[Change], list[NewText], list[OtherUse]]:
+    """The changes that stay where they are, those that cannot, and what uses the values of these."""
+    kept, moved, met = list[Change](), list[NewText](), list[OtherUse]()
+    for change in finding.changes:
+        other = _find_other_use(context, uses, finding, change) if isinstance(change, NewText) else None
+        if other is None or not isinstance(change, NewText):
+            kept.append(change)
+        else:
+            moved.append(change)
+            met.append(other)
+    return kept, moved, met
+
+
+def _list_texts(changes: Iterable[Change]) -> list[tuple[str, str]]:
+    """The old and new texts of changes."""
+    found = ((change.leaf.value, change.text) for change in changes if isinstance(change, NewText))
+    return [(value.value, text) for value, text in found if isinstance(value, Known) and isinstance(value.value, str)]
+
+
+def _translate_at_call(context: Context, uses: OtherUses, finding: Finding) -> Finding | None:
+    """The finding with a change at the call, where not every start of the value is known; None where the call is not the project's own."""
+    if not _is_name_argument(finding):
+        return None
+    put_together = _is_joined(finding.argument) or any(map(_is_composed, finding.possible))
+    if not isinstance(finding.use, Use) or put_together or not all(map(_SEVERAL.fullmatch, find_composite_names(context))):
+        return None
+    kept, _, _ = _split_changes(context, uses, finding)
+    sure = [change for change in kept if not (isinstance(change, NewText) and change.leaf.way.doubt is not None)]
+    texts: dict[str | None, str] = dict([*_list_texts(finding.changes), *find_wrong_names(context, finding)])
+    if texts and may_be_none(context, finding) and not all(map(is_text, finding.possible)):
+        texts = {None: context.platform.backend.wanted, **texts}
+    made = [*make_translations(finding, texts.items())]
+    if not made or (len(made) > 1 and any(set(dict(one.pairs)) != set(texts) for one in made)):
+        return None  # where the name is left out, several mappings cannot give one
+    if is_user_supplied(finding) and not has_wrong_name_left(finding, texts, sure):
+        made = [*add_warnings(context, made)]
+    rule = finding.rule or next(fix.id for fix in context.rules.fixes.values() if fix.recipe == "replace-backend")
+    changed = replace(finding, action=Action.EDIT, applicability=Applicability.SAFE, rule=rule, at=(), untraced=False)
+    changes = (*_drop_translated_changes(sure, made), *(replace(one, closed=False) for one in made))
+    return replace(changed, reason=_explain_untraced(context, made[0]), changes=changes)
+
+
+def _is_name_argument(finding: Finding) -> bool:
+    """Whether the argument is the name itself, not an object that holds it."""
+    parameters = finding.use.surface.parameters if isinstance(finding.use, Use) else ()
+    wanted = (one for one in parameters if one.name == finding.parameter)
+    # a name that does harm in a process that no launcher started takes a condition, which a call cannot have beside another
+    return any(one.add in ("keyword", "never") and one.launched is None and not one.inside for one in wanted)
+
+
+def _is_composed(leaf: Value) -> bool:
+    """Whether a text is put together of parts that are not all known: it may hold a wrong name beside others."""
+    return leaf.kind == OriginKind.UNKNOWN and _is_joined(leaf.node)
+
+
+def _is_joined(node: object) -> bool:
+    return isinstance(node, _PUT_TOGETHER) or (isinstance(node, ast.Call) and list_text_pieces(node) is not None)
+
+
+def _explain_untraced(context: Context, made: Translation) -> Reason:
+    value, wanted = next(pair for pair in made.pairs if pair[0] is not None)
+    platform = context.platform
+    said = {"value": value, "wanted": wanted, "platform": platform.id, "why": platform.why, "why_zh": platform.why_zh}
+    return Reason.of("edit-untraced", text=made.module.short_text(made.argument), **said)
+
+
+def _find_other_use(context: Context, uses: OtherUses, finding: Finding, change: NewText) -> OtherUse | None:
+    leaf = change.leaf
+    if leaf.node is finding.argument or leaf.kind == OriginKind.AT_CALL:
+        return None
+    if leaf.kind == OriginKind.MEMBER:  # of an enumeration, whose name says the text that it holds
+        return OtherUse(leaf.module.name, leaf.module.source.position(leaf.place.start)[0], leaf.text)
+    return uses.of(leaf, change.text) or _find_other_list_use(context, finding, change)
+
+
+def _find_other_list_use(context: Context, finding: Finding, change: NewText) -> OtherUse | None:
+    """Another use of a list of choices that would have to admit the new name."""
+    found = find_other_list_reader(finding, change.leaf, change.text, context.rules)
+    if found is None:
+        return None
+    module, node = found
+    return OtherUse(module.name, module.line(node), module.short_text(module.parents.get(node) or node))
+
+
+def make_translations(finding: Finding, texts: Iterable[tuple[str | None, str]]) -> Iterator[Translation]:
+    """The changes at the call in place of those where the values start; none where the project does not write the argument."""
+    use, pairs = finding.use, tuple(dict(texts).items())
+    if (
+        not isinstance(use, Use)
+        or not _is_name_argument(finding)
+        or use.handed
+        or use.unknown_receiver
+        or not (use.alone or use.alike)
+        or not pairs
+    ):
+        return
+    argument, closed = finding.argument, _is_closed(finding)
+    if isinstance(argument, ast.expr) and (parts := slots(argument)):
+        for part in parts:
+            if not is_translated(part) and _has_right_offsets(use.module, part):
+                yield Translation(use.module, part, pairs, closed and len(parts) == 1)
+        return
+    if any(_is_part(leaf) for leaf in finding.possible):
+        return  # what arrives is the whole text, of which the place that it is put together at is not this one
+    if isinstance(argument, ast.expr):
+        if not isinstance(argument, ast.Constant) and not is_translated(argument):
+            yield Translation(use.module, argument, pairs, closed)
+        return
+    if len(use.spread) > 1 or any(isinstance(use.module.parents.get(node), ast.Starred) for node in use.spread):
+        pairs = tuple(pair for pair in pairs if pair[0] is not None)  # which of them is the backend is not known
+    for node in use.spread if pairs else ():
+        if not is_translated(node, finding.parameter):
+            yield Translation(use.module, node, pairs, closed and len(use.spread) == 1, key=finding.parameter)
+
+
+def _has_right_offsets(module: Module, node: ast.expr) -> bool:
+    """Whether the offsets of an expression are right: older Pythons miscount inside f-strings of several lines."""
+    try:
+        return ast.dump(ast.parse(module.text(node), mode="eval").body) == ast.dump(node)
+    except SyntaxError:
+        return False
+
+
+def _is_part(leaf: Value) -> bool:
+    return any(hop.reason.means is Meaning.PART for hop in leaf.way.passed)
+
+
+def _is_closed(finding: Finding) -> bool:
+    """Whether all that can arrive is known, and becomes one text."""
+    texts = {change.text for change in finding.changes if isinstance(change, NewText)}
+    changed = {id(change.leaf.node) for change in finding.changes if isinstance(change, NewText)}
+    return finding.possible.closed and len(texts) == 1 and all(_can_become(leaf, changed, texts) for leaf in finding.possible)
+
+
+def _can_become(leaf: Value, changed: set[int], texts: set[str]) -> bool:
+    if (
+        leaf.kind in _GIVEN
+        or leaf.way.kind in _GIVEN
+        or any(hop.reason.means is Meaning.GIVEN_AT_START for hop in leaf.way.passed)
+    ):
+        return False
+    return id(leaf.node) in changed or (isinstance(leaf.value, Known) and leaf.value.value in texts)

@@ -1,0 +1,108 @@
+"""Names that whoever starts a program gives, in words of a command or in variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.backends import assess
+from ddp_codemod.dataflow.calls import index_calls
+from ddp_codemod.dataflow.declared_options import list_flags
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.options import find_choices
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Hop
+from ddp_codemod.parse.python import Module, last_name
+from ddp_codemod.policy.findings import Change, Context, Finding, NewText, Translation
+from ddp_codemod.sites.scopes import owner_scope, scope_of
+
+_TYPED = frozenset(
+    {
+        OriginKind.OPTION_DEFAULT,
+        OriginKind.ENVIRONMENT_DEFAULT,
+        OriginKind.COMMAND_LINE,
+        OriginKind.LAUNCH,
+        OriginKind.LAUNCH_VARIABLE,
+    }
+)
+
+
+def is_user_supplied(finding: Finding) -> bool:
+    """Whether what arrives can be what somebody typed."""
+    typed = any(leaf.kind in _TYPED or leaf.way.kind in _TYPED or is_given_without_default(leaf) for leaf in finding.possible)
+    return typed or is_overwritten(finding)
+
+
+def is_overwritten(finding: Finding) -> bool:
+    """Whether the argument is a name of a program that runs a text, which may give its names other values.
+
+    ``exec(open("configurator.py").read())`` reads overrides from the command line, as does ``globals().update(...)``.
+    """
+    module, node = finding.use.module, finding.argument
+    if (
+        not isinstance(node, ast.Name)
+        or not isinstance(module, Module)
+        or owner_scope(module, scope_of(module, node), node.id) is not module.tree
+    ):
+        return False
+    calls = (*index_calls(module).get("exec", ()), *index_calls(module).get("update", ()))
+    return any(_can_overwrite_names(module, call) for call in calls)
+
+
+def _can_overwrite_names(module: Module, call: ast.Call) -> bool:
+    """Whether a call may give names of the whole file other values, and which is not said."""
+    if scope_of(module, call) is not module.tree or not call.args or isinstance(call.args[0], (ast.Constant, ast.Dict)):
+        return False
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "exec" and len(call.args) == 1
+    held = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(held, ast.Call) and last_name(held.func) == "globals"
+
+
+def add_warnings(context: Context, made: Iterable[Translation]) -> Iterator[Translation]:
+    """The changes, which say so where they happen: no name of the program's own is changed there, only what somebody typed."""
+    for one in made:
+        olds, news = [old for old, _ in one.pairs if old is not None], {new for _, new in one.pairs}
+        does = "does" if len(olds) == 1 else "do"
+        taken = news.pop() if len(news) == 1 else "another backend"
+        text = f"{' and '.join(olds)} {does} not work on {context.platform.id}: the process group uses {taken}"
+        yield replace(one, warning=text) if olds else one
+
+
+def has_wrong_name_left(finding: Finding, wrong: Mapping[str | None, str], changes: Iterable[Change]) -> bool:
+    """Whether a wrong name of the program's own arrives after some changes."""
+    changed = {id(change.leaf.node) for change in changes if isinstance(change, NewText)}
+    left = (leaf.value for leaf in finding.possible if id(leaf.node) not in changed)
+    return any(isinstance(value, Known) and value.value in wrong for value in left)
+
+
+def is_given_without_default(leaf: Value) -> bool:
+    """Whether who starts the program gives a value, and no default of it is known."""
+    return leaf.why is not None and leaf.why.means is Meaning.GIVEN_AT_START
+
+
+def can_be_user_supplied(context: Context, finding: Finding) -> bool:
+    """Whether a name that does not work can be typed where the default does: no list of choices leaves it out."""
+    ways = [(leaf, {leaf.kind, leaf.way.kind}) for leaf in finding.possible]
+    if any(OriginKind.ENVIRONMENT_DEFAULT in kinds for _, kinds in ways):
+        return True
+    typed = (leaf for leaf, kinds in ways if OriginKind.OPTION_DEFAULT in kinds)
+    return any(_can_admit_wrong_name(context, hop) for leaf in typed for hop in leaf.way.passed)
+
+
+def _can_admit_wrong_name(context: Context, hop: Hop) -> bool:
+    """Whether the call that declares an option names no choices, or one that does not work: ``choices=["gloo", "nccl"]``."""
+    project, place = context.tracer.resolver.project, hop.place
+    module, source = project.module(place.name) if place.name in project.names else None, project.source(place.name)
+    if module is not None:
+        declared = ((flag, call) for flag in list_flags(context.tracer) for call in index_calls(module).get(flag.method, ()))
+        if any(module.place(call) == place and find_choices(call, flag) is None for flag, call in declared):
+            return True
+    names, choice = context.rules.backends, context.platform.backend
+    words = re.findall(r"[\"'](\w+)[\"']", source.text[place.start : place.end]) if source is not None else []
+    known = (word for word in words if word in names and not names[word].specific)
+    return any(assess(word, choice, names).wanted is not None for word in known)

@@ -1,0 +1,79 @@
+"""Where a query goes in an address that is put together: at the end of its last text, or behind the port."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ddp_codemod.catalog.objects import Query
+from ddp_codemod.dataflow.joined_texts import find_literal_prefix, list_text_pieces
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Splice
+from ddp_codemod.sites.scopes import bindings, scope_of
+
+_CLOSING = re.compile(r"(\"\"\"|'''|\"|')\Z")
+_OPERANDS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.JoinedStr, ast.BinOp)
+
+
+def head_of(leaf: Value) -> str | None:
+    """The scheme that a built text starts with, where its first piece is written out."""
+    scheme, separator, _ = _find_start(leaf).partition("://")
+    return scheme if separator else None
+
+
+def is_query_off(leaf: Value, query: Query) -> bool:
+    """Whether what is written out of a built text turns the query parameter off already."""
+    built = _find_last_piece(leaf)
+    texts = "{}".join(piece for piece in (list_text_pieces(built) if built is not None else None) or [] if isinstance(piece, str))
+    found = re.search(rf"[?&]{re.escape(query.key)}=([^&{{]+)", texts)
+    return found is not None and found[1] not in query.on
+
+
+def append_query(leaf: Value, query: Query) -> Splice | None:
+    """The query at the end of a text whose last piece is written out, or is the port; None where the end is not known."""
+    node = _find_last_piece(leaf)
+    if head_of(leaf) not in query.schemes or not isinstance(leaf.module, Module) or node is None:
+        return None
+    module = leaf.module
+    joined = [piece for piece in list_text_pieces(node) or [] if piece != ""]
+    texts = [piece for piece in joined if isinstance(piece, str)]
+    whole = "".join(texts)
+    ends_in_port = len(joined) > 1 and not isinstance(joined[-1], str) and str(joined[-2]).endswith(":") and "?" not in whole
+    if not joined or query.key in whole or not (isinstance(joined[-1], str) or ends_in_port):
+        return None
+    added = f"{'&' if '?' in whole else '?'}{query.key}={query.value}"
+    last: ast.expr = node
+    while isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add):
+        last = last.right
+    summed = last is not node
+    if isinstance(last, ast.Call) and isinstance(last.func, ast.Attribute) and isinstance(last.func.value, ast.Constant):
+        last = last.func.value  # "...".format(port)
+    elif isinstance(last, ast.BinOp):  # "..." % port
+        last = last.left
+    closing = _CLOSING.search(module.text(last))
+    if closing is not None and isinstance(last, (ast.Constant, ast.JoinedStr)):
+        return Splice(module, module.place(last).end - len(closing.group()), added)
+    if summed and isinstance(last, _OPERANDS):  # "tcp://" + host + ":" + port
+        return Splice(module, module.place(node).end, f' + "{added}"')
+    return None
+
+
+def _find_last_piece(leaf: Value) -> ast.expr | None:
+    """The expression that ends the text."""
+    if isinstance(leaf.node, ast.AugAssign) and isinstance(leaf.node.op, ast.Add):
+        return leaf.node.value
+    return leaf.node if isinstance(leaf.node, ast.expr) else None
+
+
+def _find_start(leaf: Value) -> str:
+    """The text that the whole starts with; what ``url += rest`` adds to is what the name was given before, if that is one text."""
+    if not isinstance(leaf.node, ast.AugAssign):
+        return find_literal_prefix(leaf.node)
+    module, target = leaf.module, leaf.node.target
+    if not isinstance(module, Module) or not isinstance(target, ast.Name):
+        return ""
+    made = bindings(module, scope_of(module, leaf.node)).get(target.id, ())
+    heads = {find_literal_prefix(one.value) for one in made if one.value is not None}
+    added = [one for one in made if one.value is None]
+    return heads.pop() if len(heads) == 1 and added[-1:] and added[-1].node is leaf.node else ""

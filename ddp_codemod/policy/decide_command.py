@@ -1,0 +1,57 @@
+"""Matches the backend that a command gives to a framework's own program, or leaves to it."""
+
+from __future__ import annotations
+
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.shell import Option, Script
+from ddp_codemod.policy.decide import decide_site
+from ddp_codemod.policy.decision_reasons import text_of
+from ddp_codemod.policy.default_argument import build_default_arguments, is_default_wrong, pick_default_backend
+from ddp_codemod.policy.findings import Context, Finding, Splice, start
+from ddp_codemod.sites.command_uses import CommandedUse
+
+
+def decide_command(context: Context, use: CommandedUse, parameter: Parameter, fix: Fix) -> Finding:
+    """Decide about a backend that stands, or is left out, in a command."""
+    given = use.given(parameter)
+    if given:
+        leaves = [Value(use.module, option, OriginKind.COMMAND_LINE, Known(option.value)) for option in given]
+        made = start(context, use, parameter, given[0], leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+        return decide_site(context, made, parameter, fix)
+    made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
+    if not is_default_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    wanted = f"{parameter.option}{'' if parameter.option.endswith('=') else ' '}{context.platform.backend.wanted}"
+    said = build_default_arguments(context, parameter, parameter.option.rstrip("="))
+    there = _locate_insertion(use, parameter, wanted)
+    if there is None or not use.module.editable:
+        return made.review(fix.id, Reason.of("review-command", program=use.call.name, text=wanted, **said))
+    safe = fix.applicability == "safe" and parameter.add_applicability == "safe"
+    reason = Reason.of("edit-command", program=use.call.name, text=wanted, **said)
+    return made.edit(fix.id, safe, reason, [Splice(use.module, *there, use.module.place(use.call))])
+
+
+def _locate_insertion(use: CommandedUse, parameter: Parameter, wanted: str) -> tuple[int, str] | None:
+    """Where the option goes in, and the text: behind the program, so that what comes later on the command still wins.
+
+    Overrides stand together, as the program reads them: another one goes before the first; None where there is none.
+    """
+    if not parameter.option.endswith("="):
+        return use.call.end, f" {wanted}"
+    first = next((option for option in use.overrides if option.override and not option.away), None)
+    begin = _locate_override(use.module, first) if first is not None else None
+    return None if begin is None else (begin, f"{wanted} ")
+
+
+def _locate_override(script: Script, option: Option) -> int | None:
+    """Where the word of an override begins; None where its name does not stand before its value."""
+    text = script.source.text[: option.start].rstrip("\"'")
+    if not text.endswith(f"{option.name}="):
+        return None
+    begin = len(text.removesuffix(f"{option.name}=").rstrip("+\"'"))
+    return begin if script.source.text[begin - 1 : begin].isspace() else None

@@ -1,0 +1,85 @@
+"""Matches backend values that a framework reads from configuration by a fixed path of keys."""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.dataflow.config_keys import trace_reference
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Trace, Value
+from ddp_codemod.kinds import Meaning, OriginKind
+from ddp_codemod.model import Reason
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.python import Module
+from ddp_codemod.parse.shell import Option
+from ddp_codemod.policy.decide import decide_site
+from ddp_codemod.policy.decision_reasons import text_of
+from ddp_codemod.policy.default_argument import describe_default_chooser, is_default_wrong, pick_default_backend
+from ddp_codemod.policy.findings import Context, Finding, NewKey, start
+from ddp_codemod.policy.launcher_condition import is_unconditional
+from ddp_codemod.sites.key_path_uses import KeyedUse
+
+
+def decide_configuration_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding | None:
+    """Decide about the value that the keys lead to; None where they lead to none."""
+    if use.left_out:
+        return _decide_omitted_key(context, use, parameter, fix)
+    leaves = _collect_sources(context, use)
+    if not leaves:
+        return None
+    own = [leaf.node for leaf in leaves if leaf.module is use.module]
+    argument = own[0] if len(leaves) == len(own) == 1 else use.call
+    made = start(context, use, parameter, argument, leaves, (text_of(context, leaf, parameter) for leaf in leaves))
+    if isinstance(use.module, Module) and isinstance(use.call, ast.expr):
+        if (test := context.facts.unset.unreachable(use.module, use.call)) is not None:
+            line = use.module.line(test)
+            text = " ".join(use.module.text(test).split())
+            return made.keep(
+                Reason.of("keep-unreachable", Meaning.UNREACHABLE, test=text, line=line, platform=context.platform.id)
+            )
+    return decide_site(context, made, parameter, fix)
+
+
+def _decide_omitted_key(context: Context, use: KeyedUse, parameter: Parameter, fix: Fix) -> Finding:
+    """The key is written below its neighbours, unless the framework is part of the project, whose own default decides then."""
+    platform = context.platform
+    assert isinstance(use.module, Document)
+    assert isinstance(use.call, Entry)
+    made = start(context, use, parameter, None, [], [pick_default_backend(context, parameter)])
+    if not is_default_wrong(context, parameter):
+        return made.keep(Reason.of("keep-omitted", parameter=parameter.name))
+    folder = use.module.name.rpartition("/")[0] or "."
+    own = (context.tracer.resolver.project.file(package, folder) for package in use.surface.shown_by)
+    if (there := next((name for name in own if name is not None), None)) is not None:
+        return made.keep(Reason.of("keep-own-framework", name=there))
+    if not use.module.may_add_below(use.call):
+        return made.review(fix.id, Reason.of("review-configured", parameter=parameter.name, wanted=platform.backend.wanted))
+    why = {"why": platform.why, "why_zh": platform.why_zh, "platform": platform.id, "who": describe_default_chooser(context, use)}
+    reason = Reason.of(
+        "edit-omitted",
+        parameter=parameter.name,
+        value=pick_default_backend(context, parameter),
+        wanted=platform.backend.wanted,
+        **why,
+    )
+    change = NewKey(use.module, use.call, parameter.name, platform.backend.wanted)
+    safe = fix.applicability == "safe" and parameter.add_applicability == "safe" and not is_unconditional(parameter, made, change)
+    return made.edit(fix.id, safe, reason, [change])
+
+
+def _collect_sources(context: Context, use: KeyedUse) -> list[Value]:
+    """What can stand there; what is not a text that could be a backend is not this framework's."""
+    way = Trace(kind=OriginKind.CONFIG_KEY)
+    if isinstance(use.module, Module):
+        assert isinstance(use.call, ast.expr)
+        found = context.tracer.descend(use.module, use.call, use.rest, way)
+        return [replace(leaf, kind=OriginKind.CONFIG_KEY if leaf.kind == OriginKind.KEY else leaf.kind) for leaf in found]
+    assert not isinstance(use.call, ast.AST)
+    kind = OriginKind.COMMAND_LINE if isinstance(use.call, Option) else OriginKind.CONFIG_KEY
+    leaf = Value(use.module, use.call, kind, Known(use.call.value), way=way)
+    others = trace_reference(context.tracer, leaf)
+    return [leaf] if others is None else others

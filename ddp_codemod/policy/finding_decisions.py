@@ -1,0 +1,83 @@
+"""Findings as the frozen decisions that reports show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Decision, Hop, Origin, Place, Reason
+from ddp_codemod.parse.tree import place_of, text_of
+from ddp_codemod.policy.findings import Finding, NewText, NewVariable, Splice
+
+
+def decisions_of(finding: Finding) -> Iterator[Decision]:
+    """The decision for the use; where a person should look at its origins instead, one for each of these."""
+    made = _build_decision(finding)
+    for leaf in finding.at:
+        yield replace(made, place=leaf.place, value=leaf.text, origins=(_build_origin(leaf),), hops=leaf.way.hops)
+    if not finding.at:
+        yield made
+        yield from _decide_passing_calls(finding, made)
+
+
+def _decide_passing_calls(finding: Finding, made: Decision) -> Iterator[Decision]:
+    """The calls of project functions that hand on a value which is edited: each chooses a backend too."""
+    for change in finding.changes:
+        for hop in change.leaf.way.hops if isinstance(change, NewText) else ():
+            if hop.reason.means is Meaning.ARGUMENT and isinstance(change, NewText):
+                leaf = change.leaf
+                line = leaf.module.source.position(leaf.place.start)[0]
+                reason = Reason.of("edit-through", surface=made.surface, origin=f"{leaf.module.name}:{line}", wanted=change.text)
+                parameter = dict(hop.reason.args)["name"]
+                yield replace(
+                    made,
+                    place=hop.place,
+                    call=hop.place,
+                    parameter=parameter,
+                    value=None,
+                    origins=(_build_origin(leaf),),
+                    reason=reason,
+                    hops=(),
+                )
+
+
+def places_of(finding: Finding) -> tuple[Place, Place]:
+    """Where the value stands (the call, where it is left out), and the call."""
+    call = place_of(finding.use.module, finding.use.call)
+    return (place_of(finding.use.module, finding.argument) if finding.argument is not None else call), call
+
+
+def build_sort_key(decision: Decision) -> tuple[str, int, int, str]:
+    """The order of reports: by path, then by place."""
+    return decision.place.name, decision.place.start, decision.call.start, decision.parameter
+
+
+def _build_decision(finding: Finding) -> Decision:
+    place, call = places_of(finding)
+    origins = tuple(_build_origin(leaf) for leaf in finding.possible)
+    hops: tuple[Hop, ...] = tuple(dict.fromkeys(hop for leaf in finding.possible for hop in leaf.way.passed))
+    hops += tuple(_find_variable_starts(finding))
+    value = text_of(finding.use.module, finding.argument) if finding.argument is not None else None
+    return Decision(
+        place, call, finding.use.surface.id, finding.parameter, value, finding.resolves_to, origins,
+        finding.action, finding.applicability, finding.rule, finding.reason, hops,
+    )  # fmt: skip
+
+
+def _find_variable_starts(finding: Finding) -> Iterator[Hop]:
+    """Where a variable is set, if that is not beside the site itself."""
+    for change in finding.changes:
+        if isinstance(change, NewVariable) and change.node is not finding.use.call:
+            yield Hop(change.module.place(change.node), Reason.of("hop-start", Meaning.PLACE, name=change.environment.name))
+        elif isinstance(change, Splice) and change.before is not None:
+            yield Hop(change.before, Reason.of("hop-start", Meaning.PLACE, name=finding.parameter))
+
+
+def _build_origin(leaf: Value) -> Origin:
+    known = isinstance(leaf.value, Known)
+    value = leaf.value.value if isinstance(leaf.value, Known) else None
+    return Origin(leaf.place, leaf.kind, known, value, leaf.why, leaf.way.hops)

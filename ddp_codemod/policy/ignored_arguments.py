@@ -1,0 +1,185 @@
+"""Values that nobody heeds: beside another argument, under an option of a launch, or under a file of settings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.model import Parameter
+from ddp_codemod.catalog.objects import First, VoidSettings
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.kinds import OriginKind
+from ddp_codemod.model import Action, Applicability, Reason
+from ddp_codemod.parse.document import Document, Entry
+from ddp_codemod.parse.shell import Launch, Option, Script
+from ddp_codemod.parse.tree import Node, Tree
+from ddp_codemod.policy.findings import PACKAGE, VALUE, Context, Finding, NewStatement
+from ddp_codemod.sites.launch_commands import LaunchCommands
+from ddp_codemod.sites.surface_calls import Use
+
+LISTED = 5  # further places that a reason names
+
+
+def describe_effective_argument(context: Context, parameter: Parameter) -> dict[str, str]:
+    """What reasons say about a parameter that has no effect here, and about what does."""
+    platform = context.platform
+    return {
+        "parameter": parameter.fields.field if parameter.fields is not None else parameter.name,
+        "wanted": platform.backend.wanted, "platform": platform.id,
+        "instead": parameter.instead, "instead_zh": parameter.instead_zh or parameter.instead,
+    }  # fmt: skip
+
+
+def _describe_ignorer(context: Context, made: Finding, parameter: Parameter) -> dict[str, str]:
+    """The same, with who ignores the parameter."""
+    return {"who": context.rules.frameworks[made.use.surface.id], **describe_effective_argument(context, parameter)}
+
+
+def redirect_ignored_argument(context: Context, use: Use, parameter: Parameter, made: Finding) -> Finding | None:
+    """The finding with what does something where naming a value here does nothing; None where it does."""
+    given = (one for one in use.call.keywords if one.arg in parameter.void_with and not _may_be_none(context, use, one.value))
+    keyword = next(given, None)
+    by = f"{keyword.arg}=" if keyword is not None else _find_common_option(context, use.module.name, parameter.void_flags)
+    if by is None or made.rule is None:
+        return None
+    by_hand = made.review(made.rule, Reason.of("review-void", by=by, **_describe_ignorer(context, made, parameter)))
+    return init_before_call(context, parameter, made, "edit-made-first", by=by) or by_hand
+
+
+def init_before_call(context: Context, parameter: Parameter, made: Finding, why: str, **said: str) -> Finding | None:
+    """The group is made ahead of the call that would not heed its backend; None where no rule says how, or there is no such call."""
+    first, use = parameter.first, made.use
+    if first is None or made.rule is None or not isinstance(use, Use) or (first.on and not context.platform.fits(first.on)):
+        return None
+    if context.versions.holds(first.when, use.module.name, asks=False) is False:
+        return None
+    text = f"{PACKAGE}.{first.call}({first.keyword}={VALUE})"
+    under = f"not {PACKAGE}.{first.absent}()"
+    change = NewStatement(use.module, use.call, text, f'"{context.platform.backend.wanted}"', package=first.package, under=under)
+    safe = made.applicability is Applicability.SAFE and _is_exact_replacement(context, first, use)
+    return made.edit(made.rule, safe, Reason.of(why, **{**_describe_ignorer(context, made, parameter), **said}), [change])
+
+
+def _is_exact_replacement(context: Context, first: First, use: Use) -> bool:
+    """Whether the group that is made ahead of a call differs in nothing but its backend from the one that the call would make."""
+    keywords = [keyword.arg for keyword in use.call.keywords]
+    plain = bool(first.exact_without) and not use.call.args and None not in keywords and not {*first.exact_without}.intersection(keywords)  # fmt: skip
+    return plain and context.versions.holds(first.when, use.module.name, asks=False) is True
+
+
+def add_ignored_argument_items(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding; where launches or settings keep the parameter from being heeded, an item for a person beside it or in its place."""
+    found = [
+        other
+        for one in _review_other_argument(context, parameter, made)
+        for other in _review_launches(context, launches, parameter, one)
+    ]
+    told = len(found) > 1 or any(one.action is Action.REVIEW for one in found)  # what files a start names, its launches say too
+    settings = [one for one in parameter.void_settings if not (one.named and told)]
+    return [other for one in found for other in _review_settings(context, parameter, settings, one)]
+
+
+def _review_other_argument(context: Context, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and an item at an argument beside which it does nothing, and that may be None as well."""
+    use = made.use
+    if made.action is Action.EDIT and isinstance(use, Use):
+        for keyword in use.call.keywords:
+            if keyword.arg in parameter.void_with and not _is_none(context, use, keyword.value):
+                said = {"by": f"{keyword.arg}=", **_describe_ignorer(context, made, parameter)}
+                by_hand = _make_item(made, use.module, keyword.value, OriginKind.ARGUMENT, "review-void", said)
+                return [made, init_before_call(context, parameter, made, "edit-made-first", by=said["by"]) or by_hand]
+    return [made]
+
+
+def _review_launches(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
+    """The finding, and an item at the first of the commands that give such an option; that alone where all give one."""
+    if made.action is not Action.EDIT or not isinstance(made.use, Use) or not parameter.void_flags:
+        return [made]
+    starts = launches.of(made.use.module)
+    given = [(script, option) for script, launch in starts if (option := _find_option(script, launch, parameter.void_flags))]
+    if not given:
+        return [made]
+    places = [f"{script.name}:{option.line}" for script, option in given]
+    said = {"by": f"--{given[0][1].name}", **_describe_ignorer(context, made, parameter)}
+    by_hand = _make_item(made, *given[0], OriginKind.COMMAND_LINE, "review-void", said, places[1:])
+    item = (
+        init_before_call(context, parameter, made, "edit-made-first-at", by=said["by"], places=_format_places(places)) or by_hand
+    )
+    return [item] if len(given) == len(starts) else [made, item]
+
+
+def _review_settings(context: Context, parameter: Parameter, settings: Sequence[VoidSettings], made: Finding) -> list[Finding]:
+    """The finding, and an item at the first file of settings under which it does nothing; that alone where all are such."""
+    if made.action is not Action.EDIT:
+        return [made]
+    for one in settings:
+        if context.versions.holds(one.when, made.use.module.name, asks=False) is True:
+            there = list(_find_setting_entries(context, one))
+            given = [(document, entry) for document, entry in there if entry.value.upper() in one.values]
+            if given:
+                places = [f"{document.name}:{document.source.position(entry.start)[0]}" for document, entry in given]
+                said = {**_describe_ignorer(context, made, parameter), "instead": one.instead, "instead_zh": one.instead_zh}
+                said["by"] = f"{one.key}: {given[0][1].value}"
+                key = "review-void-file" if one.named else "review-void"
+                by_hand = _make_item(made, *given[0], OriginKind.CONFIG_KEY, key, said, places[1:])
+                why = "edit-made-first-file" if one.named else "edit-made-first-at"
+                first = init_before_call(context, parameter, made, why, by=said["by"], places=_format_places(places))
+                item = first or by_hand
+                return [item] if len(given) == len(there) and not one.named else [made, item]
+    return [made]
+
+
+def _make_item(
+    made: Finding, module: Tree, node: Node, kind: OriginKind, key: str, said: dict[str, str], places: Sequence[str] = ()
+) -> Finding:
+    """An item for a person at the first place; the reason names the further ones."""
+    assert made.rule is not None
+    if places:
+        key, said = f"{key}-also", {**said, "places": _format_places(places)}
+    return replace(made.review(made.rule, Reason.of(key, **said)), at=(Value(module, node, kind),))
+
+
+def _format_places(places: Sequence[str]) -> str:
+    """The first of some places, each once."""
+    places = list(dict.fromkeys(places))
+    return ", ".join((*places[:LISTED], *(["..."] if len(places) > LISTED else ())))
+
+
+def _find_setting_entries(context: Context, settings: VoidSettings) -> Iterator[tuple[Document, Entry]]:
+    """Where the project's configuration files give the setting."""
+    for document in context.tracer.resolver.project.documents(settings.key.rpartition(".")[2]):
+        for entry in document.entries:
+            if ".".join(entry.path) == settings.key:
+                yield document, entry
+
+
+def _find_common_option(context: Context, name: str, flags: tuple[str, ...]) -> str | None:
+    """The one of some options that every command gives which starts a program."""
+    project = context.tracer.resolver.project
+    scripts = project.scripts("") if flags and project.scripts(*flags) else []
+    starts = [(script, launch) for script in scripts for launch in script.launches if name in project.started(launch.program)]
+    return next(
+        (flag for flag in flags if starts and all(_find_option(script, launch, (flag,)) for script, launch in starts)), None
+    )
+
+
+def _find_option(script: Script, launch: Launch, flags: tuple[str, ...]) -> Option | None:
+    """The one of some options that a command gives."""
+    names = {flag.lstrip("-") for flag in flags}
+    for option in script.options:
+        if option.name in names and option.program == launch.program and launch.start <= option.used <= launch.end:
+            return option
+    return None
+
+
+def _may_be_none(context: Context, use: Use, value: ast.expr) -> bool:
+    """Whether an argument is left out by some who start the program: an option without a value."""
+    return any(isinstance(leaf.value, Known) and not leaf.value.value for leaf in context.tracer.evaluate(use.module, value))
+
+
+def _is_none(context: Context, use: Use, value: ast.expr) -> bool:
+    known = context.facts.fold(use.module, value)
+    return isinstance(known, Known) and not known.value

@@ -1,0 +1,100 @@
+"""Values that do harm in a process that no launcher started: given under a condition, or unsafely where there is no room for one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from ddp_codemod.catalog.model import Parameter, Platform, Portable
+from ddp_codemod.dataflow.facts import Facts
+from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.dataflow.values import Value
+from ddp_codemod.parse.python import Module
+from ddp_codemod.policy.findings import Change, Finding, NewHandler, NewKeyword, NewObject, NewStatement, NewText
+
+# What is written into a program, where a condition can stand; a key of a file has no room for one.
+CONDITIONAL = (NewText, NewKeyword, NewHandler, NewObject, NewStatement)
+
+
+def find_launcher_condition(finding: Finding, change: Change) -> Portable | None:
+    """The condition under which a change gives its value; None where the value may stand by itself, or has no room for one."""
+    parameter = next((one for one in finding.use.surface.parameters if one.name == finding.parameter), None)
+    if parameter is None or parameter.launched is None:
+        return None
+    if isinstance(change, NewText) and not (
+        is_harmless_without_launcher(parameter, change) and _is_argument_part(finding, change.leaf)
+    ):
+        return None
+    return parameter.launched if isinstance(change, CONDITIONAL) else None
+
+
+def is_unconditional(parameter: Parameter, finding: Finding, change: Change) -> bool:
+    """Whether a value that wants the condition is given without it: it stands elsewhere, where others may read it too."""
+    if parameter.launched is None:
+        return False
+    if not isinstance(change, NewText):
+        return not isinstance(change, CONDITIONAL)
+    return is_harmless_without_launcher(parameter, change) and not _is_argument_part(finding, change.leaf)
+
+
+def is_harmless_without_launcher(parameter: Parameter, change: NewText) -> bool:
+    """Whether what stood in the place did no harm without a launcher: None, or what the library takes for nothing."""
+    value = change.leaf.value
+    return parameter.launched_also or (isinstance(value, Known) and value.value is None)
+
+
+def _is_argument_part(finding: Finding, leaf: Value) -> bool:
+    """Whether a leaf is the argument itself, or a branch of the conditional that is."""
+    node = leaf.node
+    while node is not finding.argument:
+        around = leaf.module.parents.get(node) if isinstance(leaf.module, Module) and isinstance(node, ast.expr) else None
+        if not isinstance(around, ast.IfExp):
+            return False
+        node = around
+    return True
+
+
+def explain_wanted_backend(platform: Platform, entry: Portable | None) -> dict[str, str]:
+    """Why the wanted backend is given, and given under a condition, as reasons say it."""
+    if entry is None or not entry.why:
+        return {"why": platform.why, "why_zh": platform.why_zh}
+    return {"why": f"{platform.why}; {entry.why}", "why_zh": f"{platform.why_zh or platform.why}；{entry.why_zh or entry.why}"}
+
+
+def drop_unlaunched_sources(facts: Facts, parameter: Parameter, leaves: Iterable[Value]) -> list[Value]:
+    """The leaves, without those that only a process without a launcher gets."""
+    entry = parameter.launched
+    return [leaf for leaf in leaves if entry is None or not _is_unlaunched_branch(facts, entry, leaf)]
+
+
+def is_other_branch(entry: Portable, leaf: Value) -> bool:
+    """Whether a leaf is what a conditional with this very condition gives where the new value does not stand."""
+    around = _find_conditional(leaf)
+    if around is None or leaf.node is not (around.body if entry.keeps else around.orelse):
+        return False
+    return isinstance(leaf.module, Module) and is_condition(entry, leaf.module, around.test)
+
+
+def _is_unlaunched_branch(facts: Facts, entry: Portable, leaf: Value) -> bool:
+    """Whether a leaf is the other branch of such a condition, beside which there is nothing but what holds on the platform."""
+    around = _find_conditional(leaf)
+    if around is None or leaf.node is not around.orelse or not isinstance(leaf.module, Module):
+        return False
+    parts = around.test.values if isinstance(around.test, ast.BoolOp) and isinstance(around.test.op, ast.And) else [around.test]
+    folded = [facts.fold(leaf.module, part) for part in parts[1:]]
+    return is_condition(entry, leaf.module, parts[0]) and all(isinstance(known, Known) and known.value for known in folded)
+
+
+def _find_conditional(leaf: Value) -> ast.IfExp | None:
+    """The conditional whose branch a leaf is."""
+    if not isinstance(leaf.module, Module) or not isinstance(leaf.node, ast.expr):
+        return None
+    around = leaf.module.parents.get(leaf.node)
+    return around if isinstance(around, ast.IfExp) else None
+
+
+def is_condition(entry: Portable, module: Module, test: ast.expr) -> bool:
+    """Whether a test is the condition, however the file writes its imports."""
+    pattern = re.sub(r"\\\{\d\\\}", r"[\\w.]+", re.escape(entry.condition.replace("{{", "\0").replace("}}", "\1")))
+    return re.fullmatch(pattern.replace("\0", "{").replace("\1", "}"), module.text(test)) is not None

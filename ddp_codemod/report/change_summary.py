@@ -1,0 +1,52 @@
+"""What a run's edits do, in half a line: which values become which, how often, and what goes along with that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ddp_codemod.edits.units import is_companion
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Edit
+from ddp_codemod.report.device_kinds import title_of
+from ddp_codemod.report.edit_sites import leading_edits
+from ddp_codemod.report.view import View
+
+_MOST = 3  # kinds of change that are named
+_ALONG: dict[Meaning | None, str] = {  # said of what goes along
+    Meaning.IMPORT: "gist-import",
+    Meaning.UNUSED: "gist-unused",
+    Meaning.WARNING: "gist-warning",
+}
+_GLANCE = 40  # characters of two values that are read at a glance
+
+
+def summarize_changes(view: View, made: Sequence[Edit]) -> str:
+    """The kinds of change, the most frequent first, each with its number where there are several; their numbers add up to all."""
+    leads = [edit for edit in leading_edits(made, view.survey) if not is_companion(edit)]
+    counts = Counter(kind_of(view, edit) for edit in leads)
+    chosen = {id(edit) for edit in leads}
+    beside = Counter(_ALONG.get(edit.reason.means, "gist-beside") for edit in made if id(edit) not in chosen)
+    if not counts:
+        return ""
+    if len(counts) == 1 and not beside:
+        return next(iter(counts))
+    parts = [view.say("gist-part", what=what, n=n) for what, n in counts.most_common(_MOST)]
+    if rest := sum(n for _, n in counts.most_common()[_MOST:]):
+        parts.append(view.say("gist-part", what=view.say("gist-others"), n=rest))
+    parts += [view.say("gist-part", what=view.say(key), n=n) for key, n in beside.items()]
+    return view.say("list-comma").join(parts)
+
+
+def kind_of(view: View, edit: Edit) -> str:
+    """What an edit does: the value that becomes another one, or what its rule is called."""
+    args = dict(edit.reason.args)
+    value, wanted = args.get("value", ""), args.get("wanted", "")
+    if value and wanted and value != wanted and len(value) + len(wanted) <= _GLANCE:
+        return view.say("gist-becomes", value=value, wanted=wanted)
+    return _within(title_of(view, edit.rule)) or edit.rule
+
+
+def _within(title: str) -> str:
+    """A title as a part of a sentence: without its capital, unless that begins a name."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title

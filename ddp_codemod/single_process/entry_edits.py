@@ -1,0 +1,113 @@
+"""Entries as the decisions and edits that reports show: all edits of an entry are one group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ddp_codemod.catalog.fix import Fix
+from ddp_codemod.kinds import Meaning
+from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Reason
+from ddp_codemod.policy.limits import Limits, has_ignore_comment, has_ignore_comment_in_span
+from ddp_codemod.single_process.entry_survey import Entry
+from ddp_codemod.single_process.model import Piece, Problem
+
+
+class Planned(Struct, frozen=True):
+    """What a rule makes of all entries: their decisions, the edits of the run with those of the entries, and how many were left alone."""
+
+    decisions: tuple[Decision, ...]
+    edits: tuple[Edit, ...]
+    ignored: int
+
+
+def plan_entries(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequence[Edit]) -> Planned:
+    """The entries but for those of which a line, or the project, says that it is to be left alone: half an entry would not run."""
+    heeded, ignored = [], 0
+    for entry in entries:
+        module = entry.start.module
+        said = has_ignore_comment(module, module.place(entry.start.node).start, fix.id)
+        touched = any(has_ignore_comment_in_span(piece.module, piece.start, piece.end, fix.id) for piece in entry.pieces)
+        if said or touched or limits.scope.ignores_in(module.name, {fix.id}):
+            ignored += 1
+        else:
+            heeded.append(entry)
+    group = 1 + max((number for edit in known for number in edit.groups), default=0)
+    made = sorted((*known, *entry_edits(heeded, fix, group)), key=lambda edit: (edit.name, edit.start, edit.end))
+    return Planned(tuple(entry_decisions(heeded, fix)), tuple(made), ignored)
+
+
+Key = tuple[str, int, int, str]
+
+
+def entry_decisions(entries: Iterable[Entry], fix: Fix) -> Iterator[Decision]:
+    """One for the call that starts each entry, and one for each line that a person has to look at."""
+    for entry in entries:
+        action = Action.REVIEW if entry.problems else Action.EDIT if entry.pieces else Action.KEEP
+        place = entry.start.module.place(entry.start.node)
+        made = Decision(
+            place, place, entry.start.name, "", entry.start.module.text(entry.start.node.func), (), (), action,
+            entry_applicability(entry, fix), fix.id if action is not Action.KEEP else None, entry.reason,
+        )  # fmt: skip
+        said = {(at.name, at.start): one for one in entry.problems for at in [_place_of(one)]}
+        here = said.pop((place.name, place.start), None)
+        yield made if here is None else replace(made, reason=here.reason)
+        for one in said.values():
+            at = _place_of(one)
+            yield replace(made, place=at, call=at, value=None, reason=one.reason)
+
+
+def entry_applicability(entry: Entry, fix: Fix) -> Applicability:
+    """Safe only where every use was seen."""
+    if entry.problems:
+        return Applicability.MANUAL
+    return Applicability.UNSAFE if entry.unseen or fix.applicability != "safe" else Applicability.SAFE
+
+
+def entry_edits(entries: Iterable[Entry], fix: Fix, first_group: int) -> list[Edit]:
+    """The edits; one that several entries need is made once and belongs to all of them."""
+    made: dict[Key, Edit] = {}
+    for group, entry in enumerate((entry for entry in entries if entry.pieces and not entry.problems), first_group):
+        how = entry_applicability(entry, fix)
+        for piece in _merge_imports(entry.pieces):
+            lead = piece.anchor is not None and piece.anchor == entry.start.module.place(entry.start.node).start
+            edit = _make_edit(piece, fix, how, group, entry.reason if lead else piece.reason)
+            key = (edit.name, edit.start, edit.end, edit.after or str(edit.recipe))
+            known = made.get(key)
+            if known is None:
+                made[key] = edit
+            elif group not in known.groups:
+                safe = Applicability.SAFE in (known.applicability, how)
+                made[key] = replace(
+                    known, also=(*known.also, group), applicability=Applicability.SAFE if safe else known.applicability
+                )
+    return list(made.values())
+
+
+def _merge_imports(pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces, with the names that one file imports from one module on one line."""
+    found: dict[object, Piece] = {}
+    names: dict[object, set[str]] = {}
+    for piece in pieces:
+        head, middle, name = (piece.after or "").strip().partition(" import ")
+        joins = piece.reason.means is Meaning.IMPORT and bool(middle)
+        key: object = (piece.module.name, piece.start, head) if joins else id(piece)
+        found.setdefault(key, piece)
+        if joins:
+            names.setdefault(key, set()).add(name)
+    for key, wanted in names.items():
+        after, one = found[key].after or "", sorted(wanted)
+        old = after.strip().partition(" import ")[2]
+        reason = Reason.of("edit-import", Meaning.IMPORT, name=", ".join(one))
+        found[key] = replace(found[key], after=after.replace(f" import {old}", f" import {', '.join(one)}"), reason=reason)
+    return list(found.values())
+
+
+def _make_edit(piece: Piece, fix: Fix, how: Applicability, group: int, reason: Reason) -> Edit:
+    return Edit(piece.module.name, piece.start, piece.end, piece.after, fix.id, how, reason, group, piece.recipe, piece.anchor)
+
+
+def _place_of(one: Problem) -> Place:
+    return one.module.place(one.node) if hasattr(one.node, "lineno") else Place(one.module.name, 0, 0)

@@ -1,0 +1,34 @@
+"""Switches of code from elsewhere that make it ask the group: on only where there is one."""
+
+from __future__ import annotations
+
+import ast
+
+from ddp_codemod.model import Reason
+from ddp_codemod.single_process.entry_rewriter import EntryRewriter
+from ddp_codemod.single_process.model import Piece, Problem
+
+
+def rewrite_switches(work: EntryRewriter) -> None:
+    """``use_ddp=True`` becomes ``use_ddp=dist.is_initialized()``; what that code does otherwise was not read."""
+    for asking in work.collected.asking:
+        if asking.keyword is None or work.guards.guarded(asking.module, asking.node):
+            continue
+        module, value = asking.module, asking.keyword.value
+        if work.guards.implies(module, value):
+            continue
+        made = work.conditions.asked(module, value)
+        if isinstance(made, Reason):
+            work.found.problems.append(Problem(module, value, made))
+            continue
+        reason = Reason.of("single-flag", text=asking.text)
+        work.found.pieces += made.pieces
+        place = module.place(value)
+        if isinstance(value, ast.Constant):
+            work.found.pieces.append(Piece(module, place.start, place.end, made.text, reason))
+        elif isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Compare)):
+            work.insert(module, place.end, f" and {made.text}", reason)
+        else:
+            work.insert(module, place.start, "(", reason)
+            work.insert(module, place.end, f") and {made.text}", reason)
+        work.found.unseen.append(Problem(module, asking.node, reason))
