@@ -128,6 +128,7 @@ class Objects(RuleEntry, frozen=True, kw_only=True):
     target: Name = "_target_"
     arguments: str = ""
     elsewhere: dict[Name, tuple[str, ...]] = {}  # values of keywords with which the group is not for the platform's devices
+    other_counts: tuple[Name, ...] = ()  # keywords that count other devices: alone, they say that the group is for those
     chosen: Chosen | None = None  # how the backend was chosen before the objects took it
 
 

@@ -18,7 +18,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.decide import collect_sources
 from ddp_codemod.policy.decide_backend_variable import decide_by_variable, has_nested_site, is_for_old_versions, names_object
 from ddp_codemod.policy.decision_reasons import OMITTED
-from ddp_codemod.policy.device_arguments import explain_by_keyword
+from ddp_codemod.policy.device_arguments import explain_by_object
 from ddp_codemod.policy.device_counts import Count, count_devices
 from ddp_codemod.policy.findings import Change, Context, Finding, NewObject, start, unreachable
 from ddp_codemod.policy.text_objects import (
@@ -53,7 +53,7 @@ def decide_object(context: Context, use: Use, parameter: Parameter, fix: Fix) ->
         named, several = _choose_by_device_count(context, use, parameter, leaves)
     if not named:
         return _decide_unknown_object(context, use, parameter, argument, leaves, fix)
-    elsewhere = explain_by_keyword(context, use.module, use.call, parameter.objects.elsewhere)
+    elsewhere = explain_by_object(context, use.module, use.call, parameter.objects)
     if chosen is not None and elsewhere is None:
         if is_for_old_versions(context, use, chosen):
             return decide_by_variable(context, use, parameter, chosen, fix)
@@ -130,11 +130,7 @@ def _decide_unknown_object(
     if argument is None and one:
         return None  # whatever the mapping holds, there is one process
     automatic = resolve_text_object(context, use.module.name, parameter, Known(parameter.objects.automatic))
-    if (
-        automatic is None
-        or unreachable(context, use)
-        or explain_by_keyword(context, use.module, use.call, parameter.objects.elsewhere)
-    ):
+    if automatic is None or unreachable(context, use) or explain_by_object(context, use.module, use.call, parameter.objects):
         return None
     said = build_object_arguments(context, parameter, automatic[0])
     made = start(context, use, parameter, argument, leaves, ["?"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from ddp_codemod.catalog.objects import Beside
+from ddp_codemod.catalog.objects import Beside, Objects
 from ddp_codemod.dataflow.fold import UNKNOWN, Known
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
@@ -23,6 +23,16 @@ def explain_by_keyword(context: Context, module: Module, call: ast.Call, elsewhe
         if isinstance(value, Known) and keyword.arg and value.value in elsewhere[keyword.arg]:
             return Reason.of("keep-object-elsewhere", text=f'{keyword.arg}="{value.value}"')
     return None
+
+
+def explain_by_object(context: Context, module: Module, call: ast.Call, objects: Objects) -> Reason | None:
+    """The same for a call that takes an object, also where it counts no other devices than those: ``Trainer(tpu_cores=8)``."""
+    counted = {keyword.arg for keyword in call.keywords}.isdisjoint(objects.several)
+    for keyword in call.keywords if counted else ():
+        value = context.facts.fold(module, keyword.value) if keyword.arg in objects.other_counts else Known(None)
+        if not isinstance(value, Known) or value.value:
+            return Reason.of("keep-object-elsewhere", text=f"{keyword.arg}={module.text(keyword.value)}")
+    return explain_by_keyword(context, module, call, objects.elsewhere)
 
 
 def explain_by_argument(context: Context, module: Module, call: ast.Call, beside: Beside | None) -> Reason | None:
