@@ -277,7 +277,9 @@ class Survey(Struct, frozen=True):
     unstated: tuple[str, ...] = ()  # packages whose version would have told more, and which the project does not state
     ignored: int = 0  # sites on lines that say "# ddp-codemod: ignore", or in files that pyproject.toml spares them
     unaccounted: tuple[Unaccounted, ...] = ()
-    unreached: int = 0  # files that use a device the platform lacks, in code that no training entry reaches: left alone
+    unreached: tuple[
+        str, ...
+    ] = ()  # files that use a device the platform lacks, in code that no training entry reaches: left alone
     without_entry_point: int = 0  # the same where no program makes a group, so that no training entry is known
     devices: Devices | None = None
     excluded: int = 0  # files under the paths that pyproject.toml leaves out

@@ -57,5 +57,6 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     maps: tuple[Name, ...] = ()  # ... the backends that it maps by itself, as it does the device, but not for these surfaces ...
     unmapped: tuple[Name, ...] = ()
     leaves: tuple[Name, ...] = ()  # ... and the advice about devices that it does not make needless
+    pin_conda: tuple[str, ...] = ()  # of the pinned packages, those that only conda has: pip is not asked for them
     pin_builds: tuple[Name, ...] = ()  # local parts (+cu121) that these releases exist with
     examples: tuple[Example, ...] = ()

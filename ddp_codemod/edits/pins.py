@@ -52,7 +52,8 @@ def pin_versions(root: Path, fixes: Iterable[Fix], limits: Limits, others: Seque
             elif isinstance(made, Advisory):
                 notes.append(made)
         if not stated:
-            command = "pip install " + " ".join(f'"{name}=={version}"' for name, version in fix.pins.items())
+            wanted = (f'"{name}=={version}"' for name, version in fix.pins.items() if name not in fix.pin_conda)
+            command = "pip install " + " ".join(wanted)
             notes.append(Advisory("", 0, fix.id, Reason.of("pin-nowhere", command=command)))
     return PinResult(tuple(edits), sources, tuple(notes))
 

@@ -116,12 +116,14 @@ class AdviceEditor(Struct, dict=True):
             if self._is_run(hit.module, hit.node):
                 yield hit
 
-    def unreached(self) -> int:
+    def unreached(self) -> tuple[str, ...]:
         """The files that name the device which the platform lacks, and that no training entry reaches."""
         device = self.whole.context.platform.device
         if device is None or not self.started:
-            return 0
-        return len(self.whole.imports.project.files_using_device(device.replaces) & (self.writable - self._reached_files))
+            return ()
+        return tuple(
+            sorted(self.whole.imports.project.files_using_device(device.replaces) & (self.writable - self._reached_files))
+        )
 
     def without_entry_point(self) -> int:
         """The files that name it where no training entry is known: no program makes a group or trains."""

@@ -18,10 +18,12 @@ def is_device_rule(rule: str | None) -> bool:
     return rule is not None and rule.startswith(DEVICE)
 
 
-def format_device_count(view: View, key: str, n: int) -> str:
+def format_device_count(view: View, key: str, n: int, files: str = "") -> str:
     """A sentence about ``n`` of the device that the code uses; it has a form of its own where the platform has none in its place."""
     about = view.survey.devices
-    return view.say(key, n=n, old=about.old) if about is not None and about.new else view.say(f"{key}-gpu", n=n)
+    if about is not None and about.new:
+        return view.say(key, n=n, old=about.old, files=files)
+    return view.say(f"{key}-gpu", n=n, files=files)
 
 
 def launched(view: View, edits: Iterable[Edit]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ddp_codemod.model import Action, Applicability
+from ddp_codemod.report.brief import NAMED
 from ddp_codemod.report.change_summary import summarize_changes
 from ddp_codemod.report.device_kinds import format_device_count, launched
 from ddp_codemod.report.next_steps import FEW_PLACES
@@ -154,7 +155,7 @@ def report_exclusions(view: View) -> list[str]:
     if survey.hidden:
         lines += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
     if survey.unreached:
-        lines += view.folded(format_device_count(view, "summary-unreached", survey.unreached), 0, 2)
+        lines += view.folded(format_device_count(view, "summary-unreached", len(survey.unreached), _name_files(view)), 0, 2)
     if survey.without_entry_point:
         lines += view.folded(view.say("summary-without-entry-point", n=survey.without_entry_point), 0, 2)
     if survey.unstated and survey.decisions:
@@ -163,3 +164,11 @@ def report_exclusions(view: View) -> list[str]:
     if survey.excluded:
         lines += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
     return lines
+
+
+def _name_files(view: View) -> str:
+    """The first of the files that use the device outside of training, and how many more there are."""
+    files = [view.path(name) for name in view.survey.unreached]
+    shown = files if view.verbose else files[:NAMED]
+    more = [view.say("screen-rest", n=len(files) - len(shown))] if len(shown) < len(files) else []
+    return view.say("list-comma").join([*shown, *more])

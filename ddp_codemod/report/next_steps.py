@@ -50,7 +50,16 @@ def _find_steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterat
     }
     for kind, (n, heading) in listed.items():
         if n and not short:  # the heading above says it
-            yield _Step(view.say(f"steps-{kind}", n=n, heading=_strip_number(heading)))
+            where = _name_notes(view) if kind == "notes" else ""
+            yield _Step(view.say(f"steps-{kind}", n=n, heading=_strip_number(heading), where=where))
+
+
+def _name_notes(view: View) -> str:
+    """The notes to act on, which are listed among others: the first by place and rule."""
+    acted = [note for note in view.survey.advisories if note.open]
+    named = [f"{view.path(note.name)}:{note.line} ({note.rule})" if note.line else note.rule for note in acted[:FEW_PLACES]]
+    more = [view.say("screen-rest", n=len(acted) - len(named))] if len(acted) > len(named) else []
+    return view.say("list-comma").join([*named, *more])
 
 
 def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterator[_Step]:

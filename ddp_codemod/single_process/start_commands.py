@@ -13,7 +13,7 @@ from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Context
 from ddp_codemod.single_process.api import Api, passed_argument
 from ddp_codemod.single_process.reachability import ProgramReach
-from ddp_codemod.sites.documented_commands import find_documented_commands
+from ddp_codemod.sites.documented_commands import DocumentedCommand, find_documented_commands
 from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.outlines import MAIN
 from ddp_codemod.sites.project import Project
@@ -56,7 +56,7 @@ class StartCommands:
         posix = self.context.platform.facts.get("os.name") != "nt"
         said = {name: list(find_documented_commands(self.project, name, self.processes, posix)) for name in names}
         if any(said.values()):  # what people are told to type is what is meant
-            first = {name: one for name in names if (one := next(filter(None, said[name]), None)) is not None}
+            first = {name: one for name in names if (one := self._choose_command(filter(None, said[name]))) is not None}
             written = [
                 Start(one.command, one.folder, not _is_launched(one.command) and self._counts_devices(name))
                 for name, one in first.items()
@@ -66,6 +66,12 @@ class StartCommands:
         programs = [name for name in names if self._reaches_call(name, calls)] if len(names) <= _FOLLOWED else []
         found = [self._guess_command(name) for name in programs] if len(programs) <= FEW else []
         return tuple(one for one in found if one is not None) if all(found) else ()
+
+    def _choose_command(self, commands: Iterable[DocumentedCommand]) -> DocumentedCommand | None:
+        """The first command; with several processes the first that a launcher starts, because the edited group is made in no other."""
+        every = list(commands)
+        launched = [one for one in every if _is_launched(one.command)] if self.processes > 1 else []
+        return next(iter([*launched, *every]), None)
 
     def _calls_of(self, places: set[Place]) -> list[tuple[Module, ast.Call]]:
         """The calls at these places."""

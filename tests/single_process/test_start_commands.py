@@ -101,6 +101,11 @@ def test_the_first_that_can_be_typed_as_it_stands(tmp_path: Path) -> None:
     assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [("torchrun --nproc_per_node=2 train.py --lr 0.1", "", False)]
 
 
+def test_a_launcher_starts_the_processes_that_make_the_group(tmp_path: Path) -> None:
+    commands = readme("python train.py --lr 9", LAUNCHED)
+    assert starts(tmp_path, train_py=TRAIN, README_md=commands) == [("torchrun --nproc_per_node=2 train.py --lr 0.1", "", False)]
+
+
 def test_a_script_is_read_too_and_after_the_readme(tmp_path: Path) -> None:
     assert starts(tmp_path, train_py=TRAIN, run_sh="python train.py --lr 3\n") == [("python train.py --lr 3", "", False)]
     found = starts(tmp_path, train_py=TRAIN, README_md=readme("python train.py --lr 4"))
