@@ -67,7 +67,7 @@ def compare(trial: Trial, folder: Path, platform: str) -> None:
         wanted = survey(Options((folder,), rules.platforms[platform], rules, root=folder))
         for _ in range(2):  # the first is worked out where something changed, the second is kept
             runs.clear()
-            with patch.object(project, "_with_others", counted):
+            with patch.object(project, "_survey_with_others", counted):
                 found = survey(question)
             trial.counts["answers asked"] += 1
             trial.counts["answers kept"] += not runs

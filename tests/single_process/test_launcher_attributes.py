@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.single_process.test_survey import found
+from tests.single_process.test_entry_survey import found
 
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import Action

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.single_process.test_survey import HEAD, found, start
+from tests.single_process.test_entry_survey import HEAD, found, start
 
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.single_process.test_survey import found, start
+from tests.single_process.test_entry_survey import found, start
 
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action

@@ -41,7 +41,7 @@ def test_the_work_grows_with_the_number_and_not_with_its_square(
 
         monkeypatch.setattr(owner, name, counted)
 
-    for owner, name in ((ReachingDefinitions, "through"), (choice_lists, "_around"), (test_code, "_replaces")):
+    for owner, name in ((ReachingDefinitions, "through"), (choice_lists, "_find_lists_around"), (test_code, "_is_replacement")):
         count(owner, name)
     (tmp_path / "train.py").write_text(HEAD + text)
     rules = load()

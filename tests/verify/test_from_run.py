@@ -329,7 +329,7 @@ def test_settings_that_a_library_reads_are_not_put_in_question(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "libraries"))
     record = tmp_path / "run.json"
     _, document, err = run(capfd, record=record)
-    assert [(one["seen"], one["fails"]) for one in document["groups"]] == [("agrees", True)], err
+    assert [(one["verdict"], one["fails"]) for one in document["groups"]] == [("agrees", True)], err
     plain = called(capfd, "diff", ".", "--unsafe")[:2]
     assert plain[1].count("+env_cfg") == 2
     code, out, err = called(capfd, "diff", ".", "--from-run", str(record), "--unsafe")
@@ -337,8 +337,8 @@ def test_settings_that_a_library_reads_are_not_put_in_question(
     assert "in a run" not in err
     called(capfd, "apply", ".", "--unsafe")
     code, document, err = run(capfd)
-    assert (code, document["code"]) == (0, 0), err
-    assert [(one["seen"], one["backend"], one["fails"]) for one in document["groups"]] == [("agrees", "gloo", False)]
+    assert (code, document["exit_code"]) == (0, 0), err
+    assert [(one["verdict"], one["backend"], one["fails"]) for one in document["groups"]] == [("agrees", "gloo", False)]
     assert document["groups"][0]["site"] is None, "one of two files"
     assert main(["verify", "--platform", "cpu", "--run", f"{sys.executable} train.py"]) == 0
     assert "call site: one of 2 config entries, such as configs/a.py:1" in capfd.readouterr().out
@@ -346,7 +346,7 @@ def test_settings_that_a_library_reads_are_not_put_in_question(
     assert run(capfd)[1]["groups"][0]["site"]["path"] == "configs/a.py"
     (root / "train.py").write_text(train.replace("configs/a.py", "../other.py"))
     (tmp_path / "other.py").write_text(config.replace("nccl", "cpu:gloo"))
-    assert [one["seen"] for one in run(capfd)[1]["groups"]] == ["undecided"], "no settings of the project hold that"
+    assert [one["verdict"] for one in run(capfd)[1]["groups"]] == ["undecided"], "no settings of the project hold that"
 
 
 def test_an_edit_of_what_asks_torch_for_its_backend_is_enough(

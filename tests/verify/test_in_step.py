@@ -65,8 +65,11 @@ def write(root: Path, **parts: str) -> None:
 def run(capfd: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any] | None, str]:
     capfd.readouterr()
     own = f"{sys.executable} -W ignore train.py"
-    code = main(["verify", "--platform", "cpu", "--run", own, "--format", "json", "--timeout", "400"])
-    out, err = capfd.readouterr()
+    for _ in range(2):
+        code = main(["verify", "--platform", "cpu", "--run", own, "--format", "json", "--timeout", "400"])
+        out, err = capfd.readouterr()
+        if "terminate called without an active exception" not in err:
+            break  # else torch's own threads ended a rank behind its training, which happens once in some hundred runs
     document = json.loads(out)
     jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
     assert document["run"]["exit_code"] == 0, err

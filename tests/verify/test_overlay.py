@@ -300,9 +300,9 @@ def test_a_further_group_of_a_library_is_like_the_first(
     write(project, train="import deepspeed\n\ndeepspeed.init_distributed('gloo')\ndeepspeed.initialize(model=None)\n")
     code, document, err = run(capfd, platform="rocm")
     assert code == 0, err
-    assert seen(document) == [("train.py:3", "gloo", "agrees"), ("train.py:4", None, "left-to-torch")]
+    assert seen(document) == [("train.py:3", "gloo", "agrees"), ("train.py:4", None, "torch-default")]
     assert document["groups"][1]["site"]["surface"] == "deepspeed.initialize"
-    assert [one["bug"] for one in document["groups"]] == [None, None]
+    assert [one["bug_report"] for one in document["groups"]] == [None, None]
 
 
 def test_ranks_that_are_left_to_the_environment_are_told_apart(project: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -178,8 +178,8 @@ def test_sixty_four_ranks_that_form_one_group_are_all_on_record(root: Path, capf
     assert time.monotonic() - started < 240
     assert code == 0, err
     (group,) = document["groups"]
-    assert (sorted(map(int, group["ranks"])), group["seen"]) == (list(range(64)), "agrees")
-    assert (document["ranks"], document["imitated"], document["left"]) == (64, 0, 0)
+    assert (sorted(map(int, group["ranks"])), group["verdict"]) == (list(range(64)), "agrees")
+    assert (document["ranks"], document["simulated_ranks"], document["killed_processes"]) == (64, 0, 0)
     assert err.count("trained") == 64
     assert no_process_holds(root)
 
@@ -242,8 +242,8 @@ def test_what_is_left_running_is_found_whatever_its_environment_and_session(
 ) -> None:
     (root / "train.py").write_text(ALONE)
     code, document, err = run(capfd, "PYTHON train.py", "cpu")
-    assert (code, document["code"], document["left"]) == (1, 0, 1)
-    assert "1 process that the command had left running was ended" in err
+    assert (code, document["exit_code"], document["killed_processes"]) == (1, 0, 1)
+    assert "Killed 1 process that still ran after the command" in err
     assert no_process_holds(root)
 
 
@@ -252,7 +252,7 @@ def test_a_command_that_is_deaf_to_its_end_is_ended_in_time(root: Path, capfd: p
     started = time.monotonic()
     code, document, _ = run(capfd, "PYTHON train.py", "cpu", "--timeout", "3")
     assert time.monotonic() - started < 90
-    assert (code, document["code"]) == (1, None)
+    assert (code, document["exit_code"]) == (1, None)
     assert no_process_holds(root)
 
 
