@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.single_process.test_entry_survey import found
 
 from ddp_codemod.edits.render import render
 from ddp_codemod.model import Action
+from tests.single_process.test_entry_survey import found
 
 SETUP = (
     "import os\nimport torch\nimport torch.distributed as dist\n\n\n"

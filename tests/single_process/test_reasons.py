@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.single_process.test_entry_survey import HEAD, found, start
-
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action
+from tests.single_process.test_entry_survey import HEAD, found, start
 
 SETUP = "import torch.distributed as dist\n\n\ndef setup(**options):\n    dist.init_process_group('nccl', **options)\n"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.single_process.test_entry_survey import found, start
 
 from ddp_codemod.messages import render as sentence
 from ddp_codemod.model import Action
+from tests.single_process.test_entry_survey import found, start
 
 HEAD = (
     "import argparse\nimport torch.distributed as dist\nfrom torch.distributed.fsdp import FullStateDictConfig\n"
