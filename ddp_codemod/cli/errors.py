@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -25,11 +25,11 @@ class Failure(Exception):
         self.reason, self.lines, self.code = reason, lines, code
 
 
-def unknown_word(key: str, word: str, known: Iterable[str], /, **args: object) -> Failure:
-    """A failure about a word that nothing is called; its message ends in a hint at the nearest known one."""
+def unknown_word(key: str, word: str, known: Iterable[str], meant: Mapping[str, str] = {}, /, **args: object) -> Failure:
+    """A failure about a word that nothing is called; its message ends in a hint at the nearest known one, or what the word means."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(known), n=1)
+    near = [meant[word]] if word in meant else get_close_matches(word, list(known), n=1)
     hint, hint_zh = (text("hint-near", lang, near=near[0]) if near else "" for lang in ("en", "zh"))
     return Failure(Reason.of(key, word=word, hint=hint, hint_zh=hint_zh, **args))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddp_codemod.catalog.load import load
+from ddp_codemod.cli import main
 from ddp_codemod.cli.errors import Failure
 from ddp_codemod.cli.platform import choose_platform
 from ddp_codemod.cli.settings import Settings
@@ -145,3 +146,9 @@ def test_an_unknown_platform_names_the_nearest(machine, config: Config, said: di
     assert failure.value.code == 2
     assert "did you mean rocm?" in render(failure.value.reason)
     assert "是否想输入 rocm" in render(failure.value.reason, "zh")
+
+
+@pytest.mark.parametrize(("word", "platform"), [("npu", "ascend"), ("rcom", "rocm"), ("tccl", "sdaa")])
+def test_another_name_of_a_platform_is_understood(capfd: pytest.CaptureFixture[str], word: str, platform: str) -> None:
+    assert main(["diff", ".", "--platform", word]) == 2
+    assert f"did you mean {platform}?" in capfd.readouterr().err

@@ -181,6 +181,26 @@ def test_what_was_shown_is_written_and_taken_back(real: Started, project: Path) 
     assert (project / "train.py").read_text() == TRAIN
 
 
+def test_a_part_of_a_port_is_not_said_to_be_ready_to_train(server: Started, project: Path) -> None:
+    (project / "train.py").write_text(
+        "import torch\n" + TRAIN + "model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1).cuda())\n"
+    )
+
+    async def written(client: Client, **given: Any) -> str:
+        given = {"platform": "ascend", **given}
+        digest = (await client.call_tool("diff", given)).structured_content["digest"]
+        answer = await client.call_tool("apply", {**given, "digest": digest})
+        assert not answer.is_error, words(answer)
+        return own_words(answer)
+
+    async def twice(client: Client) -> list[str]:
+        return [await written(client), await written(client, unsafe=True)]
+
+    part, whole = server.talk(twice, project, "--allow-apply")
+    assert part.startswith("Next: ask the user whether unsafe fixes")
+    assert whole.startswith("Next: call verify, or have the user start the training")
+
+
 @pytest.mark.parametrize("change", ["file", "platform", "digest", "another file"])
 def test_nothing_else_than_what_was_shown_is_written(server: Started, project: Path, change: str) -> None:
     async def other(client: Client) -> types.CallToolResult:

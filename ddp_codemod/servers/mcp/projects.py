@@ -102,9 +102,11 @@ def apply(call: Call, asked: Apply) -> Answer:
     back = {"tool": "undo", "arguments": {"path": str(found.root)}}
     command = command_line(["ddp-codemod", "undo", str(found.root)])
     made = {"root": clean_text(str(found.root)), "written": [*map(clean_text, names)], "digest": plan.digest}
+    part = not asked.unsafe and any(edit.applicability is Applicability.UNSAFE for edit in found.edits)
+    todo = call.say("mcp-todo-unsafe" if part else "mcp-todo-written")  # a part of the changes need not train
     return Answer(
         {**made, "undo": {**back, "command": command}},
-        (call.say("mcp-todo-written"), call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
+        (todo, call.say("mcp-written", n=len(names)), call.say("mcp-take-back")),
         (quote_text(command, 400), *map(quote_text, names)),
     )
 
