@@ -135,7 +135,7 @@ class Advice(RuleEntry, frozen=True, kw_only=True):
     """Code that no longer works, and when."""
 
     id: Name
-    # a group comes out as one of these, and is something else elsewhere; empty: whatever the groups are
+    # a group resolves to one of these, and is something else elsewhere; empty: whatever the groups are
     backend: tuple[Name, ...] = ()
     anyhow: bool = False  # also where the group is the same everywhere
     # only groups of which all that switches was one of these, and no part of a composite; "kept": the code's own condition gives it

@@ -46,7 +46,7 @@ class Fix(RuleEntry, frozen=True, kw_only=True):
     platform: str | None = None  # assumed when the rule is asked for and no platform is known
     environment: Environment | None = None
     environment_surfaces: tuple[Name, ...] = ()  # init-method-query: surfaces that only the variable reaches
-    when_backend: tuple[Name, ...] = ()  # set-environment: only where the group comes out as one of these; empty: every group
+    when_backend: tuple[Name, ...] = ()  # set-environment: only where the group resolves to one of these; empty: every group
     by_name: bool = False  # only under these very names, not under others of the same library
     bare: bool = False  # guard-entries: torch may lack its distributed package
     query: Query | None = None

@@ -92,11 +92,11 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     launched: Union[Portable, None] = None
     launched_also: bool = False  # ... and so it is where another backend stood, which did no harm
     older_with: tuple[Name, ...] = ()  # keywords that only releases around and before those take: the edit is unsafe beside one
-    void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not heeded ...
+    void_with: tuple[Name, ...] = ()  # keywords of the call with which it is not honored ...
     void_flags: tuple[Name, ...] = ()  # ... and options of the program: then it is listed for review with ``instead`` too
     void_settings: tuple[VoidSettings, ...] = ()
-    first: First | None = None  # what is done where it would not be heeded, in place of listing it
-    # Machines on which what leaving it out gives hangs on versions and plug-ins: the wanted value is given there, unsafely ...
+    first: First | None = None  # what is done where it would not be honored, in place of listing it
+    # Machines on which what leaving it out gives depends on versions and plug-ins: the wanted value is given there, unsafely ...
     named_on: Conditions = ()
     open_on: Conditions = ()  # ... or, where that alone may not do, it is listed for review
     needs_plugin: bool = False  # left out, torch picks, and knows a plugin's backend only once the plugin is imported
@@ -105,14 +105,14 @@ class Parameter(RuleEntry, frozen=True, kw_only=True):
     fields: Fields | None = None  # with add = "fields": the classes that it takes have a field for it
     settings: Settings | None = None  # with add = "settings": a dictionary names the object and its backend
     statement: Statement | None = None  # with add = "statement": another call, or an attribute, gives it
-    ignored: str | None = None  # set where the surface does not heed the parameter: says what does decide
+    ignored: str | None = None  # set where the surface does not honor the parameter: says what does decide
     ignored_zh: str | None = None
     of_several: bool = False  # with ``ignored``: it counts devices, and a group is made only where they surely are several
     spared_by: tuple[
         Name, ...
-    ] = ()  # with ``ignored`` or ``chosen``: keywords of the call beside which nothing hangs on the parameter
-    ignored_on: Conditions = ()  # machines on which it is not heeded; empty: on all of them
-    right_on: Conditions = ()  # where it is not heeded: machines for which the surface picks what works by itself ...
+    ] = ()  # with ``ignored`` or ``chosen``: keywords of the call beside which nothing depends on the parameter
+    ignored_on: Conditions = ()  # machines on which it is not honored; empty: on all of them
+    right_on: Conditions = ()  # where it is not honored: machines for which the surface picks what works by itself ...
     instead: str = ""  # ... and what does work on the others
     instead_zh: str = ""
     # set where the values are not torch.distributed's own: one that does not work is listed for review with this sentence

@@ -65,7 +65,7 @@ class Fields(RuleEntry, frozen=True, kw_only=True):
     field: Name
     annotation: Name  # of the field, where a class of the project gets it
     method: Name  # of the parser that is made here: it sets the default of an option
-    reads: tuple[Name, ...]  # methods of the parser that heed it
+    reads: tuple[Name, ...]  # methods of the parser that honor it
     past: tuple[Name, ...] = ()  # methods that read a file and do not
     decorators: tuple[Name, ...]  # without one of them a class has no fields
 
@@ -138,7 +138,7 @@ class VoidSettings(RuleEntry, frozen=True, kw_only=True):
     key: Name  # the path to it, from the top of the file
     values: tuple[Name, ...]  # in capitals
     when: When = {}  # the versions for which that is so; listed only where it is sure
-    named: bool = False  # only starts that name the file heed it: the parameter counts for the others
+    named: bool = False  # only starts that name the file honor it: the parameter counts for the others
     instead: str
     instead_zh: str
 

@@ -34,7 +34,7 @@ class GroupCall(RuleEntry, frozen=True, kw_only=True):
     names: tuple[Name, ...]  # "pkg.*.Class" matches any depth of submodules, "pkg.*" all below it
     role: Role
     value: str | None = None  # answer: what one process gets, as source text
-    shown: bool = False  # answer: only where it is printed; anything else hangs on it
+    shown: bool = False  # answer: only where it is printed; anything else depends on it
     model: Argument | None = None  # wrap
     world_size: Argument | None = None  # start, sampler; launch: the number of processes
     rank: Argument | None = None  # start, sampler

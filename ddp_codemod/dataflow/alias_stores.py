@@ -29,7 +29,7 @@ _OURS = (AllocationKind.OPTIONS, AllocationKind.FILE, AllocationKind.CLASS)
 
 
 def add_alias_stores(tracer: Tracer, module: Module, node: ast.Attribute, way: Trace, found: Sequence[Value]) -> list[Value]:
-    """What was found, and the leaves of those assignments; assignments of the same scope are heeded in their order.
+    """What was found, and the leaves of those assignments; assignments of the same scope are honored in their order.
 
     None is left out where an assignment puts a value in its place: ``if args.backend is None: args.backend = "nccl"``.
     """

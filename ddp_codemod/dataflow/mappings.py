@@ -160,7 +160,7 @@ def _trace_later_writes(
     for home, place in escape_analysis.analyze_escapes(tracer, module, node, near=True).places:
         if isinstance(place, ast.Name) and isinstance(mapping, ast.Name) and place.id == mapping.id:
             if owner_scope(home, scope_of(home, place), place.id) is same:
-                continue  # heeded already, in the order in which it runs
+                continue  # honored already, in the order in which it runs
         for step in find_stores_at(tracer, home, place, wanted):
             reason = Reason.of("hop-assigned", name=f"{home.text(place)}[{name!r}]")
             at = way.hop(home.place(step.statement), reason, OriginKind.KEY)

@@ -30,7 +30,7 @@ def trace_index(
     star = next((index for index, part in enumerate(arguments) if isinstance(part, ast.Starred)), len(arguments))
     if star > position:
         return [*tracer.evaluate(module, arguments[position], way)] if position < len(arguments) else []
-    if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that hangs on its length
+    if star != len(arguments) - 1 or depth > DEPTH:  # something stands behind it, at a place that depends on its length
         return None
     unpacked = arguments[star].value  # type: ignore[attr-defined]
     if (made := translations.find_part_translation(unpacked)) is not None:

@@ -47,7 +47,7 @@ class Config(Struct, frozen=True):
 
     @property
     def scope(self) -> Scope:
-        """Which files a run may change, and what is not heeded where."""
+        """Which files a run may change, and what is not honored where."""
         root = self.path.parent
         own = (
             folder.resolve().relative_to(root.resolve())

@@ -39,7 +39,7 @@ def _is_quick(pattern: str) -> bool:
 
 
 class Scope(Struct, frozen=True, dict=True):
-    """Which files a run may change, and which ids (of rules, surfaces, notes) are not heeded in which files."""
+    """Which files a run may change, and which ids (of rules, surfaces, notes) are not honored in which files."""
 
     include: Patterns = ()  # none: every file
     exclude: Patterns = ()
@@ -62,7 +62,7 @@ class Scope(Struct, frozen=True, dict=True):
         return any(name.startswith(f"{folder}/") for folder in self.rule_folders)
 
     def ignores_in(self, name: str, idents: Collection[str]) -> bool:
-        """Whether one of the ids is not heeded in a file."""
+        """Whether one of the ids is not honored in a file."""
         return any(set(ids) & set(idents) and spec.match_file(name) for spec, ids in self._ignore_specs)
 
     @cached_property

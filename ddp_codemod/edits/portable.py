@@ -89,7 +89,7 @@ class Style(Struct, frozen=True):
     def applies(self, finding: Finding) -> bool:
         """Whether the rule behind the finding writes values that hang on the platform."""
         fix = self.rules.fixes.get(finding.rule or "")
-        if fix is None:  # what advice asks for beside an argument less hangs on a condition of its own
+        if fix is None:  # what advice asks for beside an argument less depends on a condition of its own
             return any(isinstance(change, DroppedArgument) for change in finding.changes)
         return fix.recipe in _RECIPES
 

@@ -1,4 +1,4 @@
-"""What hangs on the machine's device, written as a condition, or as a call of the one function of the project that holds it."""
+"""What depends on the machine's device, written as a condition, or as a call of the one function of the project that holds it."""
 
 from __future__ import annotations
 

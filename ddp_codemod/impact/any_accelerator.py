@@ -1,4 +1,4 @@
-"""Recipes for a device of a platform's own in code that other machines run too: what is written hangs on the machine."""
+"""Recipes for a device of a platform's own in code that other machines run too: what is written depends on the machine."""
 
 from __future__ import annotations
 

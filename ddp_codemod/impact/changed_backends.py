@@ -70,7 +70,7 @@ def is_backend_finding(finding: Finding) -> bool:
 
 
 def _list_outcomes(context: Context, finding: Finding) -> Iterator[str]:
-    """The backends that a group gets here and not everywhere."""
+    """The backends that a group reaches this code and not everywhere."""
     for change in finding.changes:
         if isinstance(change, (NewText, NewHandler, NewObject, NewKey)):
             yield change.text.lower()

@@ -1,4 +1,4 @@
-"""What hangs on a condition: which branch a value takes, and what a reader has to know where another value takes another branch."""
+"""What depends on a condition: which branch a value takes, and what a reader has to know where another value takes another branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions for another device that a backend hangs on: they move with the backend, ``"hccl" if torch.npu.is_available() else "gloo"``."""
+"""Questions for another device that a backend depends on: they move with the backend, ``"hccl" if torch.npu.is_available() else "gloo"``."""
 
 from __future__ import annotations
 

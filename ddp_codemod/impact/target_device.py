@@ -56,7 +56,7 @@ def rewrite_for_device(context: Context, advice: Advice, rewrite: Rewrite, hit: 
         new = rewrite.value.replace("DEVICE", device.type)
         return [Insertions(hit.module, hit.node, ((end - len(function.attr), end, new),))]
     if rewrite.recipe == "own-text":
-        return _rewrite_text(hit, device) if alone else []  # each kind of machine heeds a variable of its own
+        return _rewrite_text(hit, device) if alone else []  # each kind of machine honors a variable of its own
     if rewrite.recipe == "own-choice":
         return _add_choice(hit, device)
     if rewrite.recipe == "own-argument":

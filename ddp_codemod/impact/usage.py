@@ -232,7 +232,7 @@ def _is_maker_call(context: Context, pattern: Pattern, module: object, node: obj
 
 
 def _is_uneven(context: Context, module: Module, argument: ast.expr) -> bool:
-    """Whether a list is made of items whose size hangs on which item it is."""
+    """Whether a list is made of items whose size depends on which item it is."""
     written = [argument]
     if isinstance(argument, ast.Name):
         written = [made.value for made in context.facts.definitions(module, argument) if made.kind == "value" and made.value]

@@ -51,7 +51,7 @@ def diagnose(
 
 
 def _rank_known_errors(found: ScanResult, known: Diagnostics) -> list[Ranked]:
-    """What signatures know. Of errors from outside one alone is told, and as none of distributed training where nothing hangs on it."""
+    """What signatures know. Of errors from outside one alone is told, and as none of distributed training where nothing depends on it."""
     seen = [(known.signatures[ident], one.whole) for ident, one in found.known.items()]
     told = {first.line for signature, first in seen if not signature.general}
     seen = [(signature, first) for signature, first in seen if not (signature.general and first.line in told)]

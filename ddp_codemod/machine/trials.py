@@ -52,7 +52,7 @@ def _plan_site(survey: Survey, site: Decision, urls: list[Decision], platform: P
 
 
 def _find_urls(urls: list[Decision]) -> tuple[str | None, ...]:
-    """What init_method comes out as; torch's own choice where the code leaves it out or it is known only at run time."""
+    """What init_method resolves to; torch's own choice where the code leaves it out or it is known only at run time."""
     known = [url for decision in urls[:1] if decision.value is not None for url in decision.resolves_to if "://" in url]
     return tuple(known) or (None,)
 

@@ -18,7 +18,7 @@ from ddp_codemod.model import Reason
 LANGUAGES = ("en", "zh")
 # what ends a line for str.splitlines() or a terminal: a value that is told of stays on its line
 _BREAKS = {ord(end): repr(end)[1:-1] for end in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
-# {name}, or {name|one|many}: a word that hangs on a number
+# {name}, or {name|one|many}: a word that depends on a number
 _PLACEHOLDER = re.compile(r"\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}")
 
 

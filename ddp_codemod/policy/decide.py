@@ -201,7 +201,7 @@ def decide_site(context: Context, made: Finding, parameter: Parameter, fix: Fix)
 
 
 def decide_if_ignored(context: Context, made: Finding, parameter: Parameter, fix: Fix) -> Finding | None:
-    """What becomes of a site whose surface does not heed the parameter: kept, or for a person with what does decide; None for others."""
+    """What becomes of a site whose surface does not honor the parameter: kept, or for a person with what does decide; None for others."""
     platform = context.platform
     if parameter.ignored is None or not (not parameter.ignored_on or platform.fits(parameter.ignored_on)):
         return None

@@ -282,5 +282,5 @@ def unreachable(context: Context, use: Use) -> Reason | None:
 
 
 def is_machine_dependent(change: Change) -> bool:
-    """Whether a change writes what hangs on the machine that runs the code."""
+    """Whether a change writes what depends on the machine that runs the code."""
     return isinstance(change, Insertions) and any(mark in text for _, _, text in change.pieces for mark in MARKS)

@@ -1,4 +1,4 @@
-"""Values that nobody heeds: beside another argument, under an option of a launch, or under a file of settings."""
+"""Values that nobody honors: beside another argument, under an option of a launch, or under a file of settings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def redirect_ignored_argument(context: Context, use: Use, parameter: Parameter, 
 
 
 def init_before_call(context: Context, parameter: Parameter, made: Finding, why: str, **said: str) -> Finding | None:
-    """The group is made ahead of the call that would not heed its backend; None where no rule says how, or there is no such call."""
+    """The group is made ahead of the call that would not honor its backend; None where no rule says how, or there is no such call."""
     first, use = parameter.first, made.use
     if first is None or made.rule is None or not isinstance(use, Use) or (first.on and not context.platform.fits(first.on)):
         return None
@@ -71,7 +71,7 @@ def _is_exact_replacement(context: Context, first: First, use: Use) -> bool:
 
 
 def add_ignored_argument_items(context: Context, launches: LaunchCommands, parameter: Parameter, made: Finding) -> list[Finding]:
-    """The finding; where launches or settings keep the parameter from being heeded, an item for a person beside it or in its place."""
+    """The finding; where launches or settings keep the parameter from being honored, an item for a person beside it or in its place."""
     found = [
         other
         for one in _review_other_argument(context, parameter, made)

@@ -16,7 +16,7 @@ UNACCOUNTED = "unaccounted"  # the rule of names that nothing else speaks of
 
 
 class FingerprintedFinding(Struct, frozen=True):
-    """One finding. ``mark`` hangs on its rule, its file, the text of its line, and how many like it stand above it."""
+    """One finding. ``mark`` depends on its rule, its file, the text of its line, and how many like it stand above it."""
 
     rule: str
     name: str

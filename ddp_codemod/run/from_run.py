@@ -56,8 +56,8 @@ def add_recorded_fixes(
         mended = _make_fix(context, limits, found, made, module, wanted, asking[0])
         if mended is not None:
             old, new = mended
-            if (heeded := limits.filter_finding(new)) is not None:
-                found = [*(one for one in found if one is not old), heeded]
+            if (kept := limits.filter_finding(new)) is not None:
+                found = [*(one for one in found if one is not old), kept]
     return found
 
 

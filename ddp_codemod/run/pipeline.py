@@ -269,17 +269,17 @@ class Run:
             yield from self._expand_finding(one)
 
     def _expand_finding(self, finding: Finding) -> Iterator[Finding]:
-        heeded = self.limits.filter_finding(finding)
-        if heeded is None:
+        kept = self.limits.filter_finding(finding)
+        if kept is None:
             self.ignored += 1
             return
-        settled = [keep_if_launches_set(self.context, self.launches, heeded)]
+        settled = [keep_if_launches_set(self.context, self.launches, kept)]
         if self.options.env_in == "shell":
-            settled = list(set_in_launch_files(self.context, self.launches, heeded))
+            settled = list(set_in_launch_files(self.context, self.launches, kept))
         for part in (part for one in settled for part in split_manual_changes(self.context, one)):
             if not part.at or part.at[0].place not in self._shown:  # several calls may read what one line gives
                 yield part
-            self._shown |= {leaf.place for leaf in part.at if part is not heeded}
+            self._shown |= {leaf.place for leaf in part.at if part is not kept}
 
 
 _DECIDERS = {

@@ -25,7 +25,7 @@ class Planned(Struct, frozen=True):
 
 def plan_entries(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequence[Edit]) -> Planned:
     """The entries but for those of which a line, or the project, says that it is to be left alone: half an entry would not run."""
-    heeded, ignored = [], 0
+    honored, ignored = [], 0
     for entry in entries:
         module = entry.start.module
         said = has_ignore_comment(module, module.place(entry.start.node).start, fix.id)
@@ -33,10 +33,10 @@ def plan_entries(entries: Iterable[Entry], fix: Fix, limits: Limits, known: Sequ
         if said or touched or limits.scope.ignores_in(module.name, {fix.id}):
             ignored += 1
         else:
-            heeded.append(entry)
+            honored.append(entry)
     group = 1 + max((number for edit in known for number in edit.groups), default=0)
-    made = sorted((*known, *entry_edits(heeded, fix, group)), key=lambda edit: (edit.name, edit.start, edit.end))
-    return Planned(tuple(entry_decisions(heeded, fix)), tuple(made), ignored)
+    made = sorted((*known, *entry_edits(honored, fix, group)), key=lambda edit: (edit.name, edit.start, edit.end))
+    return Planned(tuple(entry_decisions(honored, fix)), tuple(made), ignored)
 
 
 Key = tuple[str, int, int, str]
