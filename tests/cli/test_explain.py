@@ -61,7 +61,7 @@ def test_a_line_without_a_site(project, run) -> None:  # type: ignore[no-untyped
     assert "removes import os, because nothing" in run("explain", "train.py:1", "--platform", "rocm").out
     done = run("explain", "train.py:2", "--platform", "rocm")
     assert done.code == 0
-    assert done.out.startswith("train.py:2: no call site")
+    assert done.out.startswith("train.py:2: nothing on this line")
     assert "ddp-codemod scan train.py --platform rocm" in done.out
 
 
@@ -134,8 +134,8 @@ def test_the_line_of_a_launch_file_before_which_a_variable_is_set(project, run) 
     done = run("explain", "run.sh:2", *words)
     assert "NCCL_P2P_DISABLE is set before this line, which starts the program" in done.out
     assert "fix: sets NCCL_P2P_DISABLE=1 before the line that starts this program (run.sh:2)" in done.out
-    assert run("explain", "run.sh:1", *words).out.startswith("run.sh:1: no call site")
-    assert run("explain", "run.sh:2", *words[:4]).out.startswith("run.sh:2: no call site")
+    assert run("explain", "run.sh:1", *words).out.startswith("run.sh:1: nothing on this line")
+    assert run("explain", "run.sh:2", *words[:4]).out.startswith("run.sh:2: nothing on this line")
 
 
 def test_commands_that_are_offered_next_keep_where_variables_go(project, run) -> None:  # type: ignore[no-untyped-def]
