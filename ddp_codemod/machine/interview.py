@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ddp_codemod.machine.orphans import spare
+
 SECONDS = 30.0  # for a question
 LONGER = {"torch": 180.0}  # which can take a minute and more to import from a network drive
 PATIENCE = 5.0  # seconds after which it is said what is waited for
@@ -109,6 +111,7 @@ def _run_interview(
     asked = ""
     pipe, own = subprocess.PIPE, sys.platform != "win32"
     with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=own) as process:
+        spare(process.pid)
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None

@@ -10,19 +10,29 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 _SET, _GET = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 _ROUNDS = 40  # until what starts others while it is ended has no more of them
 _LOOKS = 2
 _BETWEEN = 0.05  # seconds
 _ZOMBIE = "Z"
+_spared = set[int]()  # children with a session of their own that this process has started, in whichever thread
+
+
+def spare(pid: int) -> None:
+    """Say of a child with a session of its own that this process has started it, and ends it: it is no orphan."""
+    _spared.add(pid)
 
 
 class Orphans:
-    """Takes in, while the ``with`` lasts, the processes whose parents have ended; elsewhere than on Linux there are none."""
+    """Takes in, while the ``with`` lasts, the processes whose parents have ended; elsewhere than on Linux there are none.
+
+    A child in the session of this process is never one: commands start in sessions of their own, and nobody returns from there.
+    """
 
     def __init__(self) -> None:
-        self._own: set[int] = set()
+        self._before_all = set[int]()
         self._prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
         self._before = ctypes.c_int(0)
 
@@ -30,16 +40,12 @@ class Orphans:
         if self._prctl is not None:
             self._prctl(_GET, ctypes.byref(self._before), 0, 0, 0)
             self._prctl(_SET, 1, 0, 0, 0)
-            self._own = {pid for pid, parent, _ in _processes() if parent == os.getpid()}
+            self._before_all = {one.pid for one in _processes() if one.parent == os.getpid()}
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._prctl is not None:
             self._prctl(_SET, self._before.value, 0, 0, 0)
-
-    def started(self, pid: int) -> None:
-        """Leave a process out that this one has started itself."""
-        self._own.add(pid)
 
     def running(self) -> set[int]:
         """Those that run, with all that they have started."""
@@ -47,11 +53,11 @@ class Orphans:
             return set()
         below: dict[int, list[int]] = defaultdict(list)
         alive = set[int]()
-        for pid, parent, state in _processes():
-            if parent != os.getpid() or pid not in self._own:
-                below[parent].append(pid)
-            if state != _ZOMBIE:
-                alive.add(pid)
+        for one in _processes():
+            if one.parent != os.getpid() or self._is_orphan(one):
+                below[one.parent].append(one.pid)
+            if one.state != _ZOMBIE:
+                alive.add(one.pid)
         found, todo = set[int](), [os.getpid()]
         while todo:
             new = [pid for pid in below[todo.pop()] if pid not in found]
@@ -73,16 +79,27 @@ class Orphans:
                     os.kill(pid, number)
             time.sleep(_BETWEEN)
 
+    def _is_orphan(self, one: _Process) -> bool:
+        """Whether a child of this process was left to it."""
+        return one.session != os.getsid(0) and one.pid not in self._before_all and one.pid not in _spared
+
     def _reap(self) -> None:
-        for pid, parent, state in _processes() if self._prctl is not None else ():
-            if parent == os.getpid() and state == _ZOMBIE and pid not in self._own:
+        for one in _processes() if self._prctl is not None else ():
+            if one.parent == os.getpid() and one.state == _ZOMBIE and self._is_orphan(one):
                 with contextlib.suppress(OSError):
-                    os.waitpid(pid, os.WNOHANG)
+                    os.waitpid(one.pid, os.WNOHANG)
 
 
-def _processes() -> Iterator[tuple[int, int, str]]:
-    """(pid, parent, state) of every process."""
+class _Process(NamedTuple):
+    pid: int
+    parent: int
+    session: int
+    state: str
+
+
+def _processes() -> Iterator[_Process]:
+    """Every process of the machine."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
-            yield int(folder.name), int(parent), state
+            state, parent, _, session = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:4]
+            yield _Process(int(folder.name), int(parent), int(session), state)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ddp_codemod.machine.orphans import Orphans
+from ddp_codemod.machine.orphans import Orphans, spare
 
 GRACE = 5.0  # seconds for a launcher to end its own ranks
 TOKEN = "DDP_CODEMOD_TRIAL"  # marks everything that descends from a trial
@@ -47,7 +47,7 @@ class Crew:
     ) -> None:
         """Start one more process. Raises OSError where that cannot be done."""
         process = _start_process(command, {**self._environment, **(more or {})}, self._folder)
-        self._orphans.started(process.pid)
+        spare(process.pid)
         said = bytearray()
         listener = threading.Thread(target=self._read_output, args=(process, said, listen), daemon=True)
         self._running.append(process)
