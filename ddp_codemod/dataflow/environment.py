@@ -13,7 +13,6 @@ from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module
 from ddp_codemod.parse.shell import Script
-from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.scopes import assignment_pairs
 
 _INHERITED = frozenset({"export", "command", "image"})  # kinds of settings that a program which is started sees
@@ -78,8 +77,7 @@ def _trace_code_settings(tracer: Tracer, module: Module, name: str, way: Trace) 
                 if tracer.facts.unreachable(other, statement) is not None:
                     continue
                 if other.name != module.name and together is None:
-                    imports = tracer.memory.setdefault("imports", Imports(project))
-                    together = imports.together([module.name])
+                    together = tracer.imports.together([module.name])
                 if other.name == module.name or file in (together or ()):
                     step = way.hop(other.place(statement), Reason.of("hop-assigned", name=name), OriginKind.ASSIGNMENT)
                     found += tracer.evaluate(other, value, step.inside(None))

@@ -23,6 +23,7 @@ from ddp_codemod.model import Reason, Skipped
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.command_functions import CommandFunctions
 from ddp_codemod.sites.hydra_programs import HydraPrograms
+from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.resolver import Resolver
 from ddp_codemod.sites.surface_calls import Finder
 
@@ -69,6 +70,11 @@ class Tracer(ABC):
     def finder(self) -> Finder:
         """Knows the surfaces by their names."""
         return Finder(self.rules.surfaces.values(), self.resolver, frozenset())
+
+    @cached_property
+    def imports(self) -> Imports:
+        """Which files import which."""
+        return Imports(self.resolver.project)
 
     @cached_property
     def backend_parameters(self) -> frozenset[str]:

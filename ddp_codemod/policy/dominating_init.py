@@ -40,7 +40,8 @@ def find_dominating_init(context: Context, use: Use) -> DominatingInit | None:
 
 def may_have_group(context: Context, groups: GroupCreators, use: Use) -> bool:
     """Whether a group may be there before a call: something on the way makes one, or the way is not known and code beside it can."""
-    if find_dominating_init(context, use) is not None:
+    imported = context.tracer.imports.below([use.module.name]) & {*groups.users.names} - {use.module.name}
+    if find_dominating_init(context, use) is not None or groups.creates_on_import(imported, use.surface):
         return True
     return not _is_reached_from_modules(context, use.module, use.call, DEPTH) and groups.has_group_for(use.module, use.surface)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from ddp_codemod.parse.python import Module
 from ddp_codemod.policy.findings import Change, Context, NewText
-from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.surface_calls import Use
 
 _QUOTED, _UNQUOTED = re.compile(rb"[\"']\Z"), re.compile(rb"[\"']")
@@ -31,13 +30,12 @@ def find_url_comparison(context: Context, use: Use, changes: Iterable[Change]) -
 def _find_comparisons(context: Context, module: Module, text: str) -> Iterator[str]:
     tracer = context.tracer
     project = tracer.resolver.project
-    imports: Imports = tracer.memory.setdefault("imports", Imports(project))
     together: set[str] | None = None
     for name in project.holding(text, _QUOTED, _UNQUOTED):
         for other in project.programs(name):
             for node in other.nodes.get(ast.Compare, ()):
                 if isinstance(node, ast.Compare) and _is_compared_with(node, text):
-                    together = together or imports.together([module.name])
+                    together = together or tracer.imports.together([module.name])
                     if name in together:
                         yield f"{other.name}:{other.line(node)}"
 

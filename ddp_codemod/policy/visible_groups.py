@@ -14,7 +14,6 @@ from ddp_codemod.kinds import Meaning
 from ddp_codemod.model import Reason
 from ddp_codemod.parse.python import Module, last_name
 from ddp_codemod.policy.findings import Context
-from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.surface_calls import Use
 
@@ -80,8 +79,7 @@ def _has_visible_importer(context: Context, use: Use) -> bool:
         tracer.memory[key] = frozenset[str]()  # while the others are asked
         tracer.memory[key] = frozenset(_find_visible_files(context, use))
     shown: frozenset[str] = tracer.memory[key]
-    imports: Imports = tracer.memory.setdefault("imports", Imports(tracer.resolver.project))
-    return bool(shown - {use.module.name}) and not shown.isdisjoint(imports.above([use.module.name]) - {use.module.name})
+    return bool(shown - {use.module.name}) and not shown.isdisjoint(tracer.imports.above([use.module.name]) - {use.module.name})
 
 
 def _find_visible_files(context: Context, use: Use) -> Iterator[str]:

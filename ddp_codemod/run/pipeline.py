@@ -55,7 +55,6 @@ from ddp_codemod.run.from_run import add_recorded_fixes
 from ddp_codemod.run.prefilter import Prefilter
 from ddp_codemod.run.unseen_callers import apply_unseen_callers
 from ddp_codemod.sites.group_creators import GroupCreators
-from ddp_codemod.sites.imports import Imports
 from ddp_codemod.sites.launch_commands import LaunchCommands
 from ddp_codemod.sites.project import Project
 from ddp_codemod.sites.resolver import Resolver
@@ -99,7 +98,7 @@ class Run:
         self.left_unread = look.left_unread
         self.users = SurfaceUsers(self.project, self.finder, self.candidates)
         self.groups = GroupCreators(self.project, self.finder, self.users)
-        self.imports: Imports = self.context.tracer.memory.setdefault("imports", Imports(self.project))
+        self.imports = self.context.tracer.imports
         self.launches = LaunchCommands(self.project, self.imports)
         self._noted: set[Module] = set()
         self.signatures = Signatures(options.rules, self.versions)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ddp_codemod.catalog.model import Surface
 from ddp_codemod.discover.listing import is_under
 from ddp_codemod.parse.python import Module
 from ddp_codemod.sites.project import Project
+from ddp_codemod.sites.scopes import scope_of
 from ddp_codemod.sites.surface_calls import Finder
 from ddp_codemod.sites.surface_users import SurfaceUsers
 
@@ -25,6 +26,12 @@ class GroupCreators:
         return self._creates_group(module, but) or any(
             self._creates_group(other, but) for other in self._find_imported_files(module)
         )
+
+    def creates_on_import(self, names: Iterable[str], but: Surface) -> bool:
+        """Whether one of some files makes the default group as soon as it is imported, with another surface."""
+        trees = [tree for name in sorted(names) for tree in self.project.programs(name)]
+        uses = (use for tree in trees for use in self.finder.uses(tree) if use.surface.default_group and use.surface is not but)
+        return any(isinstance(scope_of(use.module, use.call), ast.Module) for use in uses)
 
     def _creates_group(self, module: Module, but: Surface | None) -> bool:
         top = self.project.package(module.name)
