@@ -28,6 +28,7 @@ def command(settings: Settings, place: str) -> int:
     why = find_change_record(root, path, line)
     job = prepare_job(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))
     from ddp_codemod.report import json
+    from ddp_codemod.report.device_kinds import format_device_count
     from ddp_codemod.report.edit_sites import sites_of_edit
     from ddp_codemod.report.explain import explain_site
     from ddp_codemod.report.text import format_advisories, format_edits, format_unaccounted
@@ -55,4 +56,6 @@ def command(settings: Settings, place: str) -> int:
     if not (why or bare or found.decisions or found.advisories or found.unaccounted):
         scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
         job.console.out(view.say("explain-nothing", place=place, command=scan))
+        for file in found.unreached:
+            job.console.out(format_device_count(view, "explain-unreached", 1, view.path(file)))
     return exit_code(found, settings)

@@ -65,7 +65,7 @@ def compare_run(made: Iterable[RecordedGroup], survey: Survey, rules: Rules, pla
     reached |= {_key_of(site) for one in held for frame in one.made.stack for site in sites.at(frame)}
     left = (one for one in sites.every if _key_of(one) not in reached)
     not_reached = tuple({_key_of(one): one for one in left if _may_run(one)}.values())
-    return Overlay(platform.id, held, not_reached, _public())
+    return Overlay(platform.id, held, not_reached, _public() if any(one.bug for one in held) else frozenset())
 
 
 def _public() -> frozenset[str]:

@@ -27,11 +27,12 @@ def explain_by_keyword(context: Context, module: Module, call: ast.Call, elsewhe
 
 def explain_by_object(context: Context, module: Module, call: ast.Call, objects: Objects) -> Reason | None:
     """The same for a call that takes an object, also where it counts no other devices than those: ``Trainer(tpu_cores=8)``."""
-    counted = {keyword.arg for keyword in call.keywords}.isdisjoint(objects.several)
-    for keyword in call.keywords if counted else ():
-        value = context.facts.fold(module, keyword.value) if keyword.arg in objects.other_counts else Known(None)
-        if not isinstance(value, Known) or value.value:
-            return Reason.of("keep-object-elsewhere", text=f"{keyword.arg}={module.text(keyword.value)}")
+    passed = {keyword.arg for keyword in call.keywords}
+    if None not in passed and passed.isdisjoint(objects.several):
+        for keyword in (one for one in call.keywords if one.arg in objects.other_counts):
+            value = context.facts.fold(module, keyword.value)
+            if not isinstance(value, Known) or value.value:
+                return Reason.of("keep-object-elsewhere", text=f"{keyword.arg}={module.text(keyword.value)}")
     return explain_by_keyword(context, module, call, objects.elsewhere)
 
 

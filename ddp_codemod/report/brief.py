@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -70,6 +70,14 @@ def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]
 
 def _format_others(view: View, rest: list[list[Finding]]) -> str:
     return view.say("screen-kinds", n=sum(len(_find_places(found)) for found in rest), kinds=len(rest))
+
+
+def name_first(view: View, names: Iterable[str], most: int = NAMED) -> str:
+    """The first of some names, each once, and how many more there are; all where one alone would be left out."""
+    every = list(dict.fromkeys(names))
+    if len(every) > most + 1:
+        every = [*every[:most], view.say("screen-rest", n=len(every) - most)]
+    return view.say("list-comma").join(every)
 
 
 def list_places(view: View, where: Sequence[tuple[str, int]], endless: bool = False, most: int = NAMED) -> Listed:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ddp_codemod.model import Action, Applicability
-from ddp_codemod.report.brief import NAMED
+from ddp_codemod.report.brief import NAMED, name_first
 from ddp_codemod.report.change_summary import summarize_changes
 from ddp_codemod.report.device_kinds import format_device_count, launched
-from ddp_codemod.report.next_steps import FEW_PLACES
 from ddp_codemod.report.outcome import Left, Outcome, format_remaining
 from ddp_codemod.report.view import View
 
@@ -94,23 +93,17 @@ def _report_unsafe_changes(view: View, outcome: Outcome) -> list[str]:
     unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
     if not unsafe:
         return []
-    places = list(dict.fromkeys(view.at(edit.name, view.edit_line(edit)) for edit in unsafe))
-    count = len(places)
-    if count > FEW_PLACES + 1:
-        places = [*places[:FEW_PLACES], view.say("summary-unsafe-more", n=count - FEW_PLACES)]
+    places = {view.at(edit.name, view.edit_line(edit)): None for edit in unsafe}
     # two changes of one line are one place: then both numbers are said, so that what is named adds up
-    key = "summary-unsafe" if count == len(unsafe) else "summary-unsafe-at"
-    return view.folded(view.say(key, n=len(unsafe), places=count, which=view.say("list-comma").join(places)), 0, 2)
+    key = "summary-unsafe" if len(places) == len(unsafe) else "summary-unsafe-at"
+    return view.folded(view.say(key, n=len(unsafe), places=len(places), which=name_first(view, places)), 0, 2)
 
 
 def _launched(view: View, outcome: Outcome) -> list[str]:
     """How many processes there will be where the changes take that number from a launcher."""
     lines: list[str] = []
     for variable, found in launched(view, outcome.made).items():
-        which = list(dict.fromkeys(found))
-        if len(which) > FEW_PLACES + 1:
-            which = [*which[:FEW_PLACES], view.say("summary-unsafe-more", n=len(which) - FEW_PLACES)]
-        lines += view.folded(view.say("summary-launched", which=view.say("list-comma").join(which), variable=variable), 0, 2)
+        lines += view.folded(view.say("summary-launched", which=name_first(view, found), variable=variable), 0, 2)
     return lines
 
 
@@ -121,7 +114,8 @@ def _format_completion(view: View) -> str:
     if open_ := sum(UNKNOWN in site.resolves_to and site.applicability is Applicability.UNSAFE for site in made):
         return view.say("summary-open", n=open_)
     notes = len(view.survey.advisories)
-    return view.say("summary-complete-notes" if notes else "summary-complete", n=notes)
+    key = "summary-complete-training" if view.survey.unreached else "summary-complete"  # what else uses the device stays as it is
+    return view.say(f"{key}-notes" if notes else key, n=notes)
 
 
 def report_coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
@@ -155,7 +149,8 @@ def report_exclusions(view: View) -> list[str]:
     if survey.hidden:
         lines += view.folded(view.say("summary-hidden", n=survey.hidden), 0, 2)
     if survey.unreached:
-        lines += view.folded(format_device_count(view, "summary-unreached", len(survey.unreached), _name_files(view)), 0, 2)
+        files = name_first(view, map(view.path, survey.unreached), len(survey.unreached) if view.verbose else NAMED)
+        lines += view.folded(format_device_count(view, "summary-unreached", len(survey.unreached), files), 0, 2)
     if survey.without_entry_point:
         lines += view.folded(view.say("summary-without-entry-point", n=survey.without_entry_point), 0, 2)
     if survey.unstated and survey.decisions:
@@ -164,11 +159,3 @@ def report_exclusions(view: View) -> list[str]:
     if survey.excluded:
         lines += view.folded(view.say("summary-excluded", n=survey.excluded), 0, 2)
     return lines
-
-
-def _name_files(view: View) -> str:
-    """The first of the files that use the device outside of training, and how many more there are."""
-    files = [view.path(name) for name in view.survey.unreached]
-    shown = files if view.verbose else files[:NAMED]
-    more = [view.say("screen-rest", n=len(files) - len(shown))] if len(shown) < len(files) else []
-    return view.say("list-comma").join([*shown, *more])

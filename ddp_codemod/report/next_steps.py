@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ddp_codemod.model import Action, Devices, Place, Survey
+from ddp_codemod.report.brief import name_first
 from ddp_codemod.report.device_kinds import is_device_rule
 from ddp_codemod.report.outcome import Left, Outcome
 from ddp_codemod.report.view import View
@@ -56,10 +57,8 @@ def _find_steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterat
 
 def _name_notes(view: View) -> str:
     """The notes to act on, which are listed among others: the first by place and rule."""
-    acted = [note for note in view.survey.advisories if note.open]
-    named = [f"{view.path(note.name)}:{note.line} ({note.rule})" if note.line else note.rule for note in acted[:FEW_PLACES]]
-    more = [view.say("screen-rest", n=len(acted) - len(named))] if len(acted) > len(named) else []
-    return view.say("list-comma").join([*named, *more])
+    acted = (note for note in view.survey.advisories if note.open)
+    return name_first(view, (f"{view.at(note.name, note.line)} ({note.rule})" if note.line else note.rule for note in acted))
 
 
 def _find_command_steps(view: View, outcome: Outcome, left: Left, short: bool) -> Iterator[_Step]:

@@ -58,7 +58,7 @@ class StartCommands:
         if any(said.values()):  # what people are told to type is what is meant
             first = {name: one for name in names if (one := self._choose_command(filter(None, said[name]))) is not None}
             written = [
-                Start(one.command, one.folder, not _is_launched(one.command) and self._counts_devices(name))
+                Start(one.command, one.folder, not one.launched and self._counts_devices(name))
                 for name, one in first.items()
                 if self._reaches_call(name, calls)
             ]
@@ -70,8 +70,7 @@ class StartCommands:
     def _choose_command(self, commands: Iterable[DocumentedCommand]) -> DocumentedCommand | None:
         """The first command; with several processes the first that a launcher starts, because the edited group is made in no other."""
         every = list(commands)
-        launched = [one for one in every if _is_launched(one.command)] if self.processes > 1 else []
-        return next(iter([*launched, *every]), None)
+        return next((one for one in every if one.launched and self.processes > 1), every[0] if every else None)
 
     def _calls_of(self, places: set[Place]) -> list[tuple[Module, ast.Call]]:
         """The calls at these places."""
@@ -147,11 +146,6 @@ class StartCommands:
         ]
         there = (part for value in (number, *made) if value is not None for part in ast.walk(value))
         return any(getattr(part, "attr", "") == counted for part in there)
-
-
-def _is_launched(command: str) -> bool:
-    """Whether a launcher starts the processes, which says how many there are."""
-    return "torchrun" in command or "torch.distributed." in command
 
 
 def _target_names(assigned: ast.Assign) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 
@@ -34,6 +34,7 @@ class DocumentedCommand(Struct, frozen=True):
 
     command: str
     folder: str
+    launched: bool  # a launcher starts the processes, which says how many there are
 
 
 def find_documented_commands(project: Project, name: str, processes: int, posix: bool) -> Iterator[DocumentedCommand | None]:
@@ -54,7 +55,13 @@ def find_documented_commands(project: Project, name: str, processes: int, posix:
         command = _join_command(script, launch) if folder is not None else None
         words = _adapt_command(command, processes, posix) if command else None
         there = folder is not None and words is not None and _has_named_files(project, folder, words)
-        yield DocumentedCommand(shlex.join(words), folder) if there and words and folder is not None else None
+        yield (
+            DocumentedCommand(shlex.join(words), folder, _is_launched(words)) if there and words and folder is not None else None
+        )
+
+
+def _is_launched(words: Sequence[str]) -> bool:
+    return not {_TORCHRUN, *_RUNNERS}.isdisjoint(words)
 
 
 def _is_above(guide: str, name: str) -> bool:

@@ -65,6 +65,20 @@ def test_a_line_without_a_site(project, run) -> None:  # type: ignore[no-untyped
     assert "ddp-codemod scan train.py --platform rocm" in done.out
 
 
+APART = "import torch\n\nx = torch.ones(1).cuda()\n"
+TRAINS = "import torch\n\ntorch.ones(1, requires_grad=True).cuda().sum().backward()\n"
+
+
+def test_a_file_outside_of_training_is_named_and_training_alone_is_done(project, run) -> None:  # type: ignore[no-untyped-def]
+    project(train=TRAINS, infer=APART)
+    done = run("explain", "infer.py:3", "--platform", "ascend").out
+    assert "infer.py uses cuda outside of training, and is not changed." in done
+    assert "outside of training" not in run("explain", "train.py:1", "--platform", "ascend").out
+    said = run("apply", ".", "--platform", "ascend", "--unsafe").said
+    assert "Nothing else in training needs to change" in said
+    assert "1 file uses cuda outside of training, and is not changed: infer.py." in said
+
+
 def test_json(project, run) -> None:  # type: ignore[no-untyped-def]
     import json
 

@@ -201,6 +201,15 @@ def test_a_part_of_a_port_is_not_said_to_be_ready_to_train(server: Started, proj
     assert whole.startswith("Next: call verify, or have the user start the training")
 
 
+def test_an_agent_hears_of_files_outside_of_training(server: Started, project: Path) -> None:
+    (project / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).npu().sum().backward()\n")
+    (project / "infer.py").write_text("import torch\n\nx = torch.ones(1).cuda()\n")
+    answer = server.ask("check", {"platform": "ascend"}, project)
+    assert "1 file uses the device outside of training, and is not changed: tell the user." in own_words(answer)
+    assert "infer.py" in words(answer)
+    assert "outside of training" not in own_words(server.ask("check", ROCM, project))
+
+
 @pytest.mark.parametrize("change", ["file", "platform", "digest", "another file"])
 def test_nothing_else_than_what_was_shown_is_written(server: Started, project: Path, change: str) -> None:
     async def other(client: Client) -> types.CallToolResult:

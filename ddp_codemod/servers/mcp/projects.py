@@ -27,6 +27,7 @@ from ddp_codemod.servers.roots import Roots, Within
 from ddp_codemod.servers.work import Job
 
 STEPS = 40  # of one line's explanation
+_UNREACHED = 10  # files outside of training that are named
 
 
 class Call(Struct, frozen=True):
@@ -166,8 +167,11 @@ def _answer_with_page(call: Call, asked: Paged, found: Survey, usual: Sequence[K
     said = [_suggest_next_step(call, found), *_format_counts(call, found, None)]
     if which["next"] is not None:
         said.append(call.say("mcp-next", returned=which["returned"], total=which["total"], next=which["next"]))
+    if found.unreached:
+        said.append(call.say("mcp-unreached", n=len(found.unreached)))
     made = {"root": clean_text(str(found.root)), "report": taken, "page": which}
-    return Answer(made, tuple(said), tuple(_format_entries(call, taken, asked.show or usual)))
+    files = map(quote_text, found.unreached[:_UNREACHED])
+    return Answer(made, tuple(said), (*_format_entries(call, taken, asked.show or usual), *files))
 
 
 def _suggest_next_step(call: Call, found: Survey) -> str:
