@@ -12,13 +12,13 @@ _held: list[object] | None = None
 
 
 def expect_exit() -> None:
-    """Told at the start of a process that ends with ``leave``."""
+    """Told at the start of a process that ends with ``exit_now``."""
     global _held
     _held = []
 
 
 def kept_objects() -> list[object] | None:
-    """Holds what need not be taken apart before; None where the process does not end with ``leave``."""
+    """Holds what need not be taken apart before; None where the process does not end with ``exit_now``."""
     return _held
 
 

@@ -13,7 +13,7 @@ Nodes = dict[type[ast.AST], list[ast.AST]]
 _NO_NODES = frozenset({
     "ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "module", "simple", "is_async", "conversion", "type_comment",
 })  # fmt: skip
-FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # what ``fields_backwards`` has given
+FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # what ``list_fields_backwards`` has given
 _MAKERS: dict[type[ast.AST], Make] = {}
 _PLAIN: dict[type[ast.AST], type[ast.AST]] = {}  # the classes in ``ast`` of those with slots
 

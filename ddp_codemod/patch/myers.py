@@ -22,7 +22,7 @@ class Run(Struct, frozen=True):
 
 
 def find_runs(gone: Sequence[bool], put: Sequence[bool]) -> Iterator[Run]:
-    """The stretches of lines that differ, of the flags that ``changed_lines`` gives."""
+    """The stretches of lines that differ, of the flags that ``find_changed_lines`` gives."""
     at = new_at = 0
     while at < len(gone) or new_at < len(put):
         start, new_start = at, new_at
