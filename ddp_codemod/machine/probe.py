@@ -26,6 +26,7 @@ OVERRIDES = (
     "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "TORCHELASTIC_",
     "ACCELERATE_", "PL_TORCH_DISTRIBUTED_BACKEND", "TORCH_DISTRIBUTED_DEBUG", "CUDA_LAUNCH_BLOCKING", "TP_SOCKET_IFNAME",
 )  # fmt: skip
+LABELS = frozenset({"NCCL_VERSION"})  # set by NVIDIA's container images to say what they hold; no library reads them
 PACKAGES = (
     "torch", "lightning", "pytorch-lightning", "accelerate", "deepspeed", "transformers",
     "intel-extension-for-pytorch", "oneccl-bind-pt", "colossalai", "ray",
@@ -66,7 +67,9 @@ def _find_container() -> str:
 
 def probe_environment() -> Section:
     """Variables that overrule something."""
-    return {"variables": {name: os.environ[name] for name in sorted(os.environ) if name.startswith(OVERRIDES)}}
+    return {
+        "variables": {name: os.environ[name] for name in sorted(os.environ) if name.startswith(OVERRIDES) and name not in LABELS}
+    }
 
 
 def probe_network() -> Section:
@@ -208,8 +211,9 @@ def _probe_devices(torch: Any) -> List[Section]:
 
 def _probe_device(torch: Any, at: int) -> Section:
     seen = torch.cuda.get_device_properties(at)
-    architecture = getattr(seen, "gcnArchName", "").split(":")[0] or f"{seen.major}.{seen.minor}"
-    return {"name": seen.name, "capability": architecture, "memory": seen.total_memory}
+    # a build for CUDA has gcnArchName too, and puts the card's name there (torch 2.11)
+    architecture = getattr(seen, "gcnArchName", "").split(":")[0] if getattr(torch.version, "hip", None) else ""
+    return {"name": seen.name, "capability": architecture or f"{seen.major}.{seen.minor}", "memory": seen.total_memory}
 
 
 def _probe_peers(torch: Any, count: int) -> list[list[bool]]:
