@@ -218,13 +218,94 @@ def mesh_of_the_group(rank: int) -> None:
         raise ValueError(f"the mesh has another backend: {found}")
 
 
-def distributed_tensor(rank: int) -> None:
-    from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+def redistributed(before: str, after: str, *wanted: float) -> Try:
+    """A DTensor of two by two, laid out anew; what rank 0 has of it then."""
 
-    mesh = init_device_mesh("cuda", (2,))
-    whole = distribute_tensor(torch.arange(4.0, device="cuda"), mesh, [Shard(0)]).redistribute(mesh, [Replicate()]).to_local()
-    same(whole, 0, 1, 2, 3)
+    def attempt(rank: int) -> None:
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+
+        layouts = {"rows": Shard(0), "columns": Shard(1), "whole": Replicate(), "sum": Partial()}
+        mesh = init_device_mesh("cuda", (2,))
+        local = on(1, 2).view(1, 2) if before == "rows" else on(1, 2, 3, 4).view(2, 2)
+        tensor = DTensor.from_local(local, mesh, [layouts[before]]).redistribute(mesh, [layouts[after]])
+        same(tensor.to_local(), *(wanted if rank == 0 else tensor.to_local().flatten().tolist()))
+
+    return attempt
+
+
+def tensor_parallel(rank: int) -> None:
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+    model = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 2)).cuda()
+    parallelize_module(model, init_device_mesh("cuda", (2,)), {"0": ColwiseParallel(), "1": RowwiseParallel()})
+    step(model)
+
+
+def functional(what: str) -> Try:
+    def attempt(rank: int) -> None:
+        import torch.distributed._functional_collectives as collectives
+
+        group = dist.group.WORLD
+        if what == "all_reduce":
+            same(collectives.all_reduce(on(rank + 1), "sum", group), 3)
+        elif what == "all_gather_tensor":
+            same(collectives.all_gather_tensor(on(rank + 1), 0, group), 1, 2)
+        elif what == "reduce_scatter_tensor":
+            same(collectives.reduce_scatter_tensor(on(1, 2), "sum", 0, group), 2 + 2 * rank)
+        elif what == "broadcast":
+            same(collectives.broadcast(on(rank + 1), 1, group), 2)
+        else:
+            same(collectives.all_to_all_single(on(10 * rank, 10 * rank + 1), None, None, group), rank, 10 + rank)
+
+    return attempt
+
+
+def with_gradients(what: str) -> Try:
+    """The collectives that carry gradients, as losses over all ranks use them."""
+
+    def attempt(rank: int) -> None:
+        import torch.distributed.nn.functional as collectives
+
+        tensor = on(rank + 1).requires_grad_()
+        if what == "all_gather":
+            found = torch.cat(collectives.all_gather(tensor))
+        elif what == "all_to_all":
+            pair = on(rank + 1, rank + 1).requires_grad_()
+            found = torch.cat(collectives.all_to_all([on(0), on(0)], list(pair.split(1))))
+        else:
+            found = collectives.all_reduce(tensor)
+        found.sum().backward()
+        torch.cuda.synchronize()
+
+    return attempt
+
+
+def power_hook(rank: int) -> None:
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    model = DistributedDataParallel(nn.Linear(64, 64).cuda())
+    model.register_comm_hook(powerSGD_hook.PowerSGDState(None, start_powerSGD_iter=2), powerSGD_hook.powerSGD_hook)
+    for _ in range(4):
+        step(model, 64)
+    equal_parameters(model)
+
+
+def sharded_state(rank: int) -> None:
+    from torch.distributed.fsdp import FullStateDictConfig, StateDictType
+
+    model = FullyShardedDataParallel(nn.Linear(2, 2).cuda(), device_id=0)
+    step(model)
+    with FullyShardedDataParallel.state_dict_type(model, StateDictType.FULL_STATE_DICT, FullStateDictConfig(True, True)):
+        model.state_dict()
+
+
+def joined(rank: int) -> None:
+    model = DistributedDataParallel(nn.Linear(2, 2).cuda())
+    with model.join():
+        for _ in range(rank + 1):
+            model(torch.ones(1, 2, device="cuda")).sum().backward()
 
 
 def sharded_optimizer(rank: int) -> None:
@@ -241,6 +322,7 @@ def subgroup(rank: int) -> None:
     same(tensor, 3)
 
 
+FUNCTIONAL = ("all_reduce", "all_gather_tensor", "reduce_scatter_tensor", "broadcast", "all_to_all_single")
 CASES: dict[str, Try] = {
     "all_reduce": reduced(dist.ReduceOp.SUM, 3, 7),
     "all_reduce float16": reduced(dist.ReduceOp.SUM, 3, 7, dtype=torch.float16),
@@ -269,6 +351,8 @@ CASES: dict[str, Try] = {
     "all_to_all_single": all_to_all_single,
     "coalescing all_reduce": coalescing(False),
     "coalescing all_gather_into_tensor": coalescing(True),
+    "all_reduce int16": reduced(dist.ReduceOp.SUM, 3, 7, dtype=torch.int16),
+    "all_reduce complex": lambda rank: dist.all_reduce(torch.ones(2, dtype=torch.complex64, device="cuda")),
     "all_gather_object": objects,
     "barrier": lambda rank: dist.barrier(),
     "barrier with device_ids": lambda rank: dist.barrier(device_ids=[0]),
@@ -284,7 +368,17 @@ CASES: dict[str, Try] = {
     "FSDP": fully_sharded,
     "fully_shard": fully_shard_two,
     "mesh": mesh_of_the_group,
-    "DTensor": distributed_tensor,
+    "DTensor from rows to whole": redistributed("rows", "whole", 1, 2, 1, 2),
+    "DTensor from sum to whole": redistributed("sum", "whole", 2, 4, 6, 8),
+    "DTensor from sum to rows": redistributed("sum", "rows", 2, 4),
+    "DTensor from rows to columns": redistributed("rows", "columns", 1, 1),
+    "DTensor from whole to rows": redistributed("whole", "rows", 1, 2),
+    "tensor parallel": tensor_parallel,
+    **{f"functional {what}": functional(what) for what in FUNCTIONAL},
+    **{f"nn.functional {what}": with_gradients(what) for what in ("all_gather", "all_reduce", "all_to_all")},
+    "DDP with PowerSGD": power_hook,
+    "DDP join": joined,
+    "FSDP state": sharded_state,
     "ZeroRedundancyOptimizer": sharded_optimizer,
 }
 
