@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.dataflow.values import Confidence, Value, ValueSet
-from ddp_codemod.kinds import Meaning
+from ddp_codemod.kinds import Meaning, OriginKind
 from ddp_codemod.model import Action, Applicability, Place, Reason
 from ddp_codemod.policy.findings import Finding, NewText
 
@@ -24,15 +24,17 @@ def drop_name_only_changes(finding: Finding, fix: Fix) -> Finding:
         return finding
     leaves = [change.leaf for change in finding.changes if isinstance(change, NewText) and change.leaf.way.doubt is not None]
     named = [leaf for leaf in leaves if leaf.way.doubt is Confidence.NAME]
+    beside = [leaf for leaf in named if _is_beside_fallback(finding, leaf)]
     # where something surely leads to the value, what only its name leads to is another's; other calls become items
-    changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and change.leaf in named))
+    others = [leaf for leaf in named if leaf not in beside]
+    changes = tuple(change for change in finding.changes if not (isinstance(change, NewText) and change.leaf in others))
     if named and not changes:
         return replace(
             finding.review(fix.id, _explain_confidence(named[0])), untraced=finding.applicability is Applicability.SAFE
         )
     untraced = finding.untraced or finding.applicability is Applicability.SAFE
     finding = replace(finding, changes=changes)
-    guessed = [leaf for leaf in leaves if leaf not in named]
+    guessed = [leaf for leaf in leaves if leaf not in others]
     if not guessed:
         return finding
     return replace(finding, applicability=Applicability.UNSAFE, reason=_explain_confidence(guessed[0]), untraced=untraced)
@@ -53,6 +55,20 @@ def find_name_only_items(finding: Finding, fix: Fix) -> Iterator[Finding]:
         if leaf.place not in places and not any(_list_passing_calls(other)[: len(calls)] == calls for other in sure):
             places.add(leaf.place)
             yield replace(finding.review(fix.id, _explain_confidence(leaf)), changes=(), at=(leaf,), possible=ValueSet((leaf,)))
+
+
+def _is_beside_fallback(finding: Finding, leaf: Value) -> bool:
+    """Whether what surely leads here beside a leaf is nothing but a default for a name that is missing: ``getattr(args, "backend", "nccl")``."""
+    read = [hop.place for hop in leaf.way.hops]
+    sure = [one for one in finding.possible if one.way.doubt is not Confidence.NAME]
+    for fallback in (one for one in sure if one.kind == OriginKind.KEY_DEFAULT):
+        keys = [hop.reason.key for hop in fallback.way.hops]
+        until = len(keys) - 1 - keys[::-1].index("hop-get")  # where the name is read, with the default beside it
+        before = [hop.place for hop in fallback.way.hops[:until]]
+        alike = {one.kind for one in sure if [hop.place for hop in one.way.hops[:until]] == before}
+        if read[:until] == before and alike == {OriginKind.KEY_DEFAULT}:
+            return True
+    return False
 
 
 def _list_passing_calls(leaf: Value) -> tuple[Place, ...]:
