@@ -56,9 +56,7 @@ def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]
     heading = view.say(section.heading, n=section.count)
     if len(kinds) > 1:
         shown = len(kinds) if len(kinds) == NAMED + 1 else NAMED
-        told = [
-            view.say("screen-number", kind=_label_of(found[0]), n=len(_find_places(found) or found)) for found in kinds[:shown]
-        ]
+        told = [view.say("screen-number", kind=_label_of(found[0]), n=len(found)) for found in kinds[:shown]]
         told += [_format_others(view, rest)] if (rest := kinds[shown:]) else []
         first = view.at(*_find_places(kinds[0])[0]) if _find_places(kinds[0]) else ""
         said = view.say("screen-counted", heading=heading, kinds=view.say("list-comma").join(told), place=first)
@@ -69,7 +67,7 @@ def _condense_to_counts(view: View, section: Section, kinds: list[list[Finding]]
 
 
 def _format_others(view: View, rest: list[list[Finding]]) -> str:
-    return view.say("screen-kinds", n=sum(len(_find_places(found)) for found in rest), kinds=len(rest))
+    return view.say("screen-kinds", n=sum(map(len, rest)), kinds=len(rest))
 
 
 def name_first(view: View, names: Iterable[str], most: int = NAMED) -> str:
@@ -100,7 +98,7 @@ def _name_places(view: View, key: str, found: Sequence[Finding], indent: int, li
     where, endless = _find_places(found), any(one.endless for one in found)
     for most in range(min(NAMED, max(len(where), 1)), 0, -1):
         named = list_places(view, where, endless, most)
-        said = view.say(key, places="".join(named.lines), n=len(where), **words).rstrip(" :：")
+        said = view.say(key, places="".join(named.lines), n=len(found), **words).rstrip(" :：")
         lines = view.folded(said, indent, indent + 2)
         if len(lines) <= limit:
             break

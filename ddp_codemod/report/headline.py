@@ -5,8 +5,9 @@ from __future__ import annotations
 from ddp_codemod.model import Action, Applicability
 from ddp_codemod.report.brief import NAMED, name_first
 from ddp_codemod.report.change_summary import summarize_changes
-from ddp_codemod.report.device_kinds import format_device_count, launched
-from ddp_codemod.report.outcome import Left, Outcome, format_remaining
+from ddp_codemod.report.device_kinds import format_device_count, is_device_rule, launched
+from ddp_codemod.report.edit_sites import leading_edits
+from ddp_codemod.report.outcome import Left, Outcome, count_actions, format_remaining
 from ddp_codemod.report.view import View
 
 UNKNOWN = "?"  # among what a site resolves to
@@ -90,13 +91,13 @@ def report_broken_state(view: View, outcome: Outcome, left: Left, short: bool = 
 
 def _report_unsafe_changes(view: View, outcome: Outcome) -> list[str]:
     """Which of the changes that were made are unsafe: the first by their places; the list of changes marks all."""
-    unsafe = [edit for edit in outcome.made if edit.applicability is Applicability.UNSAFE]
+    unsafe = [edit for edit in leading_edits(outcome.made, view.survey) if edit.applicability is Applicability.UNSAFE]
     if not unsafe:
         return []
     places = {view.at(edit.name, view.edit_line(edit)): None for edit in unsafe}
-    # two changes of one line are one place: then both numbers are said, so that what is named adds up
+    # two changes may be on one line: then both numbers are printed, so that the named lines add up
     key = "summary-unsafe" if len(places) == len(unsafe) else "summary-unsafe-at"
-    return view.folded(view.say(key, n=len(unsafe), places=len(places), which=name_first(view, places)), 0, 2)
+    return view.folded(view.say(key, n=len(unsafe), lines=len(places), which=name_first(view, places)), 0, 2)
 
 
 def _launched(view: View, outcome: Outcome) -> list[str]:
@@ -121,22 +122,11 @@ def _format_completion(view: View) -> str:
 def report_coverage(view: View, outcome: Outcome, short: bool = False) -> list[str]:
     """How many files were read, and what becomes of the places that were looked at in them."""
     survey = view.survey
-    if short or not survey.decisions:
+    sites = [site for site in survey.decisions if not is_device_rule(site.rule)]  # uses of a device have a count of their own
+    if short or not sites:
         return view.folded(view.say("summary-files", n=survey.files_seen), 0, 2)
-    kinds = dict.fromkeys(Applicability, 0)
-    for site in survey.decisions:
-        kinds[site.applicability] += site.action is Action.EDIT
-    left = kinds[Applicability.UNSAFE] if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left) else 0
-    now = sum(kinds.values()) - kinds[Applicability.MANUAL] - left
-    counts = {
-        "count-changed" if outcome.done == "written" else "count-to-change": now,
-        "count-unsafe": left,
-        "count-manual": kinds[Applicability.MANUAL],
-        "count-kept": sum(site.action is Action.KEEP for site in survey.decisions),
-        "count-review": sum(site.action is Action.REVIEW for site in survey.decisions),
-    }
-    what = view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
-    line = view.say("summary-counts", files=survey.files_seen, sites=len(survey.decisions), what=what)
+    what = view.say("list-comma").join(view.say(key, n=n) for key, n in count_actions(sites, outcome).items() if n)
+    line = view.say("summary-counts", files=survey.files_seen, sites=len(sites), what=what)
     return view.folded(line, 0, 2)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from ddp_codemod.model import Action, Applicability, Edit, Place, Skipped
+from ddp_codemod.model import Action, Applicability, Decision, Edit, Place, Skipped
 from ddp_codemod.report.device_kinds import format_device_count, is_device_rule
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.view import View
@@ -54,6 +54,23 @@ def count_remaining(view: View, outcome: Outcome) -> Left:
         sum(note.open for note in survey.advisories),
         sum(skipped.candidate for skipped in (*survey.skipped, *outcome.failed)),
     )
+
+
+def count_actions(sites: Sequence[Decision], outcome: Outcome) -> dict[str, int]:
+    """How many of these sites are fixed, to fix, without change and to review, each under the message that says it."""
+    kinds = dict.fromkeys(Applicability, 0)
+    for site in sites:
+        kinds[site.applicability] += site.action is Action.EDIT
+    left = kinds[Applicability.UNSAFE] if any(edit.applicability is Applicability.UNSAFE for edit in outcome.left) else 0
+    return {
+        "count-changed" if outcome.done == "written" else "count-to-change": (
+            sum(kinds.values()) - kinds[Applicability.MANUAL] - left
+        ),
+        "count-unsafe": left,
+        "count-manual": kinds[Applicability.MANUAL],
+        "count-kept": sum(site.action is Action.KEEP for site in sites),
+        "count-review": sum(site.action is Action.REVIEW for site in sites),
+    }
 
 
 def format_remaining(view: View, left: Left) -> str:

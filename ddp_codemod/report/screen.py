@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from ddp_codemod.model import Action, Applicability, Start
 from ddp_codemod.report import sections, text
 from ddp_codemod.report.brief import CHANGED, COUNT, GONE, KINDS, REASONS, WHOLE, condense_section, cut_lines, list_places
-from ddp_codemod.report.device_kinds import MOST, format_device_uses, is_device_rule, launched, ordered_kinds
+from ddp_codemod.report.device_kinds import is_device_rule, launched
+from ddp_codemod.report.device_uses import MOST, format_device_uses, ordered_kinds
 from ddp_codemod.report.finding_groups import Listed
 from ddp_codemod.report.headline import (
     format_headline,
@@ -51,7 +52,8 @@ class _Part(Struct, frozen=True):
 
 def format_screen(view: View, outcome: Outcome, room: int = SCREEN, listed: bool = True) -> list[str]:
     """All that there is to say where the reader asked for it, else at most ``room`` lines; ``listed``: with the changes and their cost."""
-    parts = _make_parts(view, outcome, count_remaining(view, outcome), listed)
+    left = count_remaining(view, outcome)
+    parts = _make_parts(view, outcome, left, listed)
     if view.verbose:
         return _join_parts([part.at(WHOLE).lines for part in parts])
     at = {part.name: cache(part.at) for part in parts}
@@ -59,7 +61,8 @@ def format_screen(view: View, outcome: Outcome, room: int = SCREEN, listed: bool
     def lines(levels: Mapping[str, int]) -> list[str]:
         chosen = {name: made(levels[name]) for name, made in at.items()}
         close = [name in ("top", "cost") or levels[name] >= COUNT for name in chosen]
-        return _join_parts([*(one.lines for one in chosen.values()), _format_omissions(view, outcome, chosen)], [*close, False])
+        told = _format_omissions(view, outcome, left, chosen)
+        return _join_parts([*(one.lines for one in chosen.values()), told], [*close, False])
 
     return lines(_choose_levels(parts, lambda levels: count_rows(view, lines(levels)) <= room))
 
@@ -215,22 +218,27 @@ def _format_devices(view: View, outcome: Outcome, level: int) -> Listed:
     found = {rule: list(dict.fromkeys(at)) for rule, at in where.items()}
     said: dict[str, str] = {}
     left = sum(map(len, found.values()))
-    for rule, _ in ordered_kinds(view.survey)[: _ROWS[level]] if level == WHOLE and not view.verbose else ():
+    for rule, _ in ordered_kinds(view, outcome)[: _ROWS[level]] if level == WHOLE and not view.verbose else ():
         if rule in found:
             named = list_places(view, found[rule])
             said[rule] = named.lines[0]
             left -= len(found[rule]) - named.left
     if level == len(_ROWS) - 1:
         return Listed([], left)
-    lines = format_device_uses(view, outcome.again("check", "--verbose") if view.verbose else "", _ROWS[level], said)
+    lines = format_device_uses(view, outcome, outcome.again("check", "--verbose") if view.verbose else "", _ROWS[level], said)
     return Listed(lines, left)
 
 
-def _format_omissions(view: View, outcome: Outcome, chosen: Mapping[str, Listed]) -> list[str]:
-    """How much is not named, and the command that names all of it. The changes themselves are in the patch."""
-    n = sum(one.left for name, one in chosen.items() if (name, outcome.done) != (CHANGED, "written"))
-    cut = any(one.cut for one in chosen.values())
+def _format_omissions(view: View, outcome: Outcome, left: Left, chosen: Mapping[str, Listed]) -> list[str]:
+    """How much is not named, and the command that lists all of it.
+
+    Changes that are written are in the patch, and no longer findings: a command that explains one of them is all there is.
+    """
+    told = [one for name, one in chosen.items() if (name, outcome.done) != (CHANGED, "written")]
+    n = sum(one.left for one in told)
+    cut = any(one.cut for one in told)
     if not n and not cut:
-        return []
+        written = any(one.cut or one.left for one in chosen.values()) and not chosen["more"].lines
+        return format_commands(view, list_references(view, outcome, left)[:1]) if written else []
     said = view.say("screen-out" if n and cut else "screen-out-places" if n else "screen-out-reasons", n=n)
     return format_commands(view, [(said, outcome.again("check", "-v"))], WIDE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ddp_codemod.model import Action
 from ddp_codemod.report import text
-from ddp_codemod.report.device_kinds import format_device_uses
+from ddp_codemod.report.device_uses import format_device_uses
 from ddp_codemod.report.edit_sites import leading_edits, sites_of_edit
 from ddp_codemod.report.headline import format_headline, report_coverage, report_exclusions
 from ddp_codemod.report.next_steps import list_next_steps
@@ -28,7 +28,7 @@ def format_opening(view: View, outcome: Outcome) -> list[str]:
     """The first things: what was done, whether that is all, and what to type next."""
     left = count_remaining(view, outcome)
     block = [*format_headline(view, outcome, left), *report_coverage(view, outcome), *_format_next_steps(view, outcome, left)]
-    beside = [*format_device_uses(view, outcome.again("check", "--verbose")), *report_exclusions(view)]
+    beside = [*format_device_uses(view, outcome, outcome.again("check", "--verbose")), *report_exclusions(view)]
     return [*block, "", *beside] if beside else block
 
 

@@ -45,7 +45,7 @@ def named(lines: list[str]) -> set[str]:
 def test_what_is_named_and_what_is_left_are_all(kinds: int, each: int, level: int, heading: str, folder: str) -> None:
     made = condense_section(view(), Section(heading, kinds * each, found(kinds, each, folder)), level)
     assert len(named(made.lines)) + made.left == kinds * each
-    counts = [int(n) for n in re.findall(r"and (\d+) (?:more|places)", " ".join(made.lines))]
+    counts = [int(n) for n in re.findall(r"and (\d+) more", " ".join(made.lines))]
     if level != COUNT:  # which counts each kind
         assert sum(counts) == made.left
 
@@ -71,8 +71,15 @@ def test_a_level_without_lines_leaves_all() -> None:
 
 def test_the_kinds_are_counted_where_no_place_is_named() -> None:
     said = " ".join(condense_section(view(), Section("left-review", 30, found(6, 5)), COUNT).lines)
-    assert "Needs review (30): kind0 ×5, kind1 ×5, kind2 ×5, and 15 places of 3 other kinds" in said
+    assert "Needs review (30): kind0 ×5, kind1 ×5, kind2 ×5, and 15 more, of 3 other kinds" in said
     assert said.split(". ")[1].split() == ["First:", "d/k0f0.py:7"]
+
+
+def test_a_kind_counts_what_its_heading_counts_not_lines() -> None:
+    twice = tuple(one for one in found(2, 5) for _ in range(2))
+    assert "kind0 (10): d/k0f0.py:7, d/k0f1.py:7, d/k0f2.py:7 and 2 more lines" in " ".join(
+        line.strip() for line in condense_section(view(), Section("left-review", 20, twice), KINDS).lines
+    )
 
 
 def test_what_stops_a_program_is_the_first_kind_and_then_the_most_frequent() -> None:
@@ -103,8 +110,8 @@ def test_further_places_of_a_note_count() -> None:
 
 def test_a_list_whose_end_is_not_known_says_so() -> None:
     where = [("a.py", line) for line in range(1, 10)]
-    assert list_places(view(), where).lines == ["a.py:1, 2, 3 and 6 more"]
-    assert list_places(view(), where, endless=True).lines == ["a.py:1, 2, 3 and more than 6 others"]
+    assert list_places(view(), where).lines == ["a.py:1, 2, 3 and 6 more lines"]
+    assert list_places(view(), where, endless=True).lines == ["a.py:1, 2, 3 and more than 6 other lines"]
     assert list_places(view(), where[:3]).lines == ["a.py:1, 2, 3"]
     assert list_places(view(), []).lines == []
 

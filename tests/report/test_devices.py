@@ -47,7 +47,7 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     text = "\n".join(screen)
     assert "2 changes to make in 1 file" in text  # the backend, and the import that makes it known
     assert "Not finished: 9 uses of cuda not changed yet." in text
-    assert "Training reaches 9 uses of cuda (9 to fix); the device on ascend is npu:" in text
+    assert "9 uses of cuda in training (9 to fix with --unsafe); the device on ascend is npu:" in text
     assert "    2  moves to a CUDA device (device-method)" in screen
     at = screen.index("To finish:")
     assert screen[at + 1].startswith("  Move 9 uses of cuda to npu in one of two ways; both keep the changes made so far.")
@@ -55,6 +55,29 @@ def test_it_says_what_is_done_what_is_left_and_both_ways_on(tmp_path: Path, caps
     assert screen[at + 3].endswith("--rule transfer-to-npu --unsafe")
     assert screen[at + 4] == "   b. to maintain the code or send it upstream: rewrite each use"
     assert screen[at + 5].endswith("--platform ascend --unsafe")
+
+
+def test_after_apply_it_says_what_is_fixed_and_lists_only_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("flash-attn\n", "utf-8")
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
+    main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe"])
+    text = capsys.readouterr().out
+    assert "10 uses of cuda in training (9 fixed, 1 in notes); the device on ascend is npu:\n" in text
+    assert "    1  CUDA-only packages in requirements (device-requirement)\n" in text
+    assert "(device-method)" not in text
+    assert "2 Python files read" not in text
+    assert "1 Python file read; 1 call site checked: 1 fixed.\n" in text  # the uses of the device are no call sites
+
+
+def test_after_apply_nothing_is_left_that_it_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
+    main(["apply", str(tmp_path), "--platform", "ascend", "--unsafe"])
+    text = capsys.readouterr().out
+    assert "9 uses of cuda in training (9 fixed); the device on ascend is npu\n" in text
 
 
 def test_a_program_of_one_process_has_the_same_two_ways_and_nothing_that_stays(
@@ -95,7 +118,7 @@ def test_the_vendors_way_is_not_offered_to_who_took_it(tmp_path: Path, capsys: p
 
 def test_a_machine_without_an_accelerator_has_no_other_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(first_screen(tmp_path, capsys, "--platform", "cpu"))
-    assert "Training reaches 7 uses of a GPU (7 to fix); cpu has none:" in text
+    assert "7 uses of a GPU in training (7 to fix with --unsafe); cpu has none:" in text
     assert "vendor's module" not in text
 
 

@@ -125,7 +125,7 @@ def test_one_that_differs_does_not_take_the_others_sentence_apart() -> None:
 def test_a_long_list_is_counted_and_shown_whole_when_asked() -> None:
     found = [wrong(f"{number}.py", line) for number in range(30) for line in (1, 2)]
     lines = format_findings(view(), found)
-    assert lines[1] == "    60 places in 30 files:"
+    assert lines[1] == "    60 lines in 30 files:"
     assert lines[2:] == [*(f"    {number}.py:1, 2" for number in range(5)), "    and 50 more; list all with -v"]
     assert len(format_findings(view(verbose=True), found)) == len(format_findings(view(), found, shown=0)) == 31
 
@@ -153,6 +153,6 @@ def test_what_is_shown_and_what_is_left_add_up() -> None:
     """Two places of one line are one to look at, in the count of all and in that of the rest."""
     found = [wrong(f"{name}.py", line) for name in "abcdefgh" for line in (3, 3, 7)]
     lines = format_findings(view(), found)
-    assert lines[1] == "    16 places in 8 files:"
+    assert lines[1] == "    16 lines in 8 files:"
     assert lines[2:-1] == [f"    {name}.py:3, 7" for name in "abcde"]
     assert lines[-1].startswith("    and 6 more")

@@ -116,18 +116,33 @@ def test_three_places_are_named_and_the_rest_is_counted(write, capsys: pytest.Ca
     named = [line for line in lines if re.match(r" +wrong\d\.py:3", line)]
     assert len(named) == 3
     assert "    and 6 more" in lines
-    assert lines[-1] == "Not shown: 6 places. All of them: ddp-codemod check . --platform rocm -v"
+    assert lines[-1] == "Not shown: 6 lines. All of them: ddp-codemod check . --platform rocm -v"
 
 
 def test_the_command_names_all_that_is_left_out(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     write(9, wrong=WRONG, unknown=UNKNOWN)
     last = before_patch(capsys, "diff", ".", "--platform", "rocm")[-1]
-    assert last.startswith("Not shown: 12 places. All of them: ")
+    assert last.startswith("Not shown: 12 lines. All of them: ")
     main(last.partition("ddp-codemod ")[2].split())
     caught = capsys.readouterr()
     for number in range(9):
         assert f"wrong{number}.py:3" in caught.out
         assert f"unknown{number}.py:4" in caught.err
+
+
+def test_where_only_written_changes_are_cut_no_check_is_named_that_has_none(
+    write,  # type: ignore[no-untyped-def]
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    many = "".join(
+        f"class C{n}:\n    def __init__(self, backend='nccl'):\n        dist.new_group(backend=backend)\n\n\n" for n in range(3)
+    )
+    write(30, wrong=WRONG, several="import torch.distributed as dist\n\n\n" + many, wraps=WRONG + FSDP, unsafe=UNSAFE)
+    lines = before_patch(capsys, "apply", ".", "--platform", "rocm", "--unsafe")
+    assert not [line for line in lines if line.startswith("Not shown") or "ddp-codemod check" in line]
+    explained = next(line for line in lines if "ddp-codemod explain" in line)
+    main(explained.partition("ddp-codemod ")[2].split())
+    assert "apply changed " in capsys.readouterr().out
 
 
 def test_what_needs_review_is_counted_by_kind_with_a_place(write, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]

@@ -1,0 +1,69 @@
+"""The uses of a device that the platform lacks: how many are fixed and left, and those that are left kind by kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ddp_codemod.model import Action, Applicability
+from ddp_codemod.report.device_kinds import is_device_rule, title_of
+from ddp_codemod.report.outcome import Outcome, count_actions
+from ddp_codemod.report.view import View
+
+MOST = 5  # kinds that have a line of their own
+_WIDE = 5  # characters that a number has room in
+
+
+def ordered_kinds(view: View, outcome: Outcome) -> list[tuple[str, int]]:
+    """The rules about devices with uses that the run does not fix, the most frequent first, each with its number."""
+    left = any(edit.applicability is Applicability.UNSAFE for edit in outcome.left)
+    rules = [
+        one.rule
+        for one in view.survey.decisions
+        if one.action is Action.REVIEW
+        or (one.action is Action.EDIT and (one.applicability is Applicability.MANUAL or not outcome.made))
+        or (one.action is Action.EDIT and one.applicability is Applicability.UNSAFE and left)
+    ]
+    counts = Counter(rule for rule in (*rules, *_rules_of_notes(view)) if rule is not None and is_device_rule(rule))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _rules_of_notes(view: View) -> list[str]:
+    return [note.rule for note in view.survey.advisories if note.open and is_device_rule(note.rule)]
+
+
+def format_device_uses(
+    view: View, outcome: Outcome, all_of_them: str, most: int = MOST, places: Mapping[str, str] | None = None
+) -> list[str]:
+    """How many uses of the other device are fixed and left, then the most frequent kinds that are left; [] where there are none.
+
+    ``all_of_them`` is the command that lists the kinds which are not named here, "" where that is printed elsewhere; ``places``
+    are printed beside those that are named.
+    """
+    about = view.survey.devices
+    uses = [one for one in view.survey.decisions if is_device_rule(one.rule) and one.action is not Action.KEEP]
+    counts = {**count_actions(uses, outcome), "devices-note": len(_rules_of_notes(view))}
+    if not any(counts.values()):
+        return []
+    ordered = ordered_kinds(view, outcome)
+    parts = view.say("list-comma").join(view.say(key, n=n) for key, n in counts.items() if n)
+    shown = len(ordered) if view.verbose or len(ordered) == most + 1 else most
+    names = {"old": about.old, "new": about.new} if about is not None else {}
+    key = "summary-devices" if about is not None and about.new else "summary-no-device"
+    said = view.say(key, n=sum(counts.values()), parts=parts, platform=view.survey.platform, **names)
+    if not ordered or not shown:
+        return view.folded(said.rstrip(":："), 0, 2)
+    lines = view.folded(said, 0, 2)
+    for rule, n in ordered[:shown]:
+        title = title_of(view, rule)
+        kind = f"{title} ({rule})" if title else rule
+        lines += _format_row(view, n, f"{kind}: {places[rule]}" if places and rule in places else kind)
+    if rest := ordered[shown:]:
+        key = "summary-other-kinds" if all_of_them else "screen-other-kinds"
+        lines += _format_row(view, sum(n for _, n in rest), view.say(key, n=len(rest), command=all_of_them))
+    return lines
+
+
+def _format_row(view: View, n: int, said: str) -> list[str]:
+    """A number, set to the right, and what it counts."""
+    return view.folded(f"{n}  {said}", _WIDE - len(str(n)), _WIDE + 2)
