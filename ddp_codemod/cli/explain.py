@@ -12,6 +12,7 @@ from ddp_codemod.cli.options import completed_by_files, survey_options
 from ddp_codemod.cli.run import existing_path, exit_code, find_project_root, prepare_job
 from ddp_codemod.cli.settings import MACHINES, Settings
 from ddp_codemod.cli.translate import Command
+from ddp_codemod.cli.unported import explain_unported_line
 
 
 @click.command("explain", cls=Command, help="help-explain")
@@ -28,7 +29,6 @@ def command(settings: Settings, place: str) -> int:
     why = find_change_record(root, path, line)
     job = prepare_job(replace(settings, paths=(str(root), name), applied=None if why is None else why.platform))
     from ddp_codemod.report import json
-    from ddp_codemod.report.device_kinds import format_device_count
     from ddp_codemod.report.edit_sites import sites_of_edit
     from ddp_codemod.report.explain import explain_site
     from ddp_codemod.report.text import format_advisories, format_edits, format_unaccounted
@@ -54,8 +54,6 @@ def command(settings: Settings, place: str) -> int:
     for text in format_edits(view, bare, shown=0, sure=True):
         job.console.out(text)
     if not (why or bare or found.decisions or found.advisories or found.unaccounted):
-        scan = settings.again("scan", paths=(name,), platform=job.options.platform.id)
-        job.console.out(view.say("explain-nothing", place=place, command=scan))
-        for file in found.unreached:
-            job.console.out(format_device_count(view, "explain-unreached", 1, view.path(file)))
+        for text in explain_unported_line(job, view, path, line):
+            job.console.out(text)
     return exit_code(found, settings)

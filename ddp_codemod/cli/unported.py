@@ -1,0 +1,36 @@
+"""What ``explain`` says of a line about which nothing was found: why it is not changed, and what to do about that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ddp_codemod.cli.run import Job
+    from ddp_codemod.report.view import View
+
+
+def explain_unported_line(job: Job, view: View, path: Path, line: int) -> list[str]:
+    """One that names the device which the platform lacks, by what reaches it; any other by what it does not set."""
+    from ddp_codemod.cli.settings import command_line
+    from ddp_codemod.report.device_kinds import format_device_count
+
+    found, device, place = view.survey, job.options.platform.device, f"{path}:{line}"
+    if device is None or device.replaces not in read_line(path, line).lower():
+        scan = job.settings.again("scan", paths=(str(path),), platform=job.options.platform.id)
+        outside = [format_device_count(view, "explain-unreached", 1, view.path(file)) for file in found.unreached]
+        return [view.say("explain-nothing", place=place, command=scan), *outside]
+    if not found.unreached:
+        key = "explain-not-run" if found.devices is not None else "explain-without-entry-point"
+        return [view.say(key, place=place, old=device.replaces, platform=found.platform)]
+    vendor = found.devices.vendor if found.devices is not None else ""
+    said = format_device_count(view, "explain-unreached-line", 1, place)
+    if not vendor:
+        return [said, view.say("explain-by-hand")]
+    return [said, view.say("explain-by-hand-or-vendor", command=command_line(["ddp-codemod", "rules", "show", vendor]))]
+
+
+def read_line(path: Path, line: int) -> str:
+    """A line of a file; "" where there is none."""
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    return lines[line - 1] if 0 < line <= len(lines) else ""
