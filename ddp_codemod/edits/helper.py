@@ -17,6 +17,16 @@ NAMES = ("default_backend", "process_group_backend")
 SAYS = "Return the process-group backend for this machine."
 Same = tuple[str, str, str]  # the condition, the new value and the old one: what is the same at several places
 Place = tuple[Finding, NewText]
+_SHARED = (
+    "util",
+    "misc",
+    "common",
+    "helper",
+    "dist",
+    "device",
+    "launch",
+)  # words in the names of files that hold what others share
+_MODEL = b"def forward("  # what a file with a model has
 
 
 class Helper(Struct, frozen=True, eq=False):
@@ -70,7 +80,10 @@ def build_helpers(
 def choose_helper(
     sites: list[tuple[Module, ast.expr]], imports: Imports, names: Sequence[str] = NAMES, says: str = SAYS
 ) -> Helper | None:
-    """The function that serves the most of the sites; None where there is no file for it that serves two."""
+    """The function that serves the most of the sites; None where there is no file for it that serves two.
+
+    A file with a model is no place for it where another one serves at least half as many.
+    """
     modules = list(dict.fromkeys(module for module, _ in sites))
     reached = {module: _find_imported_files(module, [node for at, node in sites if at is module], imports) for module in modules}
     own = {module.name for module in modules}
@@ -78,13 +91,18 @@ def choose_helper(
     def served(name: str) -> list[Module]:
         return [module for module in modules if module.name == name or name in reached[module]]
 
-    def rank(name: str) -> tuple[int, bool, str]:
-        return -sum(module in served(name) for module, _ in sites), name not in own, name
+    counts = {
+        name: sum(module in served(name) for module, _ in sites)
+        for name in {name for module in modules for name in (module.name, *reached[module])}
+    }
 
-    for name in sorted({name for module in modules for name in (module.name, *reached[module])}, key=rank):
+    def rank(name: str) -> tuple[bool, bool, int, bool, bool, str]:
+        few = counts[name] * 2 < max(counts.values())
+        shared = any(word in name.rpartition("/")[2].lower() for word in _SHARED)
+        return few, _MODEL in imports.project.data(name), -counts[name], not shared, name not in own, name
+
+    for name in sorted((name for name, n in counts.items() if n > 1), key=rank):
         users = served(name)
-        if sum(module in users for module, _ in sites) < 2:
-            return None
         home = next((module for module in modules if module.name == name), None) or imports.project.module(name)
         others = {module.name for module in users} - {name}
         if home is None or not _can_hold(home) or imports.below([name]) & others:  # an import in a circle finds half a module

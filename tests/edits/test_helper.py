@@ -63,6 +63,35 @@ def test_files_that_import_a_module_anyway_take_the_function_from_it(tmp_path: P
         assert "dist.init_process_group(default_backend()," in after[name]
 
 
+MODEL = (
+    f"import torch.distributed as dist\n\n\nclass Net:\n    def forward(self, x):\n        return x\n\n\ndef start():\n    {CALL}"
+)
+
+
+def test_a_file_with_a_model_is_no_place_for_it(tmp_path: Path) -> None:
+    site = SITE.replace("import seed\n", "import seed\nfrom pkg.amodel import Net\n")
+    after = ported(tmp_path, {"pkg/__init__.py": "", "pkg/amodel.py": MODEL, "pkg/common.py": COMMON, "a.py": site, "b.py": site})
+    assert "def default_backend" in after["pkg/common.py"]
+    assert CONDITION in after["pkg/amodel.py"]
+    assert "def default_backend" not in after["pkg/amodel.py"]
+
+
+def test_a_file_with_a_model_holds_it_where_others_serve_less_than_half(tmp_path: Path) -> None:
+    site = SITE.replace("pkg.common import seed", "pkg.amodel import Net")
+    files = {"pkg/__init__.py": "", "pkg/amodel.py": MODEL, "a.py": site, "b.py": site, "c.py": site + f"    {CALL}"}
+    after = ported(tmp_path, files)
+    assert "def default_backend" in after["pkg/amodel.py"]
+    assert all("default_backend()" in after[name] for name in ("a.py", "b.py", "c.py"))
+
+
+def test_of_two_files_that_serve_as_many_the_one_for_shared_code_holds_it(tmp_path: Path) -> None:
+    site = SITE.replace("import seed\n", "import seed\nimport pkg.builder\n")
+    after = ported(
+        tmp_path, {"pkg/__init__.py": "", "pkg/builder.py": COMMON, "pkg/common.py": COMMON, "a.py": site, "b.py": site}
+    )
+    assert sorted(after) == ["a.py", "b.py", "pkg/common.py"]
+
+
 def test_line_ends_are_those_of_the_file(tmp_path: Path) -> None:
     text = f"import torch.distributed as dist\n{CALL}{CALL}".replace("\n", "\r\n")
     after = ported(tmp_path, {"train.py": text})["train.py"]
