@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ddp_codemod.catalog.fix import Fix
 from ddp_codemod.catalog.model import Parameter
 from ddp_codemod.dataflow.fold import Known
+from ddp_codemod.messages import text
 from ddp_codemod.model import Action, Applicability, Reason
 from ddp_codemod.policy.dominating_init import find_dominating_init
 from ddp_codemod.policy.findings import AnyUse, Context, Finding
@@ -71,7 +72,9 @@ def decide_omitted_backend(context: Context, parameter: Parameter, made: Finding
         return init_before_call(context, parameter, ruled, "edit-made-first-old", versions=needed) or made.review(fix.id, instead)
     if (other := redirect_ignored_argument(context, use, parameter, ruled)) is not None:
         return other
-    return mark_unsure_of_versions(context, parameter, use.module.name, made) if sure is Visibility.YES else mark_unsafe(made)
+    if sure is Visibility.YES:
+        return mark_unsure_of_versions(context, parameter, use.module.name, made)
+    return mark_unsafe(name_needed_versions(context, parameter, use.module.name, made))
 
 
 def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
@@ -85,13 +88,27 @@ def mark_unsure_of_versions(context: Context, parameter: Parameter, name: str, m
     if (stated := context.versions.find_conflict(parameter.since, name)) is None:
         by = _find_older_keyword(parameter, made)
         if not (parameter.since_stated or by) or context.versions.holds(parameter.since, name, asks=False):
-            return made
+            return name_needed_versions(context, parameter, name, made)
         key = "edit-older-call" if by else "edit-unstated"
         return mark_unsafe(replace(made, reason=Reason.of(key, versions=_format_needed_versions(parameter), by=by, **said)))
     reason = Reason.of(
         "edit-too-old", versions=_format_needed_versions(parameter), origin=stated.origin, stated=stated.specifier, **said
     )
     return mark_unsafe(replace(made, reason=reason))
+
+
+def name_needed_versions(context: Context, parameter: Parameter, name: str, made: Finding) -> Finding:
+    """The same; where the project states none of the versions that know the parameter, its reason names them."""
+    if not parameter.since or context.versions.holds(parameter.since, name, asks=False):
+        return made
+    args, versions = dict(made.reason.args), _format_needed_versions(parameter)
+    if "why" not in args or versions in args["why"]:  # a class and its field are decided one after the other
+        return made
+    told = {
+        "why": text("why-needs-versions", why=args["why"], versions=versions),
+        "why_zh": text("why-needs-versions", "zh", why=args.get("why_zh") or args["why"], versions=versions),
+    }
+    return replace(made, reason=replace(made.reason, args=tuple({**args, **told}.items())))
 
 
 def _find_older_keyword(parameter: Parameter, made: Finding) -> str:
