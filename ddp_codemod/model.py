@@ -261,6 +261,7 @@ class Start(Struct, frozen=True):
     command: str
     folder: str = ""  # that it is typed in, from the root
     counts: bool = False  # it starts a process for each device, and the platform has none
+    placeholders: tuple[str, ...] = ()  # what the user has to replace in it
 
 
 class Survey(Struct, frozen=True):

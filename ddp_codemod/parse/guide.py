@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-_FENCE = re.compile(r"(?ms)^[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)")
+_FENCE = re.compile(r"(?ms)^[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^\r\n]*\r?$(?P<body>.*?)(?:^[ \t>]*(?P=mark)|\Z)")
 _PRE = re.compile(r"(?is)<pre\b[^<>\r\n]*>(?:[ \t]*<code\b[^<>\r\n]*>)?(?P<body>.*?)(?:(?:</code>[ \t]*)?</pre>|\Z)")
 _INDENTED = re.compile(r"(?m)(?:^(?:[ ]{3,}|\t)[^\r\n]*(?:\r\n|\n|\r|\Z))+")
 _SPAN = re.compile(r"(?<!`)`{1,2}(?P<body>[^`\r\n]+)`{1,2}(?!`)")
@@ -25,6 +25,7 @@ _LOOKS = re.compile(
     r"[ \t]*(?:(?:export|set)[ \t]+)?(?:[A-Za-z_]\w*=\S*(?:[ \t\r\n]|\Z)|[\w./~$({-]\S*[ \t][^\r\n]*(?:-\w|\.\w))"
 )
 _BRACKETS = ("()", "{}")
+_LINE_END = re.compile(r"(\\?)\r\n")  # to a shell the first half is a part of the word before it
 _LINE = re.compile(r"[^\r\n]*(?:(?<=\\)(?:\r\n|\r|\n)[^\r\n]*)*(?:\r\n|\r|\n|\Z)")
 _BLANK = re.compile(r"[^\r\n]")
 _LONGEST = 32_768  # characters of a command: more nobody types, and shlex takes four times as long for a word of twice the length
@@ -32,12 +33,12 @@ _STAND_INS = str.maketrans("<>[]…", "_____")  # what a reader puts in: <path>,
 
 
 def extract_shell_text(text: str) -> str:
-    """The commands alone, as text of the same length: everything else is blank."""
+    """The commands alone, as text of the same length: everything else is blank, and so is the first half of a line end of two."""
     parts, at = list[str](), 0
     for start, end, is_shell in _find_stretches(text):
         parts += (_BLANK.sub(" ", text[at:start]), *_extract_commands(text[start:end], is_shell))
         at = end
-    return "".join((*parts, _BLANK.sub(" ", text[at:])))
+    return _LINE_END.sub(r" \1\n", "".join((*parts, _BLANK.sub(" ", text[at:]))))
 
 
 def _find_stretches(text: str) -> Iterator[tuple[int, int, bool]]:

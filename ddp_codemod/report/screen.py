@@ -182,9 +182,11 @@ def _format_start_commands(view: View, outcome: Outcome) -> list[str]:
     for one in starts:
         command = f"{variable}={RANKS} {one.command}" if one.counts and variable is not None else one.command
         lines += _start(view, "screen-start", one, command)
+        if one.placeholders:
+            lines += view.folded(view.say("screen-start-replace", names=view.say("list-comma").join(one.placeholders)), 2, 2)
         if one.counts and variable is None:
             lines += view.folded(view.say("screen-start-counts"), 2, 2)
-    for one in starts[:1] if outcome.done == "written" else ():
+    for one in [one for one in starts[:1] if outcome.done == "written" and not one.placeholders]:
         lines += _start(view, "screen-verify", one, outcome.again("verify", one.folder, one.command))
     return lines
 

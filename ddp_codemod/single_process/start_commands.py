@@ -56,9 +56,12 @@ class StartCommands:
         posix = self.context.platform.facts.get("os.name") != "nt"
         said = {name: list(find_documented_commands(self.project, name, self.processes, posix)) for name in names}
         if any(said.values()):  # what people are told to type is what is meant
-            first = {name: one for name in names if (one := self._choose_command(filter(None, said[name]))) is not None}
+            every = [one for commands in said.values() for one in commands if one is not None]
+            whole = any(not one.placeholders for one in every)  # with placeholders only where nothing can be typed as it stands
+            told = {name: [one for one in said[name] if one and not (whole and one.placeholders)] for name in names}
+            first = {name: one for name in names if (one := self._choose_command(told[name])) is not None}
             written = [
-                Start(one.command, one.folder, not one.launched and self._counts_devices(name))
+                Start(one.command, one.folder, not one.launched and self._counts_devices(name), one.placeholders)
                 for name, one in first.items()
                 if self._reaches_call(name, calls)
             ]

@@ -1,4 +1,4 @@
-"""The command lines by which READMEs and scripts start a program, where a person can type them as they stand."""
+"""The command lines by which READMEs and scripts start a program: as they stand, or with placeholders for the user's own values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from ddp_codemod.sites.project import Project
 _STAND_IN = re.compile(
     r"[$<>{}\[\]*`|;&…~]|\.\.\.|(?i:path[_/-]?to(?![a-z])|/path\b|\byour|\bxx)"
 )  # what only a reader can put in
+# ... and of these what a guide writes in place of the user's own values
+_PLACEHOLDER = re.compile(
+    r"<[\w./-](?:[\w ./:,-]*[\w./-])?>|\$\{?\w+\}?|\{\w+\}|(?<![\w./-])[\w./-]*(?i:path[_/-]?to(?![a-z])|/path\b|\byour)[\w./-]*"
+)
 _OTHER_TASK = re.compile(
     r"(?i)(?<![a-z])(?:demo|eval\w*|export\w*|help|infer\w*|predict\w*|resume\w*|sampl\w*|test\w*|valid\w*)(?![a-z])"
 )
@@ -24,7 +28,7 @@ _SET = re.compile(r"[A-Za-z_]\w*=")
 _TORCHRUN, _RUNNERS = "torchrun", ("torch.distributed.launch", "torch.distributed.run")
 _PROCESSES = re.compile(r"--nproc[_-]per[_-]node(?:=(.*))?")
 _ELSEWHERE = re.compile(r"--(?:nnodes|node[_-]rank|master[_-]addr|rdzv[_-]\w+)(?:=(.*))?")
-_SEVERAL = re.compile(r"--(?:num[_-]machines|num[_-]nodes|nnodes)[= ]+[2-9]|(?<![\d.])(?!127\.0\.0\.1)\d+\.\d+\.\d+\.\d+")
+_SEVERAL = re.compile(r"--(?:num[_-]machines|num[_-]nodes|nn?odes)[= ]+[2-9]|(?<![\d.])(?!127\.0\.0\.1)\d+\.\d+\.\d+\.\d+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.(?=\w*[a-z])[a-z0-9]{2,5}|(?:[\w.-]+/)+")
 _HERE = ("1", "0", "localhost", "127.0.0.1", "1:1")
 
@@ -35,10 +39,11 @@ class DocumentedCommand(Struct, frozen=True):
     command: str
     folder: str
     launched: bool  # a launcher starts the processes, which says how many there are
+    placeholders: tuple[str, ...] = ()  # what a reader has to replace in it
 
 
 def find_documented_commands(project: Project, name: str, processes: int, posix: bool) -> Iterator[DocumentedCommand | None]:
-    """The commands that start a file alone, READMEs first; None for one that cannot be typed as it stands.
+    """The commands that start a file alone, READMEs first; None for one that nobody can type.
 
     A launcher starts so many ``processes``; of one process it is not needed.
     """
@@ -53,11 +58,20 @@ def find_documented_commands(project: Project, name: str, processes: int, posix:
     for *_, script, launch in sorted(found, key=lambda one: one[:4]):
         folder = _find_folder(name, script, launch)
         command = _join_command(script, launch) if folder is not None else None
-        words = _adapt_command(command, processes, posix) if command else None
-        there = folder is not None and words is not None and _has_named_files(project, folder, words)
-        yield (
-            DocumentedCommand(shlex.join(words), folder, _is_launched(words)) if there and words and folder is not None else None
-        )
+        own = command is not None and _STAND_IN.search(command) is not None
+        words = _adapt_command(command, processes, posix, own) if command and not (own and script.kind != GUIDE) else None
+        if (
+            folder is None
+            or not words
+            or not command
+            or not command.isprintable()
+            or not _has_named_files(project, folder, words)
+        ):
+            yield None
+            continue
+        text = " ".join(words) if own else shlex.join(words)
+        placeholders = tuple(dict.fromkeys(_PLACEHOLDER.findall(text))) if own else ()
+        yield DocumentedCommand(text, folder, _is_launched(words), placeholders)
 
 
 def _is_launched(words: Sequence[str]) -> bool:
@@ -86,16 +100,20 @@ def _find_folder(name: str, script: Script, launch: Launch) -> str | None:
 
 
 def _join_command(script: Script, launch: Launch) -> str | None:
-    """The text of a command on one line; None where something in it is for the reader to put in, or it does not train."""
+    """The text of a command on one line; None where it has signs of the shell, or does not train."""
     text = re.sub(r"\\\r?\n", " ", script.source.text[launch.start : launch.end])
     text = " ".join(text.split())
-    return None if any(bar.search(text) for bar in (_STAND_IN, _OTHER_TASK, _SEVERAL)) else text
+    rest = _PLACEHOLDER.sub("x", text)
+    return None if _STAND_IN.search(rest) or any(bar.search(text) for bar in (_OTHER_TASK, _SEVERAL)) else text
 
 
-def _adapt_command(command: str, processes: int, posix: bool) -> list[str] | None:
-    """The words of a command with the number of processes of this machine; None where it is for several machines, or another shell."""
+def _adapt_command(command: str, processes: int, posix: bool, quoted: bool) -> list[str] | None:
+    """The words of a command with the number of processes of this machine; None where it is for several machines, or another shell.
+
+    ``quoted``: with the quotes that they have.
+    """
     try:
-        words = shlex.split(command)
+        words = shlex.split(command, posix=not quoted)
     except ValueError:
         return None
     before = next((at for at, word in enumerate(words) if not _SET.match(word)), len(words))

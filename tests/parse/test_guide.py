@@ -29,6 +29,7 @@ PIECES = [
     "'",
     '"',
     "\\\n",
+    "\\",
     "é",
     "\r\n",
     "<x>",
@@ -67,6 +68,7 @@ def options(text: str, name: str = "README.md") -> list[tuple[str, str, str, int
 def test_a_command_is_found(text: str) -> None:
     line = text[: text.index("nccl")].count("\n") + 1
     assert options(text) == [("backend", "nccl", "train.py", line)]
+    assert options(text.replace("\n", "\r\n")) == [("backend", "nccl", "train.py", line)]
 
 
 @pytest.mark.parametrize(
@@ -111,4 +113,4 @@ def test_what_is_left_stands_where_it_stood(text: str) -> None:
     left = extract_shell_text(text)
     assert len(left) == len(text)
     kept = [(was, now) for was, now in zip(text, left, strict=True) if was != now]
-    assert all(now == " " or (now, was) in {("_", "<"), ("_", ">")} for was, now in kept)
+    assert all(now == " " or (now, was) in {("_", "<"), ("_", ">"), ("\\", "\r")} for was, now in kept)

@@ -39,8 +39,12 @@ def starts(root: Path, platform: str = "rocm", **files: str) -> list[tuple[str, 
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    found = survey(Options((root,), RULES.platforms[platform], RULES, (), root, starts=True))
+    found = survey(options(root, platform))
     return [(one.command, one.folder, one.counts) for one in found.starts]
+
+
+def options(root: Path, platform: str = "rocm") -> Options:
+    return Options((root,), RULES.platforms[platform], RULES, (), root, starts=True)
 
 
 def readme(*commands: str) -> str:
@@ -70,12 +74,13 @@ def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str)
 @pytest.mark.parametrize(
     "typed",
     [
-        "python train.py --data <path>",
-        "python train.py --data $DATA",
-        "python train.py --data /path/to/data",
-        "python train.py --data path_to_data",
-        "python train.py --name YOUR_NAME",
+        "python train.py --data <in.txt >out.txt",
+        "python train.py --data $(ls)",
+        "python train.py --data <path;ls>",
+        "python train.py --data <path> --eval",
+        "python train.py --data <path> --config conf/that_nobody_wrote.yaml",
         "python train.py [--fast]",
+        "python train.py [--fast] --data <path>",
         "python train.py ...",
         "python train.py --config conf/that_nobody_wrote.yaml",
         "python train.py --eval",
@@ -86,6 +91,7 @@ def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str)
         "torchrun --nproc_per_node=8 --master_addr=10.0.0.1 train.py",
         "python train.py --dist-url tcp://123.123.123.123:12312",
         "python train.py --num_machines 2",
+        "python train.py --nodes 8",
         "accelerate launch train.py",
         "srun python train.py",
         "python other/train.py",
@@ -94,6 +100,46 @@ def test_what_the_readme_says_is_typed(tmp_path: Path, typed: str, command: str)
 def test_what_only_a_reader_can_put_in_is_not_guessed(tmp_path: Path, typed: str) -> None:
     files = {"other__train_py": "print(1)\n"} if "other" in typed else {}
     assert starts(tmp_path, train_py=TRAIN, README_md=readme(typed), **files) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "command", "names"),
+    [
+        ("python train.py --data <path>", "", ("<path>",)),
+        ("python train.py -c <config> -m <model folder>", "", ("<config>", "<model folder>")),
+        ("python train.py --data $DATA --out ${OUT}", "", ("$DATA", "${OUT}")),
+        ("python train.py --data={path_to_data}", "", ("{path_to_data}",)),
+        ("python train.py --data /path/to/data.tar", "", ("/path/to/data.tar",)),
+        ("python train.py --data=path/to/data path_to_more", "", ("path/to/data", "path_to_more")),
+        ("python train.py --name 'YOUR_NAME'", "", ("YOUR_NAME",)),
+        (
+            "torchrun --nproc_per_node=$N train.py --data <path>",
+            "torchrun --nproc_per_node=2 train.py --data <path>",
+            ("<path>",),
+        ),
+    ],
+)
+def test_placeholders_stay_as_they_are_and_are_named(tmp_path: Path, typed: str, command: str, names: tuple[str, ...]) -> None:
+    assert starts(tmp_path, train_py=TRAIN, README_md=readme(typed)) == [(command or typed, "", False)]
+    assert survey(options(tmp_path)).starts[0].placeholders == names
+
+
+def test_a_command_with_placeholders_is_for_want_of_a_whole_one(tmp_path: Path) -> None:
+    files = {"train_py": TRAIN, "other_py": TRAIN, "README_md": readme("python other.py <data>", "python train.py")}
+    assert starts(tmp_path, **files) == [("python train.py", "", False)]
+
+
+def test_a_readme_with_line_ends_of_windows(tmp_path: Path) -> None:
+    starts(tmp_path, train_py=TRAIN)
+    text = readme("cd data", "cd ..", "python train.py \\\n    -c <config>", "", "python train.py").replace("\n", "\r\n")
+    (tmp_path / "README.md").write_bytes(text.encode())
+    assert starts(tmp_path) == [("python train.py", "", False)]
+    (tmp_path / "README.md").write_bytes(text.replace("\r\npython train.py\r\n", "\r\n").encode())
+    assert starts(tmp_path) == [("python train.py -c <config>", "", False)]
+
+
+def test_a_script_may_set_what_its_command_names(tmp_path: Path) -> None:
+    assert starts(tmp_path, train_py=TRAIN, run_sh="DATA=here\npython train.py --data $DATA\n") == []
 
 
 def test_the_first_that_can_be_typed_as_it_stands(tmp_path: Path) -> None:
@@ -252,3 +298,15 @@ def test_apply_offers_to_compare_a_run_and_runs_nothing(
     assert line.endswith(f" ddp-codemod verify {path} --platform rocm --run 'python train.py'")
     assert f"in {Path('project') / folder}:" in line
     assert not ran.exists()
+
+
+def test_what_is_to_replace_is_said_below_and_no_run_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    starts(tmp_path, train_py=TRAIN, README_md=readme("python train.py -c <config> -m <folder>"))
+    main(["apply", ".", "--platform", "rocm"])
+    said = capsys.readouterr().out
+    assert "\nStart it: python train.py -c <config> -m <folder>\n  Replace <config>, <folder> with your own.\n" in said
+    assert "Compare a run" not in said
